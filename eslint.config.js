@@ -67,10 +67,6 @@ export const MAY_IMPORT = {
   transforms: ['config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'version.ts'],
   threads: ['async', 'connect', 'data', 'errors.ts', 'observe'],
   herder: ['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'kafka', 'observe'],
-  operate: [
-    ...['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'java', 'json', 'kafka', 'observe'],
-    ...['rest', 'version.ts'],
-  ],
   rest: [
     'async',
     'config',
@@ -83,9 +79,12 @@ export const MAY_IMPORT = {
     'java',
     'json',
     'observe',
-    'operate',
     'tls',
     'version.ts',
+  ],
+  operate: [
+    ...['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'java', 'json', 'kafka', 'observe'],
+    ...['rest', 'version.ts'],
   ],
   'index.ts': [
     'async',

@@ -21,16 +21,61 @@ export interface ApiDescription {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-export function arrayOf(items: JsonSchema): JsonSchema {
+/** A schema that knows which TypeScript type its values have: `ShapeOf<typeof SCHEMA>`. The marker exists for the compiler alone. */
+export type Typed<T> = JsonSchema & { readonly [SHAPE]?: T };
+declare const SHAPE: unique symbol;
+
+/** The type of the values that a schema describes. */
+export type ShapeOf<S> = S extends { readonly [SHAPE]?: infer T } ? T : never;
+
+type Properties = Readonly<Record<string, Typed<unknown>>>;
+/** Keys ending with `?` are optional. */
+type ObjectShape<P extends Properties> = {
+  readonly [K in keyof P & string as K extends `${string}?` ? never : K]: ShapeOf<P[K]>;
+} & {
+  readonly [K in keyof P & string as K extends `${infer Name}?` ? Name : never]?: ShapeOf<P[K]>;
+};
+
+export const TEXT: Typed<string> = { type: 'string' };
+export const INTEGER: Typed<number> = { type: 'integer' };
+export const NUMBER: Typed<number> = { type: 'number' };
+export const BOOLEAN: Typed<boolean> = { type: 'boolean' };
+export const ANY_OBJECT: Typed<Readonly<Record<string, unknown>>> = { type: 'object' };
+export const ANY: Typed<unknown> = {};
+
+/** One of these texts. */
+export function enumOf<const T extends readonly string[]>(values: T): Typed<T[number]> {
+  return { type: 'string', enum: values };
+}
+
+export function arrayOf<T>(items: Typed<T>): Typed<readonly T[]> {
   return { type: 'array', items };
 }
 
-export function mapOf(values: JsonSchema): JsonSchema {
+export function mapOf<T>(values: Typed<T>): Typed<Readonly<Record<string, T>>> {
   return { type: 'object', additionalProperties: values };
 }
 
+export function nullable<T>(schema: Typed<T>): Typed<T | null> {
+  const { type, enum: values } = schema;
+  if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] };
+  return {
+    ...schema,
+    type: [type, 'null'],
+    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
+  };
+}
+
+export function anyOf<T extends readonly Typed<unknown>[]>(...schemas: T): Typed<ShapeOf<T[number]>> {
+  return { anyOf: schemas };
+}
+
+export function described<T>(schema: Typed<T>, description: string): Typed<T> {
+  return { ...schema, description };
+}
+
 /** An object with exactly these properties; those whose names end with `?` may be absent. */
-export function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+export function objectOf<P extends Properties>(properties: P): Typed<ObjectShape<P>> {
   const entries = Object.entries(properties);
   return {
     type: 'object',
@@ -38,6 +83,31 @@ export function objectOf(properties: Readonly<Record<string, JsonSchema>>): Json
     required: entries.flatMap(([name]) => (name.endsWith('?') ? [] : [name])),
     additionalProperties: false,
   };
+}
+
+const components = new WeakMap<object, { readonly name: string; readonly schema: JsonSchema }>();
+
+/** A schema that documents name: where it is used, they have a reference to it. */
+export function component<T>(name: string, schema: Typed<T>): Typed<T> {
+  const reference = { $ref: `#/components/schemas/${name}` };
+  components.set(reference, { name, schema });
+  return reference;
+}
+
+/** The schemas that the references within `value` name, and those within them. */
+export function componentsWithin(
+  value: unknown,
+  found: Record<string, JsonSchema> = {},
+): Readonly<Record<string, JsonSchema>> {
+  if (typeof value !== 'object' || value === null) return found;
+  const named = components.get(value);
+  if (named === undefined) {
+    for (const each of Object.values(value)) componentsWithin(each, found);
+  } else if (!(named.name in found)) {
+    found[named.name] = named.schema;
+    componentsWithin(named.schema, found);
+  }
+  return found;
 }
 
 /** OpenAPI's `content`. */

@@ -1,13 +1,22 @@
+import type { Herder } from '../herder/herder.ts';
+import type { Logger } from '../observe/logger.ts';
 import { sleep } from '../async/sleep.ts';
 import type Koa from 'koa';
 import { RequestError, toError } from '../errors.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
-import { PeerUnreachableError, type PeerAnswer } from '../herder/peer-client.ts';
-import { senderHeaders, type SentRequest } from './request-sender.ts';
+import { PeerUnreachableError, type PeerAnswer, type PeerClient } from '../herder/peer-client.ts';
+import type { RequestSenders, SentRequest } from './request-sender.ts';
 import { readBytes } from './request-body.ts';
-import { queryText, REQUEST_TIMEOUT_MS, type Context, type ResourceDependencies } from './resource.ts';
+import { queryText, REQUEST_TIMEOUT_MS, type Context } from './resource.ts';
 
-type ForwardingDependencies = Pick<ResourceDependencies, 'herder' | 'peers' | 'signatureAlgorithms' | 'logger'>;
+/** How a request reaches the worker that can answer it. */
+export interface Forwarding {
+  /** Catches up with what other workers have stored. */
+  readonly herder: Pick<Herder, 'catchUp'>;
+  readonly peers: PeerClient;
+  readonly senders: RequestSenders;
+  readonly logger: Logger;
+}
 
 /** What goes along: who asks, what the body is, and that another worker vouches for it. */
 const PASSED_ON = [
@@ -42,7 +51,7 @@ export function forwardAs(context: Context, form: OtherForm): void {
  * worker says `forward=false` to the third. `handle` may be called again.
  */
 export function forwarding(
-  dependencies: ForwardingDependencies,
+  to: Forwarding,
   handle: (context: Context, next: Koa.Next) => Promise<void>,
 ): Koa.Middleware {
   return async (context: Context, next) => {
@@ -54,11 +63,11 @@ export function forwarding(
         return;
       } catch (error) {
         if (error instanceof NotOwnerError) {
-          if (await forwarded(context, dependencies, error, deadline)) return;
+          if (await forwarded(context, to, error, deadline)) return;
         } else if (!caughtUp && isMissing(context, error)) {
           // It may have come through another worker a moment ago.
           caughtUp = true;
-          await dependencies.herder.catchUp();
+          await to.herder.catchUp();
         } else throw error;
       }
     }
@@ -70,24 +79,19 @@ function isMissing(context: Context, error: unknown): boolean {
 }
 
 /** `false` when the other worker is gone and the group is to be asked again who it is now. */
-async function forwarded(
-  context: Context,
-  dependencies: ForwardingDependencies,
-  { url }: NotOwnerError,
-  deadline: number,
-): Promise<boolean> {
+async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerError, deadline: number): Promise<boolean> {
   const forward = queryText(context, 'forward');
   if (forward !== undefined && forward.toLowerCase() !== 'true') throw new RequestError(409, TWO_HOPS);
   if (url === undefined || url === '') throw new RequestError(409, NO_LEADER);
   const form = otherForms.get(context);
   const target = targetOf(form?.path ?? context.req.url ?? '', url, forward === undefined);
-  dependencies.logger.debug(`Forwarding ${context.method} ${target}`);
+  to.logger.debug(`Forwarding ${context.method} ${target}`);
   let answer: PeerAnswer;
   try {
-    answer = await dependencies.peers.request({
+    answer = await to.peers.request({
       method: context.method,
       url: target,
-      headers: { ...headersOf(context), ...(await senderHeaders(context, dependencies, form)) },
+      headers: { ...headersOf(context), ...(await to.senders.headers(context, form)) },
       body: form?.body ?? (hasBody(context) ? await readBytes(context.req) : undefined),
       timeoutMs: Math.max(1, deadline - Date.now()),
       maxBytes: MAX_ANSWER_BYTES,
@@ -103,7 +107,7 @@ async function forwarded(
     return false;
   }
   // Whoever asks this worker next sees what the other one has done.
-  if (context.method !== 'GET' && answer.status < 400) await dependencies.herder.catchUp();
+  if (context.method !== 'GET' && answer.status < 400) await to.herder.catchUp();
   if (form === undefined) relay(context, answer);
   else form.answered(answer);
   return true;

@@ -1,60 +1,96 @@
+import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
+import type { Herder } from '../herder/herder.ts';
+import type { ChangeRecorder } from '../herder/recorded-change.ts';
+import { CONNECTOR_OFFSETS, MESSAGE, OFFSETS_PREVIEW } from './answers.ts';
 import type { ConnectValue } from '../data/value.ts';
 import { plainJson } from '../converters/plain-json.ts';
 import type { StoredOffset } from '../connect/source/offset-storage.ts';
 import { coordinatesValue } from '../herder/stores/offset-store.ts';
 import { RequestError } from '../errors.ts';
 import type { OffsetsPreview } from '../herder/offsets-preview.ts';
-import { readOffsets, readTarget } from './offsets-body.ts';
-import { senderOf } from './request-sender.ts';
-import { answer, answerText, pathName, withinTimeLimit, type Resource } from './resource.ts';
+import { OFFSETS_BODY, readOffsets, readTarget, TARGET_BODY } from './offsets-body.ts';
+import type { RequestSenders } from './request-sender.ts';
+import { answer, answerText, pathName, withinTimeLimit, type Route } from './resource.ts';
 
 /** `/connectors/{connector}/offsets` (docs/compatibility.md#the-management-api). */
-export const offsetsResource: Resource = (router, dependencies) => {
-  const { herder, history, offsets } = dependencies;
-
-  router.get('/connectors/:connector/offsets', async (context) => {
-    const list = await withinTimeLimit(herder.stage, offsets.list(pathName(context, 'connector')));
-    answerText(context, 200, offsetsText(list));
-  });
-
-  // Beyond Connect: what a change would come to.
-  router.post('/connectors/:connector/offsets/preview', async (context) => {
-    const name = pathName(context, 'connector');
-    const target = await readTarget(context.req);
-    const preview = await herder.stage.during(`previewing offsets of connector ${name}`, () =>
-      withinTimeLimit(herder.stage, offsets.preview(name, target)),
-    );
-    answerText(context, 200, previewText(preview));
-  });
-
-  router.patch('/connectors/:connector/offsets', async (context) => {
-    const name = pathName(context, 'connector');
-    const changes = await readOffsets(context.req);
-    if (changes.length === 0) {
-      throw new RequestError(400, 'Partitions / offsets need to be provided for an alter offsets request');
-    }
-    await withinTimeLimit(herder.stage, herder.requests.mustLead());
-    const by = await senderOf(context, dependencies);
-    const change = () => offsets.alter(name, changes);
-    const recorded = () => history.recorded({ connector: name, by }, change, () => 'offsetsChanged');
-    const message = await herder.stage.during(`altering offsets for connector ${name}`, () =>
-      withinTimeLimit(herder.stage, recorded()),
-    );
-    answer(context, 200, { message });
-  });
-
-  router.delete('/connectors/:connector/offsets', async (context) => {
-    const name = pathName(context, 'connector');
-    await withinTimeLimit(herder.stage, herder.requests.mustLead());
-    const by = await senderOf(context, dependencies);
-    const change = () => offsets.reset(name);
-    const recorded = () => history.recorded({ connector: name, by }, change, () => 'offsetsChanged');
-    const message = await herder.stage.during(`resetting offsets for connector ${name}`, () =>
-      withinTimeLimit(herder.stage, recorded()),
-    );
-    answer(context, 200, { message });
-  });
-};
+export function offsetsResource(
+  herder: Herder,
+  offsets: ConnectorOffsets,
+  recorder: ChangeRecorder,
+  senders: RequestSenders,
+): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/connectors/:connector/offsets',
+      summary: 'The offsets of a connector',
+      tag: 'offsets',
+      answers: { 200: CONNECTOR_OFFSETS },
+      handle: async (context) => {
+        const list = await withinTimeLimit(herder.stage, offsets.list(pathName(context, 'connector')));
+        answerText(context, 200, offsetsText(list));
+      },
+    },
+    // Beyond Connect: what a change would come to.
+    {
+      method: 'POST',
+      path: '/connectors/:connector/offsets/preview',
+      summary: 'How many records come again or are skipped from other offsets; nothing is written',
+      tag: 'offsets',
+      body: TARGET_BODY,
+      answers: { 200: OFFSETS_PREVIEW },
+      handle: async (context) => {
+        const name = pathName(context, 'connector');
+        const target = await readTarget(context.req);
+        const preview = await herder.stage.during(`previewing offsets of connector ${name}`, () =>
+          withinTimeLimit(herder.stage, offsets.preview(name, target)),
+        );
+        answerText(context, 200, previewText(preview));
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/connectors/:connector/offsets',
+      summary: 'Alter offsets of a stopped connector',
+      tag: 'offsets',
+      body: OFFSETS_BODY,
+      answers: { 200: MESSAGE },
+      handle: async (context) => {
+        const name = pathName(context, 'connector');
+        const changes = await readOffsets(context.req);
+        if (changes.length === 0) {
+          throw new RequestError(400, 'Partitions / offsets need to be provided for an alter offsets request');
+        }
+        await withinTimeLimit(herder.stage, herder.requests.mustLead());
+        const by = await senders.of(context);
+        const change = () => offsets.alter(name, changes);
+        const recorded = () => recorder.recorded({ connector: name, by }, change, () => 'offsetsChanged');
+        const message = await herder.stage.during(`altering offsets for connector ${name}`, () =>
+          withinTimeLimit(herder.stage, recorded()),
+        );
+        answer(context, 200, { message });
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/connectors/:connector/offsets',
+      summary: 'Reset the offsets of a stopped connector',
+      tag: 'offsets',
+      answers: { 200: MESSAGE },
+      handle: async (context) => {
+        const name = pathName(context, 'connector');
+        await withinTimeLimit(herder.stage, herder.requests.mustLead());
+        const by = await senders.of(context);
+        const change = () => offsets.reset(name);
+        const recorded = () => recorder.recorded({ connector: name, by }, change, () => 'offsetsChanged');
+        const message = await herder.stage.during(`resetting offsets for connector ${name}`, () =>
+          withinTimeLimit(herder.stage, recorded()),
+        );
+        answer(context, 200, { message });
+      },
+    },
+  ];
+}
 
 /** Through our own writer: offsets may be beyond what a number holds. */
 function offsetsText(list: readonly StoredOffset[]): string {

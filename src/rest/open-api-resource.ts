@@ -1,5 +1,6 @@
 import { SLUICE_VERSION } from '../version.ts';
 import {
+  componentsWithin,
   openApiDocument,
   operationId,
   queryParameters,
@@ -7,45 +8,37 @@ import {
   type Content,
   type JsonSchema,
 } from '../json/open-api.ts';
-import { ANSWER_SCHEMAS, ref } from './answer-schemas.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
-import { answer, type Resource } from './resource.ts';
+import { ERROR_MESSAGE } from './answers.ts';
+import { answer, type DescribedRoute, type Operation, type Route } from './resource.ts';
 
-/** A route as the router has it: `/connectors/:connector`. */
-export interface Route {
-  readonly method: string;
-  readonly path: string;
+/** The OpenAPI 3.1 description of the routes that a listener answers; Kafka Connect does not have one. */
+export function openApiResource(routes: readonly Route[]): DescribedRoute {
+  let description: unknown;
+  const own: DescribedRoute = {
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This description',
+    tag: 'worker',
+    answers: { 200: { type: 'object' } },
+    handle: (context) => {
+      description ??= openApi([...routes, own]);
+      answer(context, 200, description);
+    },
+  };
+  return own;
 }
 
-/** What the console asks is its own matter, and changes with it. */
-const CONSOLE = /^\/ui(?:\/|$)/;
-
-/** Beyond Connect: the OpenAPI 3.1 description of the routes that this listener answers. */
-export const openApiResource: Resource = (router) => {
-  let description: unknown;
-  router.get('/openapi.json', (context) => {
-    description ??= openApi(
-      router.stack
-        .filter(({ path }) => !CONSOLE.test(String(path)))
-        .flatMap(({ methods, path }) =>
-          methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
-        ),
-    );
-    answer(context, 200, description);
-  });
-};
-
 /**
- * The description of these routes. Throws an Error for one that OPERATIONS does not name.
+ * The description of these routes. Of two with the same method and path, the first is described, which answers first.
  * @internal
  */
 export function openApi(routes: readonly Route[]): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const { method, path } of routes) {
-    const operation = OPERATIONS[`${method} ${path}`];
-    if (operation === undefined) throw new Error(`${method} ${path} is not described in operations.ts`);
+  for (const route of routes) {
+    if (!('summary' in route)) continue;
+    const { path, method } = route;
     const template = path.replace(/:(\w+)/g, '{$1}');
-    paths[template] = { ...paths[template], [method.toLowerCase()]: describe(operation, path, method) };
+    paths[template] = { [method.toLowerCase()]: describe(route, path, method), ...paths[template] };
   }
   return openApiDocument({
     title: 'Sluice management API',
@@ -53,7 +46,7 @@ export function openApi(routes: readonly Route[]): JsonSchema {
     description: "Kafka Connect's REST API, and what Sluice adds to it.",
     security: [{}, { basic: [] }],
     paths,
-    schemas: ANSWER_SCHEMAS,
+    schemas: componentsWithin([...routes, ERROR_MESSAGE]),
   });
 }
 
@@ -77,7 +70,7 @@ function describe(operation: Operation, path: string, method: string): JsonSchem
       ...responsesOf(
         Object.fromEntries(Object.entries(answers).map(([status, form]) => [status, contentOfForm(form)])),
       ),
-      default: { description: 'An error', content: { 'application/json': { schema: ref('ErrorMessage') } } },
+      default: { description: 'An error', content: { 'application/json': { schema: ERROR_MESSAGE } } },
     },
   };
 }

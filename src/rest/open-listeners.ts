@@ -7,8 +7,7 @@ import { jaasFileOf } from '../tls/jaas-file.ts';
 import { restExtensions } from './extensions.ts';
 import { listenerTls } from '../tls/listener-tls.ts';
 import { nameOf, type OwnAddress } from './request-origin.ts';
-import type { ResourceDependencies } from './resource.ts';
-import { hostPort, RestServer, type Role, type ServerDependencies } from './server.ts';
+import { hostPort, RestServer, type Role, type Served, type ServerDependencies } from './server.ts';
 
 /** The management API: it listens before the worker is built, so that operators see how far the start has come. */
 export interface RestListeners {
@@ -19,7 +18,7 @@ export interface RestListeners {
   /** Where `metrics.listeners` answer. */
   readonly metricsUrls: readonly string[];
   /** The worker is built: its resources answer from now on, and the requests that have been waiting for them. */
-  serve(dependencies: ResourceDependencies): void;
+  serve(served: Served): void;
   /** Lets running requests end for a second, then cuts them. */
   close(): Promise<void>;
 }
@@ -80,8 +79,8 @@ export async function openListeners(config: WorkerConfig, dependencies: ServerDe
   return {
     ...found,
     metricsUrls,
-    serve: (dependencies) => {
-      server.serve(dependencies);
+    serve: (served) => {
+      server.serve(served);
     },
     close: () => server.close(),
   };

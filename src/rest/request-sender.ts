@@ -1,62 +1,66 @@
 import { createHash } from 'node:crypto';
 import { plainAddress } from '../config/client-address.ts';
 import type { Actor } from '../herder/recorded-change.ts';
+import type { SessionKey } from '../herder/config-state.ts';
 import { isSenderSignature, senderSignature } from '../herder/request-signature.ts';
 import type { RequestState } from './cross-origin.ts';
 import { readBytes } from './request-body.ts';
-import { queryText, type Context, type ResourceDependencies } from './resource.ts';
-
-type SenderDependencies = Pick<ResourceDependencies, 'herder' | 'signatureAlgorithms'>;
+import { queryText, type Context } from './resource.ts';
 
 const ADDRESS = 'X-Sluice-Client-Address';
 const SIGNATURE = 'X-Sluice-Client-Signature';
 const MAX_ADDRESS = 100;
 
-/**
- * Who sent a request: the user whom this worker has authenticated, and the address of the client. A worker that forwards a
- * request signs where it came from; of another forwarded request the address is not known.
- */
-export async function senderOf(context: Context, dependencies: SenderDependencies): Promise<Actor> {
-  const state: RequestState = context.state;
-  const { user = null } = state;
-  const peer = addressOf(context);
-  const isForwarded = queryText(context, 'forward') !== undefined || context.get(ADDRESS) !== '';
-  if (!isForwarded) return { user, address: peer };
-  return { user, address: await vouchedAddress(context, dependencies), ...(peer === null ? {} : { via: peer }) };
-}
-
-/** What is sent to another worker in place of the request as it came. */
+/** Forwarded in place of the request as it came. */
 export interface SentRequest {
   readonly path: string;
   readonly body: Buffer;
 }
 
-/** For a request that this worker forwards; none when it cannot say where it came from. */
-export async function senderHeaders(
-  context: Context,
-  dependencies: SenderDependencies,
-  sent?: SentRequest,
-): Promise<Readonly<Record<string, string>>> {
-  const { herder, signatureAlgorithms: [algorithm] = [] } = dependencies;
-  const { sessionKey } = herder;
-  if (algorithm === undefined || sessionKey === undefined) return {};
-  const { address } = await senderOf(context, dependencies);
-  if (address === null) return {};
-  const text = await signedText(context, address, sent);
-  return { [ADDRESS]: address, [SIGNATURE]: `${algorithm}:${senderSignature(text, algorithm, sessionKey)}` };
-}
+/** Finds out who sent a request. */
+export class RequestSenders {
+  readonly #keys: { readonly sessionKey: SessionKey | undefined };
+  readonly #algorithms: readonly string[];
 
-async function vouchedAddress(
-  context: Context,
-  { herder, signatureAlgorithms = [] }: SenderDependencies,
-): Promise<string | null> {
-  const address = context.get(ADDRESS);
-  const [algorithm = '', signature = ''] = context.get(SIGNATURE).split(':', 2);
-  const { sessionKey } = herder;
-  const mayBe = address !== '' && address.length <= MAX_ADDRESS && signatureAlgorithms.includes(algorithm);
-  if (!mayBe || sessionKey === undefined) return null;
-  const text = await signedText(context, address);
-  return isSenderSignature(signature, text, algorithm, sessionKey) ? address : null;
+  /** `keys` has the session key of the cluster; `algorithms`: `inter.worker.verification.algorithms`, none on a standalone worker. */
+  constructor(keys: { readonly sessionKey: SessionKey | undefined }, algorithms: readonly string[] = []) {
+    this.#keys = keys;
+    this.#algorithms = algorithms;
+  }
+
+  /**
+   * Who sent a request: the user whom this worker has authenticated, and the address of the client. A worker that forwards a
+   * request signs where it came from; of another forwarded request the address is not known.
+   */
+  async of(context: Context): Promise<Actor> {
+    const state: RequestState = context.state;
+    const { user = null } = state;
+    const peer = addressOf(context);
+    const isForwarded = queryText(context, 'forward') !== undefined || context.get(ADDRESS) !== '';
+    if (!isForwarded) return { user, address: peer };
+    return { user, address: await this.#vouchedAddress(context), ...(peer === null ? {} : { via: peer }) };
+  }
+
+  /** Headers of a request that this worker forwards; none when it cannot say where it came from. */
+  async headers(context: Context, sent?: SentRequest): Promise<Readonly<Record<string, string>>> {
+    const [algorithm] = this.#algorithms;
+    const { sessionKey } = this.#keys;
+    if (algorithm === undefined || sessionKey === undefined) return {};
+    const { address } = await this.of(context);
+    if (address === null) return {};
+    const text = await signedText(context, address, sent);
+    return { [ADDRESS]: address, [SIGNATURE]: `${algorithm}:${senderSignature(text, algorithm, sessionKey)}` };
+  }
+
+  async #vouchedAddress(context: Context): Promise<string | null> {
+    const address = context.get(ADDRESS);
+    const [algorithm = '', signature = ''] = context.get(SIGNATURE).split(':', 2);
+    const { sessionKey } = this.#keys;
+    const mayBe = address !== '' && address.length <= MAX_ADDRESS && this.#algorithms.includes(algorithm);
+    if (!mayBe || sessionKey === undefined) return null;
+    const text = await signedText(context, address);
+    return isSenderSignature(signature, text, algorithm, sessionKey) ? address : null;
+  }
 }
 
 /** The signature is good for this request alone. */

@@ -1,75 +1,35 @@
 import { within } from '../async/within.ts';
 import type { ParameterizedContext } from 'koa';
-import type Router from '@koa/router';
-import type { ConnectorReplays } from '../operate/dead-letters/connector-replays.ts';
-import type { Fleet } from '../operate/fleet/fleet.ts';
-import type { ConnectorHealth } from '../operate/health/connector-health.ts';
-import type { ConnectorHistory } from '../operate/history/connector-history.ts';
-import type { MetricsSource } from '../operate/metrics/metrics-source.ts';
-import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
-import type { ConnectorTopics } from '../herder/connector-topics.ts';
-import type { Herder } from '../herder/herder.ts';
-import type { InternalTopics } from '../herder/internal-topics.ts';
-import type { Readings } from '../operate/reading/readings.ts';
-import type { PeerClient } from '../herder/peer-client.ts';
-import type { WorkerDrains } from '../operate/drain/worker-drains.ts';
-import type { ConnectorValidation } from '../herder/validation.ts';
+import type Koa from 'koa';
+import type { JsonSchema, QueryParameter } from '../json/open-api.ts';
 import { RequestError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { NamingName } from '../observe/metrics/metric-names.ts';
-import type { ConnectorLog } from '../observe/connector-log.ts';
-import type { LogLevels } from '../observe/log-levels.ts';
-import type { SecretMask } from '../observe/secret-mask.ts';
-import type { OwnService } from '../operate/console/pinned-request.ts';
 import type { StageTracker } from '../observe/stage.ts';
-import type { WorkerThreads } from '../observe/thread-figures.ts';
 
-/** What every resource is given. */
-export interface ResourceDependencies {
-  readonly herder: Herder;
-  readonly validation: ConnectorValidation;
-  readonly offsets: ConnectorOffsets;
-  readonly readings: Readings;
-  readonly replays: ConnectorReplays;
-  readonly health: ConnectorHealth;
-  readonly history: ConnectorHistory;
-  readonly fleet: Fleet;
-  readonly metricsSource: MetricsSource;
-  readonly topics: ConnectorTopics;
-  readonly logLevels: LogLevels;
-  /** The last lines of connectors. */
-  readonly connectorLog: ConnectorLog;
-  /** What no answer may show. */
-  readonly secrets: SecretMask;
-  /** Other workers of the cluster. */
-  readonly peers: PeerClient;
-  readonly threads: WorkerThreads;
-  /** `metrics.naming` */
-  readonly metricNamings: readonly NamingName[];
-  readonly kafkaClusterId: () => Promise<string>;
-  /** Names of all topics of the cluster. */
-  readonly kafkaTopics: () => Promise<readonly string[]>;
-  /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
-  readonly signatureAlgorithms: readonly string[] | undefined;
-  /** `undefined` on a standalone worker. */
-  readonly drains: WorkerDrains | undefined;
-  /** `undefined` on a standalone worker. */
-  readonly internalTopics: InternalTopics | undefined;
-  /** The database's HTTP API, where it is a service of this worker. */
-  readonly databaseApi: () => Promise<OwnService | undefined>;
-  /** `undefined`: there is no console. */
-  readonly console: ConsoleSettings | undefined;
-  readonly logger: Logger;
+/** What the OpenAPI description says of a route. */
+export interface Operation {
+  readonly summary: string;
+  readonly tag: 'worker' | 'connectors' | 'tasks' | 'offsets' | 'plugins' | 'loggers' | 'between workers';
+  /** Query parameters. */
+  readonly query?: Readonly<Record<string, QueryParameter>>;
+  readonly body?: JsonSchema;
+  /** The answers by status; `null` is an answer without a body, a text the content type of one that is not JSON. */
+  readonly answers: Readonly<Record<number, JsonSchema | string | null>>;
 }
 
-interface ConsoleSettings {
-  readonly readOnly: boolean;
-  /** `admin.listeners`, where levels of loggers are set; `undefined`: at the listeners of the API, empty: nowhere. */
-  readonly adminListeners: readonly string[] | undefined;
+/** A route that only the console uses; it changes with the console, and has no description. */
+export interface OwnRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With parameters as `:name`. */
+  readonly path: string;
+  readonly handle: (context: Context, next: Koa.Next) => unknown;
 }
+
+/** A route of the management API. */
+export interface DescribedRoute extends OwnRoute, Operation {}
+
+export type Route = DescribedRoute | OwnRoute;
 
 export type Context = ParameterizedContext;
-export type Resource = (router: Router, dependencies: ResourceDependencies) => void;
 
 /** Answers with JSON, without a charset in the header, as Connect does. */
 export function answer(context: Context, status: number, body: unknown): void {

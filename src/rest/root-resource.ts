@@ -1,33 +1,54 @@
+import type { Herder } from '../herder/herder.ts';
+import { SERVER_INFO, WORKER_STATUS } from './answers.ts';
 import { within } from '../async/within.ts';
 import { CONNECT_VERSION, commitId } from '../version.ts';
 import type { StageTracker } from '../observe/stage.ts';
-import { mainThreadView, slowest, type ThreadView } from '../observe/thread-figures.ts';
-import { answer, type Context, type Resource } from './resource.ts';
+import { mainThreadView, slowest, type ThreadView, type WorkerThreads } from '../observe/thread-figures.ts';
+import { answer, type Context, type Route } from './resource.ts';
 
 /** Connect's limit for the answer of `/health`. */
 const HEALTH_TIMEOUT_MS = 10_000;
 
-export const rootResource: Resource = (router, { herder, threads, kafkaClusterId }) => {
-  router.get('/', async (context) => {
-    answer(context, 200, { version: CONNECT_VERSION, commit: commitId, kafka_cluster_id: await kafkaClusterId() });
-  });
-
-  router.get('/health', async (context) => {
-    if (!herder.ready) {
-      answerStarting(context, herder.stage, threads.views());
-      return;
-    }
-    const stage = herder.stage.describe();
-    setDelayHeaders(context, threads.views());
-    if (await within(herder.requests.whenFree(), HEALTH_TIMEOUT_MS)) {
-      const message = 'Worker has completed startup and is ready to handle requests.';
-      answer(context, 200, { status: 'healthy', message });
-    } else {
-      const message = `Worker was unable to handle this request and may be unable to handle other requests. ${stage}`;
-      answer(context, 500, { status: 'unhealthy', message });
-    }
-  });
-};
+export function rootResource(
+  herder: Herder,
+  threads: WorkerThreads,
+  kafkaClusterId: () => Promise<string>,
+): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/',
+      summary: 'Version of Connect that the worker behaves as, and the id of the Kafka cluster',
+      tag: 'worker',
+      answers: { 200: SERVER_INFO },
+      handle: async (context) => {
+        answer(context, 200, { version: CONNECT_VERSION, commit: commitId, kafka_cluster_id: await kafkaClusterId() });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/health',
+      summary: 'Whether the worker is ready',
+      tag: 'worker',
+      answers: { 200: WORKER_STATUS, 500: WORKER_STATUS, 503: WORKER_STATUS },
+      handle: async (context) => {
+        if (!herder.ready) {
+          answerStarting(context, herder.stage, threads.views());
+          return;
+        }
+        const stage = herder.stage.describe();
+        setDelayHeaders(context, threads.views());
+        if (await within(herder.requests.whenFree(), HEALTH_TIMEOUT_MS)) {
+          const message = 'Worker has completed startup and is ready to handle requests.';
+          answer(context, 200, { status: 'healthy', message });
+        } else {
+          const message = `Worker was unable to handle this request and may be unable to handle other requests. ${stage}`;
+          answer(context, 500, { status: 'unhealthy', message });
+        }
+      },
+    },
+  ];
+}
 
 /** `/health` of a worker that is not ready. */
 export function answerStarting(

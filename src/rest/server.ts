@@ -1,3 +1,4 @@
+import { openApiResource } from './open-api-resource.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { TlsOptions } from 'node:tls';
@@ -14,56 +15,15 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import { AnswerBudget, type AnswerLimits } from './answer-budget.ts';
 import { BodyBudget } from './body-budget.ts';
-import { clusterResource } from '../operate/drain/cluster-resource.ts';
-import { connectorLevelResource } from '../operate/console/connector-level.ts';
 import { consoleHeaders } from './console-headers.ts';
-import { consoleResource } from '../operate/console/console-resource.ts';
-import { refuseWrites } from '../operate/console/read-only-console.ts';
-import { connectorPluginsResource } from './connector-plugins-resource.ts';
-import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
-import { forwarding } from './forwarding.ts';
-import { historyResource } from '../operate/history/history-resource.ts';
-import { healthResource } from '../operate/health/health-resource.ts';
+import { forwarding, type Forwarding } from './forwarding.ts';
 import { isInternal } from './internal-requests.ts';
-import { internalResource } from './internal-resource.ts';
-import { metricsResource } from '../operate/metrics/metrics-resource.ts';
-import { loggersResource } from './loggers-resource.ts';
-import { openApiResource } from './open-api-resource.ts';
-import { offsetsResource } from './offsets-resource.ts';
-import { previewResource } from '../operate/preview/preview-resource.ts';
-import { deadLettersResource } from '../operate/dead-letters/dead-letters-resource.ts';
-import {
-  answer,
-  REQUEST_TIMEOUT_MS,
-  withinTimeLimit,
-  type Context,
-  type Resource,
-  type ResourceDependencies,
-} from './resource.ts';
+import { answer, REQUEST_TIMEOUT_MS, withinTimeLimit, type Context, type Route } from './resource.ts';
 import { requestOrigin, type OwnAddress } from './request-origin.ts';
 import { responseHeaders } from './response-headers.ts';
-import { answerStarting, rootResource } from './root-resource.ts';
-import { topicsResource } from './topics-resource.ts';
-
-const RESOURCES = [
-  // Before rootResource, to which it leaves what Connect has of /health.
-  healthResource,
-  rootResource,
-  connectorsResource,
-  historyResource,
-  offsetsResource,
-  topicsResource,
-  connectorPluginsResource,
-  previewResource,
-  deadLettersResource,
-  internalResource,
-  metricsResource,
-  clusterResource,
-  consoleResource,
-];
-const ADMIN_RESOURCES = [loggersResource, connectorLevelResource];
+import { answerStarting } from './root-resource.ts';
 
 const TIMEOUTS: Partial<PortTimeouts> = {
   headersTimeout: 15_000,
@@ -108,6 +68,14 @@ export interface ServerDependencies {
 
 /** What a listener answers; `metrics`: those alone. */
 export type Role = 'main' | 'admin' | 'metrics';
+
+/** What the worker answers from the moment that it is built. */
+export interface Served extends Omit<Forwarding, 'herder'> {
+  readonly herder: Pick<Herder, 'ready' | 'stage' | 'whenReady' | 'catchUp'>;
+  /** Of several routes that fit, the first one answers. `admin`: those below `/admin`, and what belongs to them. */
+  readonly routes: Readonly<Record<Role, readonly Route[]>>;
+}
+
 type Handle = (context: Context, next: Koa.Next) => Promise<void>;
 
 /**
@@ -143,13 +111,13 @@ export class RestServer {
     this.#served.catch(() => undefined);
   }
 
-  /** The worker is built: requests reach its resources, those that have been waiting too. */
-  serve(dependencies: ResourceDependencies): void {
-    const main = this.#settings.admin === 'shared' ? [...RESOURCES, ...ADMIN_RESOURCES] : RESOURCES;
+  /** The worker is built: requests reach its routes, those that have been waiting too. */
+  serve(served: Served): void {
+    const { main, admin, metrics } = served.routes;
     this.#handles = {
-      main: handleOf(main, dependencies),
-      admin: handleOf(ADMIN_RESOURCES, dependencies),
-      metrics: handleOf([metricsResource], dependencies),
+      main: handleOf(this.#settings.admin === 'shared' ? [...main, ...admin] : main, served),
+      admin: handleOf(admin, served),
+      metrics: handleOf(metrics, served),
     };
     this.#serve();
   }
@@ -221,21 +189,20 @@ export class RestServer {
   }
 }
 
-/** What the resources answer, or another worker does. */
-function handleOf(resources: readonly Resource[], dependencies: ResourceDependencies): Handle {
+/** What the routes answer, or another worker does. */
+function handleOf(routes: readonly Route[], served: Served): Handle {
   const router = new Router({ sensitive: true });
-  for (const resource of [...resources, openApiResource]) resource(router, dependencies);
-  const routes = router.routes();
-  const answered = forwarding(dependencies, async (context, next) => {
-    await routes(context as RouterContext, next);
+  for (const { method, path, handle } of [...routes, openApiResource(routes)]) router.register(path, [method], handle);
+  const answering = router.routes();
+  const answered = forwarding(served, async (context, next) => {
+    await answering(context as RouterContext, next);
   });
   const notFound = (): never => {
     throw new HttpError(404);
   };
   return async (context) => {
     if (negotiated(router, context)) return;
-    refuseWrites(context, dependencies.console);
-    await untilReady(dependencies.herder, context);
+    await untilReady(served.herder, context);
     await answered(context, notFound);
   };
 }
@@ -283,7 +250,7 @@ const ALWAYS = /^\/(health|admin\/loggers(\/[^/]+)?)\/?$/;
 const HEALTH = /^\/health\/?$/;
 
 /** Requests that come before the herder is up wait for it, as long as any request may take. */
-async function untilReady(herder: Herder, { path }: Context): Promise<void> {
+async function untilReady(herder: Served['herder'], { path }: Context): Promise<void> {
   if (!herder.ready && !ALWAYS.test(path)) await withinTimeLimit(herder.stage, herder.whenReady());
 }
 

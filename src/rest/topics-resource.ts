@@ -1,14 +1,32 @@
-import { answer, answerEmpty, pathName, withinTimeLimit, type Resource } from './resource.ts';
+import type { ConnectorTopics } from '../herder/connector-topics.ts';
+import type { Herder } from '../herder/herder.ts';
+import { ACTIVE_TOPICS } from './answers.ts';
+import { answer, answerEmpty, pathName, withinTimeLimit, type Route } from './resource.ts';
 
 /** `/connectors/{connector}/topics`; connectors that there are not have used no topics. */
-export const topicsResource: Resource = (router, { herder, topics }) => {
-  router.get('/connectors/:connector/topics', (context) => {
-    const name = pathName(context, 'connector');
-    answer(context, 200, { [name]: { topics: topics.list(name) } });
-  });
-
-  router.put('/connectors/:connector/topics/reset', async (context) => {
-    await withinTimeLimit(herder.stage, topics.reset(pathName(context, 'connector')));
-    answerEmpty(context, 202);
-  });
-};
+export function topicsResource(herder: Herder, topics: ConnectorTopics): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/connectors/:connector/topics',
+      summary: 'The topics that a connector has used',
+      tag: 'connectors',
+      answers: { 200: ACTIVE_TOPICS },
+      handle: (context) => {
+        const name = pathName(context, 'connector');
+        answer(context, 200, { [name]: { topics: topics.list(name) } });
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/connectors/:connector/topics/reset',
+      summary: 'Forget the topics that a connector has used',
+      tag: 'connectors',
+      answers: { 202: null },
+      handle: async (context) => {
+        await withinTimeLimit(herder.stage, topics.reset(pathName(context, 'connector')));
+        answerEmpty(context, 202);
+      },
+    },
+  ];
+}

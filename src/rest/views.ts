@@ -1,9 +1,10 @@
+import type { ConnectorInfoAnswer, ConnectorStateAnswer, TaskInfoAnswer, TaskStateAnswer } from './answers.ts';
 import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from '../herder/connector-directory.ts';
 import type { Status } from '../herder/stores/status-store.ts';
 
 /** The bodies of Connect's answers (org.apache.kafka.connect.runtime.rest.entities), without keys that Connect does not have. */
 
-export function connectorInfoView(info: ConnectorInfo) {
+export function connectorInfoView(info: ConnectorInfo): ConnectorInfoAnswer {
   return {
     name: info.name,
     config: info.config,
@@ -12,7 +13,7 @@ export function connectorInfoView(info: ConnectorInfo) {
   };
 }
 
-export function connectorStatusView(info: ConnectorStatusInfo) {
+export function connectorStatusView(info: ConnectorStatusInfo): ConnectorStateAnswer {
   return {
     name: info.name,
     connector: stateView(info.connector),
@@ -21,11 +22,11 @@ export function connectorStatusView(info: ConnectorStatusInfo) {
   };
 }
 
-export function taskStatusView(id: number, status: Status) {
+export function taskStatusView(id: number, status: Status): TaskStateAnswer {
   return { id, ...stateView(status) };
 }
 
-export function taskConfigViews(tasks: ReturnType<ConnectorDirectory['taskConfigs']>) {
+export function taskConfigViews(tasks: ReturnType<ConnectorDirectory['taskConfigs']>): readonly TaskInfoAnswer[] {
   return tasks.map(({ id, config }) => ({ id: { connector: id.connector, task: id.task }, config }));
 }
 

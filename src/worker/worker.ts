@@ -23,11 +23,12 @@ import { ThreadList } from '../threads/thread-list.ts';
 import { CONNECT_VERSION } from '../version.ts';
 import { peerTls } from '../tls/listener-tls.ts';
 import { openListeners, type RestListeners } from '../rest/open-listeners.ts';
-import type { ResourceDependencies } from '../rest/resource.ts';
+import type { ConsoleSettings } from '../operate/console/console-resource.ts';
 import { distributedMode } from './distributed.ts';
 import { openFeatures } from './features.ts';
 import { kafkaClusterId, kafkaTopics } from './kafka-cluster.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
+import { served, type ServedParts } from './routes.ts';
 import { connectorValidation, openPlugins, type OpenedPlugins } from './plugins.ts';
 import { databaseApi, openServices, type RunningServices } from './services.ts';
 import { standaloneMode } from './standalone.ts';
@@ -83,13 +84,15 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     opened = await stage.during('loading plugins', () => openPlugins(config, { plugins, secrets, logger }));
     logger.info(`Kafka version: ${CONNECT_VERSION}`);
     built = build(config, { listeners, stage, secrets, plugins, opened, logLevels, threads, logger });
-    listeners.serve({
-      ...built,
-      connectorLog,
-      databaseApi: () => databaseApi(config, services?.addresses ?? {}),
-      secrets,
-      logger: restLogger,
-    });
+    listeners.serve(
+      served({
+        ...built,
+        connectorLog,
+        databaseApi: () => databaseApi(config, services?.addresses ?? {}),
+        secrets,
+        logger: restLogger,
+      }),
+    );
     logger.info('REST resources initialized; server is started and ready to handle requests');
     services = await openServices(config, { secrets, logLevels, threads, logger });
   } catch (error) {
@@ -127,7 +130,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   };
 }
 
-interface BuiltWorker extends Omit<ResourceDependencies, 'databaseApi' | 'connectorLog' | 'secrets' | 'logger'> {
+interface BuiltWorker extends Omit<ServedParts, 'databaseApi' | 'connectorLog' | 'secrets' | 'logger'> {
   readonly readers: Pick<ReaderThreads<Reading>, 'stop'>;
 }
 
@@ -268,7 +271,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   };
 }
 
-function consoleSettings({ own, rest }: WorkerConfig): ResourceDependencies['console'] {
+function consoleSettings({ own, rest }: WorkerConfig): ConsoleSettings {
   return { readOnly: own['console.read.only'], adminListeners: rest['admin.listeners'] ?? undefined };
 }
 

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { JsonSchema } from '../../src/json/open-api.ts';
-import { ANSWER_SCHEMAS } from '../../src/rest/answer-schemas.ts';
-import { OPERATIONS } from '../../src/rest/operations.ts';
+import { componentsWithin, type JsonSchema } from '../../src/json/open-api.ts';
+import { ERROR_MESSAGE } from '../../src/rest/answers.ts';
+import { managementRoutes } from './management-routes.ts';
 
 const ajv = new Ajv2020({ allowUnionTypes: true, strict: false });
-ajv.addSchema({ $id: 'answers', components: { schemas: ANSWER_SCHEMAS } });
+const described = managementRoutes().filter((route) => 'summary' in route);
+ajv.addSchema({ $id: 'answers', components: { schemas: componentsWithin([...described, ERROR_MESSAGE]) } });
 
-const routes = Object.entries(OPERATIONS).map(([route, operation]) => {
-  const [method = '', path = ''] = route.split(' ');
+const routes = described.map((operation) => {
+  const { method, path } = operation;
   const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}/?$`);
   return { method, pattern, parameters: path.split(':').length, operation };
 });
@@ -27,7 +28,7 @@ export function assertDescribed(method: string, url: string, status: number, bod
   if (form === undefined) {
     assert.ok(status >= 400, `${method} ${path} answered ${String(status)}, which is not described`);
     // Text: an extension answered, or a proxy.
-    if (typeof body === 'object') assertValid(ANSWER_SCHEMAS.ErrorMessage, body, `${method} ${path} ${String(status)}`);
+    if (typeof body === 'object') assertValid(ERROR_MESSAGE, body, `${method} ${path} ${String(status)}`);
     return;
   }
   if (form === null) assert.equal(body, '', `${method} ${path} ${String(status)} has a body`);

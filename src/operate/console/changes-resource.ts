@@ -1,3 +1,7 @@
+import type { Herder } from '../../herder/herder.ts';
+import type { ConnectorValidation } from '../../herder/validation.ts';
+import type { RequestSenders } from '../../rest/request-sender.ts';
+import type { ConnectorHistory } from '../history/connector-history.ts';
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
 import { RequestError } from '../../errors.ts';
 import type { KeptConfig } from '../history/history-entry.ts';
@@ -5,55 +9,70 @@ import { secretKeys } from '../history/password-keys.ts';
 import { requireValid } from '../../rest/connectors-resource.ts';
 import { forwardAs } from '../../rest/forwarding.ts';
 import { configAt, numberOf, restore } from '../history/history-resource.ts';
-import { answer, pathName, queryText, withinTimeLimit, type Resource } from '../../rest/resource.ts';
+import { answer, pathName, queryText, withinTimeLimit, type Route } from '../../rest/resource.ts';
 import { answerOf, hiding } from './config-resource.ts';
 import { configMask } from './config-secrets.ts';
 
 const MAX_DELETED = 200;
 
 /** The history of connectors for browsers: what a restore would come to, and one whose answer has no secrets. */
-export const changesResource: Resource = (router, dependencies) => {
-  const { herder, history, validation } = dependencies;
-
-  router.get('/ui/connectors/:connector/changes/:n', async (context) => {
-    const found = history.toToday(pathName(context, 'connector'), numberOf(context));
-    const { today, then, difference, newest } = await withinTimeLimit(herder.stage, found);
-    const restarts = today !== undefined && !isSameButLimits(withoutNulls(today), withoutNulls(then));
-    answer(context, 200, { difference, newest, exists: today !== undefined, restarts });
-  });
-
-  // `newest`: the last change that was known when the difference was shown.
-  router.post('/ui/connectors/:connector/changes/:n/restore', async (context) => {
-    const name = pathName(context, 'connector');
-    const n = numberOf(context);
-    await withinTimeLimit(herder.stage, herder.catchUp());
-    const { then, newest } = await withinTimeLimit(herder.stage, history.toToday(name, n));
-    if (String(newest) !== queryText(context, 'newest'))
-      throw new RequestError(409, `Connector ${name} was changed meanwhile: look at the difference again`);
-    const mask = configMask(then, await secretKeys(then, validation.plugins));
-    forwardAs(context, {
-      path: `/connectors/${encodeURIComponent(name)}/history/${String(n)}/restore`,
-      body: Buffer.alloc(0),
-      answered: (theirs) => {
-        answerOf(context, theirs, mask, { name });
+export function changesResource(
+  herder: Herder,
+  history: ConnectorHistory,
+  validation: ConnectorValidation,
+  senders: RequestSenders,
+): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/ui/connectors/:connector/changes/:n',
+      handle: async (context) => {
+        const found = history.toToday(pathName(context, 'connector'), numberOf(context));
+        const { today, then, difference, newest } = await withinTimeLimit(herder.stage, found);
+        const restarts = today !== undefined && !isSameButLimits(withoutNulls(today), withoutNulls(then));
+        answer(context, 200, { difference, newest, exists: today !== undefined, restarts });
       },
-    });
-    const created = await hiding(mask, async () => {
-      const { config, state } = await configAt(dependencies, name, n);
-      const valid = await requireValid(validation, config);
-      return (await restore(context, dependencies, { name, n, valid, state })).created;
-    });
-    answer(context, created ? 201 : 200, { name });
-  });
-
-  router.get('/ui/deleted-connectors', async (context) => {
-    const deleted = await withinTimeLimit(herder.stage, history.deleted());
-    const connectors = deleted
-      .slice(0, MAX_DELETED)
-      .map(({ connector, atMs, restores = null }) => ({ name: connector, at: atMs, restores }));
-    answer(context, 200, { connectors, total: deleted.length });
-  });
-};
+    },
+    // `newest`: the last change that was known when the difference was shown.
+    {
+      method: 'POST',
+      path: '/ui/connectors/:connector/changes/:n/restore',
+      handle: async (context) => {
+        const name = pathName(context, 'connector');
+        const n = numberOf(context);
+        await withinTimeLimit(herder.stage, herder.catchUp());
+        const { then, newest } = await withinTimeLimit(herder.stage, history.toToday(name, n));
+        if (String(newest) !== queryText(context, 'newest'))
+          throw new RequestError(409, `Connector ${name} was changed meanwhile: look at the difference again`);
+        const mask = configMask(then, await secretKeys(then, validation.plugins));
+        forwardAs(context, {
+          path: `/connectors/${encodeURIComponent(name)}/history/${String(n)}/restore`,
+          body: Buffer.alloc(0),
+          answered: (theirs) => {
+            answerOf(context, theirs, mask, { name });
+          },
+        });
+        const created = await hiding(mask, async () => {
+          const { config, state } = await configAt(herder, history, name, n);
+          const valid = await requireValid(validation, config);
+          return (await restore(herder, { name, n, valid, state }, await senders.of(context))).created;
+        });
+        answer(context, created ? 201 : 200, { name });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/ui/deleted-connectors',
+      handle: async (context) => {
+        const deleted = await withinTimeLimit(herder.stage, history.deleted());
+        const connectors = deleted
+          .slice(0, MAX_DELETED)
+          .map(({ connector, atMs, restores = null }) => ({ name: connector, at: atMs, restores }));
+        answer(context, 200, { connectors, total: deleted.length });
+      },
+    },
+  ];
+}
 
 function withoutNulls(config: KeptConfig): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -1,3 +1,6 @@
+import type { Herder } from '../../herder/herder.ts';
+import type { ConnectorValidation } from '../../herder/validation.ts';
+import type { Readings } from '../reading/readings.ts';
 import { variableKeys, withheld, type Withheld } from '../../config/secret-destinations.ts';
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
 import { unknownOptions } from '../../config/unknown-options.ts';
@@ -22,7 +25,7 @@ import {
   readJsonText,
   type ConfigBody,
 } from '../../rest/request-body.ts';
-import { senderOf } from '../../rest/request-sender.ts';
+import type { RequestSenders } from '../../rest/request-sender.ts';
 import {
   answer,
   answerText,
@@ -31,7 +34,7 @@ import {
   queryText,
   withinTimeLimit,
   type Context,
-  type Resource,
+  type Route,
 } from '../../rest/resource.ts';
 import {
   bareText,
@@ -59,12 +62,28 @@ const isSave = ajv.compile<{
   additionalProperties: false,
 });
 
+interface ConfigParts {
+  readonly herder: Herder;
+  readonly validation: ConnectorValidation;
+  readonly readings: Readings;
+  /** Names of all topics of the cluster. */
+  readonly kafkaTopics: () => Promise<readonly string[]>;
+  readonly senders: RequestSenders;
+  readonly isReadOnly: boolean;
+}
+
 /**
  * Configurations of connectors for browsers: as the API has them, but no secret ever goes to a browser. A value that is the mark means
  * that what is stored stays.
  */
-export const configResource: Resource = (router, dependencies) => {
-  const { herder, validation, readings, kafkaTopics } = dependencies;
+export function configResource({
+  herder,
+  validation,
+  readings,
+  kafkaTopics,
+  senders,
+  isReadOnly,
+}: ConfigParts): readonly Route[] {
   const { plugins } = validation;
 
   /** What a browser has sent, with the values that are stored for its marks. */
@@ -78,114 +97,134 @@ export const configResource: Resource = (router, dependencies) => {
     return { ...completed, secrets, stored, mask };
   };
 
-  router.get('/ui/connectors/:connector/config', async (context) => {
-    const name = pathName(context, 'connector');
-    if (herder.directory.configOf(name) === undefined) await herder.catchUp();
-    const config = herder.directory.config(name);
-    const secrets = await secretKeys(config, plugins);
-    const { entries, version } = shownConfig(config, secrets);
-    answer(context, 200, { name, entries, version, mark: MARK, secrets: [...secrets] });
-  });
-
-  router.put('/ui/connectors/:connector/config', async (context) => {
-    const name = pathName(context, 'connector');
-    const { config: sent, version } = checkBody(isSave, (await readJsonText(context.req)).parsed);
-    await herder.catchUp();
-    const stored = herder.directory.config(name);
-    const storedSecrets = await secretKeys(stored, plugins);
-    if (shownConfig(stored, storedSecrets).version !== version) throw changed(name);
-    const { config, missing, kept } = withStoredValues(withName(asConfig(sent), name), stored);
-    requireStored(missing);
-    const secrets = await secretKeys(config, plugins);
-    const bare = [...kept.keys()].filter((key) => storedSecrets.has(key) && !secrets.has(key));
-    if (bare.length > 0) throw new RequestError(400, bare.map(bareText).join('\n'));
-    const mask = configMask(config, secrets, kept);
-    forwardAs(context, {
-      path: `/connectors/${encodeURIComponent(name)}/config`,
-      body: Buffer.from(JSON.stringify(config)),
-      answered: (theirs) => {
-        answerOf(context, theirs, mask, { name });
+  return [
+    {
+      method: 'GET',
+      path: '/ui/connectors/:connector/config',
+      handle: async (context) => {
+        const name = pathName(context, 'connector');
+        if (herder.directory.configOf(name) === undefined) await herder.catchUp();
+        const config = herder.directory.config(name);
+        const secrets = await secretKeys(config, plugins);
+        const { entries, version } = shownConfig(config, secrets);
+        answer(context, 200, { name, entries, version, mark: MARK, secrets: [...secrets] });
       },
-    });
-    await hiding(mask, async () => {
-      const valid = await requireValid(validation, config);
-      const by = await senderOf(context, dependencies);
-      const put = herder.requests.changeConfig(name, stored, valid, by);
-      if ((await withinTimeLimit(herder.stage, put)) === undefined) throw changed(name);
-    });
-    answer(context, 200, { name });
-  });
-
-  router.post('/ui/connectors', async (context) => {
-    const { name, config: sent, initialState } = await readCreateConnector(context.req);
-    if (/^\.{1,2}$/.test(name))
-      throw new RequestError(400, `No address can name a connector ${name}: give another name`);
-    const { missing } = withStoredValues(sent, {});
-    requireStored(missing);
-    const config = withName(sent, name);
-    const mask = configMask(config, await secretKeys(config, plugins));
-    const body = { name, config, ...(initialState === undefined ? {} : { initial_state: initialState }) };
-    forwardAs(context, {
-      path: '/connectors',
-      body: Buffer.from(JSON.stringify(body)),
-      answered: (theirs) => {
-        answerOf(context, theirs, mask, { name });
+    },
+    {
+      method: 'PUT',
+      path: '/ui/connectors/:connector/config',
+      handle: async (context) => {
+        const name = pathName(context, 'connector');
+        const { config: sent, version } = checkBody(isSave, (await readJsonText(context.req)).parsed);
+        await herder.catchUp();
+        const stored = herder.directory.config(name);
+        const storedSecrets = await secretKeys(stored, plugins);
+        if (shownConfig(stored, storedSecrets).version !== version) throw changed(name);
+        const { config, missing, kept } = withStoredValues(withName(asConfig(sent), name), stored);
+        requireStored(missing);
+        const secrets = await secretKeys(config, plugins);
+        const bare = [...kept.keys()].filter((key) => storedSecrets.has(key) && !secrets.has(key));
+        if (bare.length > 0) throw new RequestError(400, bare.map(bareText).join('\n'));
+        const mask = configMask(config, secrets, kept);
+        forwardAs(context, {
+          path: `/connectors/${encodeURIComponent(name)}/config`,
+          body: Buffer.from(JSON.stringify(config)),
+          answered: (theirs) => {
+            answerOf(context, theirs, mask, { name });
+          },
+        });
+        await hiding(mask, async () => {
+          const valid = await requireValid(validation, config);
+          const by = await senders.of(context);
+          const put = herder.requests.changeConfig(name, stored, valid, by);
+          if ((await withinTimeLimit(herder.stage, put)) === undefined) throw changed(name);
+        });
+        answer(context, 200, { name });
       },
-    });
-    await hiding(mask, async () => {
-      const state = parseInitialState(initialState);
-      const valid = await requireValid(validation, config);
-      const by = await senderOf(context, dependencies);
-      const put = herder.requests.putConnector(name, valid, { replace: false, initialState: state, by });
-      await withinTimeLimit(herder.stage, put);
-    });
-    answer(context, 201, { name });
-  });
-
-  // `connector`: whose stored values the marks stand for. While another address is being typed, no secret is sent there, and no value of
-  // a config provider. A console that only reads sends none at all, and its variables are not resolved.
-  router.put('/ui/connector-plugins/:plugin/validate', async (context) => {
-    const completed = await complete(context, await readConfig(context.req));
-    const stage = new StageTracker();
-    const isReadOnly = dependencies.console?.readOnly === true;
-    const held = withheldFrom(completed, isReadOnly);
-    const infos = await hiding(completed.mask, () =>
-      withinTimeLimit(
-        stage,
-        validation.validateFor(pathName(context, 'plugin'), completed.config, stage, {
-          listed: 'all',
-          resolves: !isReadOnly,
-          connects: held.keys.length === 0 && (!isReadOnly || isStored(completed)),
-        }),
-      ),
-    );
-    answer(context, 200, validationView(infos, completed, held, isReadOnly));
-  });
-
-  router.post('/ui/connector-plugins/:plugin/preview', async (context) => {
-    const request = await readPreview(context.req);
-    const completed = await complete(context, request.config);
-    const { config, missing, kept, mask } = completed;
-    const decodeOnly = flag(context, 'decode');
-    if (!decodeOnly) requireStored(missing);
-    const stored = completed.stored && { config: completed.stored, kept: [...kept.keys()] };
-    const asked = { ...request, config, stored, decodeOnly };
-    const work = readings.preview(pathName(context, 'plugin'), asked, goneSignal(context));
-    const text = await hiding(mask, () => withinTimeLimit(herder.stage, work));
-    answerText(
-      context,
-      200,
-      hiddenInJson(text, (value) => mask.hide(value)),
-    );
-  });
-
-  router.get('/ui/topics', async (context) => {
-    const text = (queryText(context, 'text') ?? '').toLowerCase();
-    const all = await kafkaTopics();
-    const found = all.filter((name) => !name.startsWith('__') && name.toLowerCase().includes(text)).sort();
-    answer(context, 200, { topics: found.slice(0, MAX_TOPICS), total: found.length });
-  });
-};
+    },
+    {
+      method: 'POST',
+      path: '/ui/connectors',
+      handle: async (context) => {
+        const { name, config: sent, initialState } = await readCreateConnector(context.req);
+        if (/^\.{1,2}$/.test(name))
+          throw new RequestError(400, `No address can name a connector ${name}: give another name`);
+        const { missing } = withStoredValues(sent, {});
+        requireStored(missing);
+        const config = withName(sent, name);
+        const mask = configMask(config, await secretKeys(config, plugins));
+        const body = { name, config, ...(initialState === undefined ? {} : { initial_state: initialState }) };
+        forwardAs(context, {
+          path: '/connectors',
+          body: Buffer.from(JSON.stringify(body)),
+          answered: (theirs) => {
+            answerOf(context, theirs, mask, { name });
+          },
+        });
+        await hiding(mask, async () => {
+          const state = parseInitialState(initialState);
+          const valid = await requireValid(validation, config);
+          const by = await senders.of(context);
+          const put = herder.requests.putConnector(name, valid, { replace: false, initialState: state, by });
+          await withinTimeLimit(herder.stage, put);
+        });
+        answer(context, 201, { name });
+      },
+    },
+    // `connector`: whose stored values the marks stand for. While another address is being typed, no secret is sent there, and no value of
+    // a config provider. A console that only reads sends none at all, and its variables are not resolved.
+    {
+      method: 'PUT',
+      path: '/ui/connector-plugins/:plugin/validate',
+      handle: async (context) => {
+        const completed = await complete(context, await readConfig(context.req));
+        const stage = new StageTracker();
+        const held = withheldFrom(completed, isReadOnly);
+        const infos = await hiding(completed.mask, () =>
+          withinTimeLimit(
+            stage,
+            validation.validateFor(pathName(context, 'plugin'), completed.config, stage, {
+              listed: 'all',
+              resolves: !isReadOnly,
+              connects: held.keys.length === 0 && (!isReadOnly || isStored(completed)),
+            }),
+          ),
+        );
+        answer(context, 200, validationView(infos, completed, held, isReadOnly));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/ui/connector-plugins/:plugin/preview',
+      handle: async (context) => {
+        const request = await readPreview(context.req);
+        const completed = await complete(context, request.config);
+        const { config, missing, kept, mask } = completed;
+        const decodeOnly = flag(context, 'decode');
+        if (!decodeOnly) requireStored(missing);
+        const stored = completed.stored && { config: completed.stored, kept: [...kept.keys()] };
+        const asked = { ...request, config, stored, decodeOnly };
+        const work = readings.preview(pathName(context, 'plugin'), asked, goneSignal(context));
+        const text = await hiding(mask, () => withinTimeLimit(herder.stage, work));
+        answerText(
+          context,
+          200,
+          hiddenInJson(text, (value) => mask.hide(value)),
+        );
+      },
+    },
+    {
+      method: 'GET',
+      path: '/ui/topics',
+      handle: async (context) => {
+        const text = (queryText(context, 'text') ?? '').toLowerCase();
+        const all = await kafkaTopics();
+        const found = all.filter((name) => !name.startsWith('__') && name.toLowerCase().includes(text)).sort();
+        answer(context, 200, { topics: found.slice(0, MAX_TOPICS), total: found.length });
+      },
+    },
+  ];
+}
 
 interface Completed extends CompletedConfig {
   readonly secrets: ReadonlySet<string>;

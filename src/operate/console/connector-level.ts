@@ -1,8 +1,12 @@
+import type { Herder } from '../../herder/herder.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { LogLevels } from '../../observe/log-levels.ts';
+import type { ConnectorHealth } from '../health/connector-health.ts';
 import { RequestError, toError } from '../../errors.ts';
 import { TemporaryLevels } from '../../observe/temporary-levels.ts';
-import { askerOf, OtherWorkers } from '../workers/other-workers.ts';
+import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { ajv, readPlainJson } from '../../rest/request-body.ts';
-import { answer, flag, pathName, type Resource } from '../../rest/resource.ts';
+import { answer, flag, pathName, type Route } from '../../rest/resource.ts';
 
 const MAX_MINUTES = 60;
 const LEVELS = ['DEBUG', 'TRACE'] as const;
@@ -21,48 +25,60 @@ const isSwitch = ajv.compile<{ readonly level: (typeof LEVELS)[number] | null; r
  * `/ui/connectors/{connector}/log-level`: a level for what a connector logs, which ends by itself. Where `/admin/loggers`
  * answers, for it is a change of the same kind.
  */
-export const connectorLevelResource: Resource = (router, dependencies) => {
-  const { health, herder, logLevels, logger, console: settings } = dependencies;
-  if (settings === undefined) return;
+export function connectorLevelResource(
+  herder: Herder,
+  health: ConnectorHealth,
+  logLevels: LogLevels,
+  others: OtherWorkers,
+  logger: Logger,
+): readonly Route[] {
   const levels = new TemporaryLevels(logLevels);
-  const others = new OtherWorkers(dependencies);
   const path = '/ui/connectors/:connector/log-level';
 
-  router.get(path, (context) => {
-    const connector = pathName(context, 'connector');
-    herder.directory.require(connector);
-    answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector) });
-  });
-
-  router.put(path, async (context) => {
-    const connector = pathName(context, 'connector');
-    herder.directory.require(connector);
-    const given = await readPlainJson(context.req);
-    if (!isSwitch(given)) {
-      throw new RequestError(
-        400,
-        `The body must be {"level": "DEBUG", "minutes": 10}: the level is DEBUG, TRACE or null, which ends it, and minutes are at most ${String(MAX_MINUTES)}`,
-      );
-    }
-    const { level, minutes = 10 } = given;
-    if (level === null) levels.end(connector);
-    else if (!levels.set(connector, level, minutes * 60_000)) {
-      throw new RequestError(503, 'Too many connectors have a level of their own; end that of another one first');
-    }
-    const what = level === null ? 'as its loggers have it again' : `${level} for ${String(minutes)} min`;
-    logger.info({ connector }, `Log level of the connector: ${what}`);
-    const workers = flag(context, 'local') ? [] : health.workers(connector);
-    const send = others.send(askerOf(context));
-    const unreached: { worker: string; reason: string }[] = [];
-    await Promise.all(
-      workers.map(async (worker) => {
-        if (worker === herder.workerId) return;
-        const target = `/ui/connectors/${encodeURIComponent(connector)}/log-level?local=true`;
-        await send(worker, 'PUT', target, given).catch((error: unknown) => {
-          unreached.push({ worker, reason: toError(error).message });
-        });
-      }),
-    );
-    answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector), unreached });
-  });
-};
+  return [
+    {
+      method: 'GET',
+      path,
+      handle: (context) => {
+        const connector = pathName(context, 'connector');
+        herder.directory.require(connector);
+        answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector) });
+      },
+    },
+    {
+      method: 'PUT',
+      path,
+      handle: async (context) => {
+        const connector = pathName(context, 'connector');
+        herder.directory.require(connector);
+        const given = await readPlainJson(context.req);
+        if (!isSwitch(given)) {
+          throw new RequestError(
+            400,
+            `The body must be {"level": "DEBUG", "minutes": 10}: the level is DEBUG, TRACE or null, which ends it, and minutes are at most ${String(MAX_MINUTES)}`,
+          );
+        }
+        const { level, minutes = 10 } = given;
+        if (level === null) levels.end(connector);
+        else if (!levels.set(connector, level, minutes * 60_000)) {
+          throw new RequestError(503, 'Too many connectors have a level of their own; end that of another one first');
+        }
+        const what = level === null ? 'as its loggers have it again' : `${level} for ${String(minutes)} min`;
+        logger.info({ connector }, `Log level of the connector: ${what}`);
+        const workers = flag(context, 'local') ? [] : health.workers(connector);
+        const send = others.send(askerOf(context));
+        const unreached: { worker: string; reason: string }[] = [];
+        await Promise.all(
+          workers.map(async (worker) => {
+            if (worker === herder.workerId) return;
+            const target = `/ui/connectors/${encodeURIComponent(connector)}/log-level?local=true`;
+            await send(worker, 'PUT', target, given).catch((error: unknown) => {
+              unreached.push({ worker, reason: toError(error).message });
+            });
+          }),
+        );
+        answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector), unreached });
+      },
+    },
+  ];
+}

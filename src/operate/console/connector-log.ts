@@ -1,7 +1,9 @@
-import type { ConnectorLogPart } from '../../observe/connector-log.ts';
-import { askerOf, OtherWorkers } from '../workers/other-workers.ts';
+import type { Herder } from '../../herder/herder.ts';
+import type { ConnectorHealth } from '../health/connector-health.ts';
+import type { ConnectorLog, ConnectorLogPart } from '../../observe/connector-log.ts';
+import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { ajv } from '../../rest/request-body.ts';
-import { answer, flag, pathName, queryText, type Resource, type ResourceDependencies } from '../../rest/resource.ts';
+import { answer, flag, pathName, queryText, type Route } from '../../rest/resource.ts';
 import { eventBytes, EventStreams, type EventStream } from './event-stream.ts';
 
 /** More open logs at once are refused. */
@@ -40,30 +42,45 @@ const isPart = ajv.compile<ConnectorLogPart>({
 });
 
 /** `/ui/connectors/{connector}/log`: the lines of a connector as they come, from all workers that have tasks of it. */
-export const connectorLogResource: Resource = (router, dependencies) => {
-  const { herder, connectorLog } = dependencies;
-  const others = new OtherWorkers(dependencies);
+export function connectorLogResource(
+  herder: Herder,
+  health: ConnectorHealth,
+  connectorLog: ConnectorLog,
+  others: OtherWorkers,
+): readonly Route[] {
   const streams = new EventStreams('logs', MAX_LOGS, MAX_UNREAD_BYTES);
 
-  router.get('/ui/connectors/:connector/log', (context) => {
-    const connector = pathName(context, 'connector');
-    herder.directory.require(connector);
-    if (flag(context, 'local')) {
-      answer(context, 200, connectorLog.after(connector, Number(queryText(context, 'after') ?? 0)));
-      return;
-    }
-    const log = new LogFeed(connector, dependencies, others.get(askerOf(context)));
-    const stream = streams.answer(context, () => {
-      log.end();
-    });
-    log.begin(stream);
-  });
-};
+  return [
+    {
+      method: 'GET',
+      path: '/ui/connectors/:connector/log',
+      handle: (context) => {
+        const connector = pathName(context, 'connector');
+        herder.directory.require(connector);
+        if (flag(context, 'local')) {
+          answer(context, 200, connectorLog.after(connector, Number(queryText(context, 'after') ?? 0)));
+          return;
+        }
+        const log = new LogFeed(connector, { herder, health, connectorLog }, others.get(askerOf(context)));
+        const stream = streams.answer(context, () => {
+          log.end();
+        });
+        log.begin(stream);
+      },
+    },
+  ];
+}
+
+interface LogSources {
+  readonly herder: Pick<Herder, 'workerId'>;
+  readonly health: Pick<ConnectorHealth, 'workers'>;
+  readonly connectorLog: ConnectorLog;
+}
 
 /** What one browser is told. */
 class LogFeed {
   readonly #connector: string;
-  readonly #dependencies: Pick<ResourceDependencies, 'herder' | 'health' | 'connectorLog'>;
+  readonly #sources: LogSources;
   readonly #get: (worker: string, path: string) => Promise<unknown>;
   /** The last line that was told, by worker. */
   readonly #told = new Map<string, number>();
@@ -71,13 +88,9 @@ class LogFeed {
   #stream: EventStream | undefined;
   #timers: readonly NodeJS.Timeout[] = [];
 
-  constructor(
-    connector: string,
-    dependencies: Pick<ResourceDependencies, 'herder' | 'health' | 'connectorLog'>,
-    get: (worker: string, path: string) => Promise<unknown>,
-  ) {
+  constructor(connector: string, sources: LogSources, get: (worker: string, path: string) => Promise<unknown>) {
     this.#connector = connector;
-    this.#dependencies = dependencies;
+    this.#sources = sources;
     this.#get = get;
   }
 
@@ -99,13 +112,13 @@ class LogFeed {
   }
 
   #tellOwn(): void {
-    const { herder, connectorLog } = this.#dependencies;
+    const { herder, connectorLog } = this.#sources;
     const { workerId } = herder;
     this.#tell(workerId, connectorLog.after(this.#connector, this.#told.get(workerId) ?? 0));
   }
 
   async #askOthers(): Promise<void> {
-    const { health, herder } = this.#dependencies;
+    const { health, herder } = this.#sources;
     const { workerId } = herder;
     const workers = health.workers(this.#connector).filter((worker) => worker !== workerId);
     const silent: string[] = [];

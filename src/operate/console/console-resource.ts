@@ -1,31 +1,18 @@
+import type { Herder } from '../../herder/herder.ts';
+import { askFigures } from '../health/ask-figures.ts';
+import type { ConnectorHealth } from '../health/connector-health.ts';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { AskRates, FleetLook, OwnRate } from '../fleet/fleet.ts';
+import type { AskRates, Fleet, FleetLook, OwnRate } from '../fleet/fleet.ts';
 import { HISTORY_SERIES, type ConnectorHistory } from '../fleet/fleet-history.ts';
 import { RequestError } from '../../errors.ts';
-import { askerOf, OtherWorkers, type Asker } from '../workers/other-workers.ts';
+import { askerOf, type Asker, type OtherWorkers } from '../workers/other-workers.ts';
 import { ajv } from '../../rest/request-body.ts';
-import {
-  answer,
-  answerText,
-  flag,
-  pathName,
-  type Context,
-  type Resource,
-  type ResourceDependencies,
-} from '../../rest/resource.ts';
+import { answer, answerText, flag, pathName, type Context, type OwnRoute } from '../../rest/resource.ts';
 import { SLUICE_VERSION } from '../../version.ts';
-import { changesResource } from './changes-resource.ts';
-import { configResource } from './config-resource.ts';
-import { connectorFlowResource } from './connector-flow.ts';
-import { connectorLogResource } from './connector-log.ts';
 import { consoleFiles, type ConsoleFile } from './console-files.ts';
 import { EventStreams } from './event-stream.ts';
 import { FleetFeed } from './fleet-feed.ts';
-import { sqlResource } from './sql-resource.ts';
-import { topicPeekResource } from '../messages/messages-resource.ts';
-import { letterResource } from './letter-resource.ts';
-import { workerDetailResource } from './worker-detail.ts';
 
 /** More consoles at once are refused. */
 const MAX_CONSOLES = 200;
@@ -48,20 +35,22 @@ const isHistory = ajv.compile<ConnectorHistory>({
   required: ['at', ...HISTORY_SERIES],
 });
 
-/** `/ui`: the console for browsers, and what it asks beyond the API. */
-export const consoleResource: Resource = (router, dependencies) => {
-  const { herder, console: settings } = dependencies;
-  if (settings === undefined) return;
-  workerDetailResource(router, dependencies);
-  topicPeekResource(router, dependencies);
-  sqlResource(router, dependencies);
-  configResource(router, dependencies);
-  changesResource(router, dependencies);
-  letterResource(router, dependencies);
-  const view = new ConsoleView(dependencies);
+export interface ConsoleSettings {
+  readonly readOnly: boolean;
+  /** `admin.listeners`, where levels of loggers are set; `undefined`: at the listeners of the API, empty: nowhere. */
+  readonly adminListeners: readonly string[] | undefined;
+}
+
+/** `/ui`: the page of the console, and the connectors at a glance. */
+export function consoleResource(
+  herder: Herder,
+  fleet: Fleet,
+  health: ConnectorHealth,
+  others: OtherWorkers,
+  settings: ConsoleSettings,
+): readonly OwnRoute[] {
+  const view = new ConsoleView(herder, fleet, health, others);
   const streams = new EventStreams('consoles', MAX_CONSOLES, MAX_UNREAD_BYTES);
-  connectorLogResource(router, dependencies);
-  connectorFlowResource(router, dependencies);
   let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
 
   const page = async (context: Context, path: string): Promise<void> => {
@@ -75,49 +64,70 @@ export const consoleResource: Resource = (router, dependencies) => {
     answerBytes(context, file.bytes, file.gzipped);
   };
 
-  // Every view has an address of its own; the page reads it behind the number sign.
-  router.get('/ui', (context) => page(context, 'index.html'));
-  router.get('/ui/assets/:file', (context) => page(context, `assets/${pathName(context, 'file')}`));
-
-  router.get('/ui/snapshot', async (context) => {
-    const { at, rows, total, silent } = await view.feed(context).snapshot();
-    const { lostWorkWaitsMs = null } = herder.cluster() ?? {};
-    const worker = { id: herder.workerId, version: SLUICE_VERSION, ...settings, lostWorkWaitsMs };
-    const text = Buffer.from(JSON.stringify({ at, worker, rows, total, silent }));
-    context.set('Content-Type', 'application/json');
-    answerBytes(context, text, await promisify(gzip)(text, { level: constants.Z_BEST_SPEED }));
-  });
-
-  router.get('/ui/events', (context) => {
-    const feed = view.feed(context);
-    const stream = streams.answer(context, () => {
-      end();
-    });
-    const end = feed.listen(stream.write);
-  });
-
-  router.get('/ui/rates', (context) => {
-    answer(context, 200, dependencies.fleet.ownRates());
-  });
-
-  router.get('/ui/connectors/:connector/history', async (context) => {
-    const connector = pathName(context, 'connector');
-    herder.directory.require(connector);
-    answerText(context, 200, JSON.stringify(await view.history(context, connector)));
-  });
-};
+  return [
+    // Every view has an address of its own; the page reads it behind the number sign.
+    { method: 'GET', path: '/ui', handle: (context) => page(context, 'index.html') },
+    {
+      method: 'GET',
+      path: '/ui/assets/:file',
+      handle: (context) => page(context, `assets/${pathName(context, 'file')}`),
+    },
+    {
+      method: 'GET',
+      path: '/ui/snapshot',
+      handle: async (context) => {
+        const { at, rows, total, silent } = await view.feed(context).snapshot();
+        const { lostWorkWaitsMs = null } = herder.cluster() ?? {};
+        const worker = { id: herder.workerId, version: SLUICE_VERSION, ...settings, lostWorkWaitsMs };
+        const text = Buffer.from(JSON.stringify({ at, worker, rows, total, silent }));
+        context.set('Content-Type', 'application/json');
+        answerBytes(context, text, await promisify(gzip)(text, { level: constants.Z_BEST_SPEED }));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/ui/events',
+      handle: (context) => {
+        const feed = view.feed(context);
+        const stream = streams.answer(context, () => {
+          end();
+        });
+        const end = feed.listen(stream.write);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/ui/rates',
+      handle: (context) => {
+        answer(context, 200, fleet.ownRates());
+      },
+    },
+    {
+      method: 'GET',
+      path: '/ui/connectors/:connector/history',
+      handle: async (context) => {
+        const connector = pathName(context, 'connector');
+        herder.directory.require(connector);
+        answerText(context, 200, JSON.stringify(await view.history(context, connector)));
+      },
+    },
+  ];
+}
 
 /** What consoles see, gathered from all workers. */
 class ConsoleView {
-  readonly #dependencies: ResourceDependencies;
+  readonly #herder: Herder;
+  readonly #fleet: Fleet;
+  readonly #health: ConnectorHealth;
   readonly #others: OtherWorkers;
   #asker: Asker | undefined;
   readonly #feed: FleetFeed;
 
-  constructor(dependencies: ResourceDependencies) {
-    this.#dependencies = dependencies;
-    this.#others = new OtherWorkers(dependencies);
-    const { fleet } = dependencies;
+  constructor(herder: Herder, fleet: Fleet, health: ConnectorHealth, others: OtherWorkers) {
+    this.#herder = herder;
+    this.#fleet = fleet;
+    this.#health = health;
+    this.#others = others;
     this.#feed = new FleetFeed({ look: () => this.#look(), onChange: (listener) => fleet.onChange(listener) });
   }
 
@@ -132,9 +142,7 @@ class ConsoleView {
     context: Context,
     connector: string,
   ): Promise<readonly (ConnectorHistory & { readonly worker: string })[]> {
-    const { fleet, herder } = this.#dependencies;
-    const { workerId } = herder;
-    const own = { worker: workerId, ...fleet.history(connector) };
+    const own = { worker: this.#herder.workerId, ...this.#fleet.history(connector) };
     if (flag(context, 'local')) return [own];
     const get = this.#others.get(askerOf(context));
     const path = `/ui/connectors/${encodeURIComponent(connector)}/history?local=true`;
@@ -154,13 +162,12 @@ class ConsoleView {
       const answers = await Promise.allSettled(this.#workers().map((worker) => get(worker, '/ui/rates')));
       return answers.flatMap((each) => (each.status === 'fulfilled' && isRates(each.value) ? [each.value] : []));
     };
-    return this.#dependencies.fleet.look(this.#others.ask(asker, '/cluster/tasks'), askRates);
+    return this.#fleet.look(askFigures(this.#others, asker, '/cluster/tasks'), askRates);
   }
 
   /** The other workers that have tasks, of one connector or of any. */
   #workers(connector?: string): readonly string[] {
-    const { health, herder } = this.#dependencies;
-    return health.workers(connector).filter((worker) => worker !== herder.workerId);
+    return this.#health.workers(connector).filter((worker) => worker !== this.#herder.workerId);
   }
 }
 

@@ -1,16 +1,24 @@
+import type { Herder } from '../../herder/herder.ts';
+import type { Readings } from '../reading/readings.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import { RequestError } from '../../errors.ts';
-import { answerText, pathName, withinTimeLimit, type Context, type Resource } from '../../rest/resource.ts';
+import { answerText, pathName, withinTimeLimit, type Context, type Route } from '../../rest/resource.ts';
 
 /** One dead letter in full, for browsers. */
-export const letterResource: Resource = (router, { herder, readings }) => {
-  router.get('/ui/connectors/:connector/dead-letters/:partition/:offset', async (context) => {
-    const [partition, offset] = [numberOf(context, 'partition'), numberOf(context, 'offset')];
-    const letter = readings.letter(pathName(context, 'connector'), partition, offset, goneSignal(context));
-    const text = await withinTimeLimit(herder.stage, letter);
-    answerText(context, 200, text);
-  });
-};
+export function letterResource(herder: Herder, readings: Readings): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/ui/connectors/:connector/dead-letters/:partition/:offset',
+      handle: async (context) => {
+        const [partition, offset] = [numberOf(context, 'partition'), numberOf(context, 'offset')];
+        const letter = readings.letter(pathName(context, 'connector'), partition, offset, goneSignal(context));
+        const text = await withinTimeLimit(herder.stage, letter);
+        answerText(context, 200, text);
+      },
+    },
+  ];
+}
 
 function numberOf(context: Context, name: string): number {
   const text = pathName(context, name);

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { toError, RequestError } from '../../errors.ts';
 import { ajv, checkBody, readPlainJson } from '../../rest/request-body.ts';
-import { answer, type Context, type Resource, type ResourceDependencies } from '../../rest/resource.ts';
+import { answer, type Context, type Route } from '../../rest/resource.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
-import { bodyOf, pinnedResponse, type PinnedAnswer, type PinnedRequest } from './pinned-request.ts';
+import { bodyOf, pinnedResponse, type OwnService, type PinnedAnswer, type PinnedRequest } from './pinned-request.ts';
 
 /** Of an answer without rows. Those with rows are handed on as they come. */
 const MAX_ANSWER_BYTES = 16_777_216;
@@ -53,76 +53,94 @@ const isStatement = ajv.compile<Statement>({
   additionalProperties: false,
 });
 
+/** The database's HTTP API, where it is a service of this worker. */
+export type DatabaseApi = () => Promise<OwnService | undefined>;
+
 /**
  * `/ui/sql`: statements for the database's HTTP API, where that is a service of this worker. They are handed on inside the machine,
  * as the API has an origin and often a certificate of its own, which browsers do not accept. Who logs in is a user of the database;
  * the token is in the body of each request, so that no other page can use it, and is kept by nobody here.
  */
-export const sqlResource: Resource = (router, dependencies) => {
+export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): readonly Route[] {
   let running = 0;
 
-  router.get('/ui/sql', async (context) => {
-    answer(context, 200, { available: (await dependencies.databaseApi()) !== undefined });
-  });
-
-  router.post('/ui/sql/login', async (context) => {
-    const { user, password } = checkBody(isLogin, await readPlainJson(context.req));
-    const credentials = Buffer.from(`${user}:${password}`).toString('base64');
-    const { status, body } = await ask(context, dependencies, LOGIN_MS, {
+  return [
+    {
       method: 'GET',
-      path: '/restapi/login',
-      headers: { Authorization: `Basic ${credentials}` },
-    });
-    const { token, desc } = answered(body);
-    if (status === 200 && token !== undefined) answer(context, 200, { token });
-    else answer(context, 200, { failure: { status, message: shortened(descText(desc)) } });
-  });
-
-  router.post('/ui/sql/logout', async (context) => {
-    const { token } = checkBody(isLogout, await readPlainJson(context.req));
-    const headers = { Authorization: `Basic ${token}` };
-    await ask(context, dependencies, LOGIN_MS, { method: 'DELETE', path: '/restapi/session', headers });
-    answer(context, 200, {});
-  });
-
-  router.post('/ui/sql/run', async (context) => {
-    const { token, sql, kind, database, limit } = checkBody(isStatement, await readPlainJson(context.req));
-    if (kind !== 'query' && dependencies.console?.readOnly === true) {
-      throw new RequestError(403, 'The console is read only (console.read.only): it runs statements that read');
-    }
-    if (running >= MAX_RUNNING)
-      throw new RequestError(503, `This worker runs ${String(running)} statements of consoles already`);
-    const parameters = new URLSearchParams(database === undefined ? {} : { db: database });
-    if (kind === 'query') parameters.set('int64', 'string');
-    running += 1;
-    const ended = (): void => {
-      running -= 1;
-    };
-    let response: IncomingMessage | undefined;
-    try {
-      response = await respond(context, dependencies, STATEMENT_MS, {
-        method: 'POST',
-        path: `/restapi/${kind}?${parameters.toString()}`,
-        headers: { Authorization: `Basic ${token}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ sql, ...(kind === 'query' && limit !== undefined ? { limit } : {}) }),
-      });
-    } finally {
-      if (response === undefined) ended();
-      else if (response.closed) ended();
-      else response.once('close', ended);
-    }
-    if (response.statusCode === 200) answerStream(context, response);
-    else answer(context, 200, { failure: failureOf(await whole(context, response)) });
-  });
-};
+      path: '/ui/sql',
+      handle: async (context) => {
+        answer(context, 200, { available: (await databaseApi()) !== undefined });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/ui/sql/login',
+      handle: async (context) => {
+        const { user, password } = checkBody(isLogin, await readPlainJson(context.req));
+        const credentials = Buffer.from(`${user}:${password}`).toString('base64');
+        const { status, body } = await ask(context, databaseApi, LOGIN_MS, {
+          method: 'GET',
+          path: '/restapi/login',
+          headers: { Authorization: `Basic ${credentials}` },
+        });
+        const { token, desc } = answered(body);
+        if (status === 200 && token !== undefined) answer(context, 200, { token });
+        else answer(context, 200, { failure: { status, message: shortened(descText(desc)) } });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/ui/sql/logout',
+      handle: async (context) => {
+        const { token } = checkBody(isLogout, await readPlainJson(context.req));
+        const headers = { Authorization: `Basic ${token}` };
+        await ask(context, databaseApi, LOGIN_MS, { method: 'DELETE', path: '/restapi/session', headers });
+        answer(context, 200, {});
+      },
+    },
+    {
+      method: 'POST',
+      path: '/ui/sql/run',
+      handle: async (context) => {
+        const { token, sql, kind, database, limit } = checkBody(isStatement, await readPlainJson(context.req));
+        if (kind !== 'query' && isReadOnly) {
+          throw new RequestError(403, 'The console is read only (console.read.only): it runs statements that read');
+        }
+        if (running >= MAX_RUNNING)
+          throw new RequestError(503, `This worker runs ${String(running)} statements of consoles already`);
+        const parameters = new URLSearchParams(database === undefined ? {} : { db: database });
+        if (kind === 'query') parameters.set('int64', 'string');
+        running += 1;
+        const ended = (): void => {
+          running -= 1;
+        };
+        let response: IncomingMessage | undefined;
+        try {
+          response = await respond(context, databaseApi, STATEMENT_MS, {
+            method: 'POST',
+            path: `/restapi/${kind}?${parameters.toString()}`,
+            headers: { Authorization: `Basic ${token}`, 'Content-Type': 'application/json' },
+            body: JSON.stringify({ sql, ...(kind === 'query' && limit !== undefined ? { limit } : {}) }),
+          });
+        } finally {
+          if (response === undefined) ended();
+          else if (response.closed) ended();
+          else response.once('close', ended);
+        }
+        if (response.statusCode === 200) answerStream(context, response);
+        else answer(context, 200, { failure: failureOf(await whole(context, response)) });
+      },
+    },
+  ];
+}
 
 async function ask(
   context: Context,
-  dependencies: ResourceDependencies,
+  databaseApi: DatabaseApi,
   timeoutMs: number,
   request: Asked,
 ): Promise<PinnedAnswer> {
-  return whole(context, await respond(context, dependencies, timeoutMs, request));
+  return whole(context, await respond(context, databaseApi, timeoutMs, request));
 }
 
 type Asked = Omit<PinnedRequest, 'signal'>;
@@ -130,7 +148,7 @@ type Asked = Omit<PinnedRequest, 'signal'>;
 /** A browser that goes away ends its statement. */
 async function respond(
   context: Context,
-  { databaseApi }: ResourceDependencies,
+  databaseApi: DatabaseApi,
   timeoutMs: number,
   request: Asked,
 ): Promise<IncomingMessage> {

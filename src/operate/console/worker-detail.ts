@@ -1,10 +1,12 @@
+import type { Herder } from '../../herder/herder.ts';
+import type { InternalTopics } from '../../herder/internal-topics.ts';
 import type { PastRebalance } from '../../herder/placement.ts';
-import type { ThreadName, ThreadView } from '../../observe/thread-figures.ts';
+import type { ThreadName, ThreadView, WorkerThreads } from '../../observe/thread-figures.ts';
 import { slowest } from '../../observe/thread-figures.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import { RequestError } from '../../errors.ts';
-import { askerOf, OtherWorkers } from '../workers/other-workers.ts';
-import { answer, flag, pathName, withinTimeLimit, type Resource } from '../../rest/resource.ts';
+import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
+import { answer, flag, pathName, withinTimeLimit, type Route } from '../../rest/resource.ts';
 import { CpuShare } from './cpu-share.ts';
 import { isWorkerDetail } from './worker-detail-schema.ts';
 
@@ -13,9 +15,12 @@ const MAX_TASKS = 500;
 const TOPICS_MS = 15_000;
 
 /** `/ui/workers/{worker}`: what a worker is busy with, and its rebalances; any worker answers for all. `/ui/internal-topics`. */
-export const workerDetailResource: Resource = (router, dependencies) => {
-  const { herder, threads, internalTopics } = dependencies;
-  const others = new OtherWorkers(dependencies);
+export function workerDetailResource(
+  herder: Herder,
+  threads: WorkerThreads,
+  internalTopics: InternalTopics | undefined,
+  others: OtherWorkers,
+): readonly Route[] {
   const cpu = new CpuShare();
 
   const own = (): object => {
@@ -38,29 +43,38 @@ export const workerDetailResource: Resource = (router, dependencies) => {
     };
   };
 
-  router.get('/ui/workers/:worker', async (context) => {
-    const worker = pathName(context, 'worker');
-    if (worker.toLowerCase() === herder.workerId.toLowerCase() || flag(context, 'local')) {
-      answer(context, 200, own());
-      return;
-    }
-    // Whoever may see the console may not have this worker ask any host.
-    const get = others.get(askerOf(context), true);
-    try {
-      const found = await get(worker, `/ui/workers/${encodeURIComponent(worker)}?local=true`);
-      if (!isWorkerDetail(found)) throw new RequestError(503, `What worker ${worker} answers is not understood`);
-      answer(context, 200, found);
-    } catch (error) {
-      if (error instanceof RequestError) throw error;
-      throw new RequestError(503, `Worker ${worker} does not answer`, { cause: error });
-    }
-  });
-
-  router.get('/ui/internal-topics', async (context) => {
-    if (internalTopics === undefined) throw new RequestError(404, 'A standalone worker has no internal topics.');
-    answer(context, 200, await withinTimeLimit(herder.stage, internalTopics.view(), TOPICS_MS));
-  });
-};
+  return [
+    {
+      method: 'GET',
+      path: '/ui/workers/:worker',
+      handle: async (context) => {
+        const worker = pathName(context, 'worker');
+        if (worker.toLowerCase() === herder.workerId.toLowerCase() || flag(context, 'local')) {
+          answer(context, 200, own());
+          return;
+        }
+        // Whoever may see the console may not have this worker ask any host.
+        const get = others.get(askerOf(context), true);
+        try {
+          const found = await get(worker, `/ui/workers/${encodeURIComponent(worker)}?local=true`);
+          if (!isWorkerDetail(found)) throw new RequestError(503, `What worker ${worker} answers is not understood`);
+          answer(context, 200, found);
+        } catch (error) {
+          if (error instanceof RequestError) throw error;
+          throw new RequestError(503, `Worker ${worker} does not answer`, { cause: error });
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/ui/internal-topics',
+      handle: async (context) => {
+        if (internalTopics === undefined) throw new RequestError(404, 'A standalone worker has no internal topics.');
+        answer(context, 200, await withinTimeLimit(herder.stage, internalTopics.view(), TOPICS_MS));
+      },
+    },
+  ];
+}
 
 function threadViews(views: readonly ThreadView[], places: ReadonlyMap<string, ThreadName>): readonly object[] {
   const tasks = new Map<ThreadName, string[]>();

@@ -1,12 +1,18 @@
+import type { Herder } from '../../herder/herder.ts';
+import type { PeerClient } from '../../herder/peer-client.ts';
+import { arrayOf, objectOf } from '../../json/open-api.ts';
+import type { Readings } from '../reading/readings.ts';
+import type { ConnectorReplays } from './connector-replays.ts';
+import { DEAD_LETTERS, PREVIEWED_LETTERS, RECENT_FAULT, REPLAY } from './letter-answers.ts';
 import type { RecentFault } from '../../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../../errors.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
 import { isChainOption } from './replay-chain.ts';
-import type { Actor } from '../../herder/recorded-change.ts';
+import type { Actor, ChangeRecorder } from '../../herder/recorded-change.ts';
 import { NotOwnerError } from '../../herder/not-owner-error.ts';
 import { ajv, asConfig, checkBody, readJsonText } from '../../rest/request-body.ts';
-import { senderOf } from '../../rest/request-sender.ts';
+import type { RequestSenders } from '../../rest/request-sender.ts';
 import {
   answer,
   answerText,
@@ -14,8 +20,7 @@ import {
   queryText,
   withinTimeLimit,
   type Context,
-  type Resource,
-  type ResourceDependencies,
+  type Route,
 } from '../../rest/resource.ts';
 
 const DEFAULT_LIMIT = 100_000;
@@ -86,63 +91,128 @@ export const REPLAY_LETTERS_BODY = {
 const isReplayBody = ajv.compile<PreviewLettersBody & { readonly rate?: number }>(REPLAY_LETTERS_BODY);
 const isPreviewBody = ajv.compile<PreviewLettersBody>(PREVIEW_LETTERS_BODY);
 
+interface LettersParts {
+  readonly herder: Herder;
+  readonly recorder: ChangeRecorder;
+  readonly readings: Readings;
+  readonly replays: ConnectorReplays;
+  readonly peers: PeerClient;
+  readonly senders: RequestSenders;
+}
+
 /** `/connectors/{connector}/dead-letters`, which Connect does not have: why records of a sink were not stored. */
-export const deadLettersResource: Resource = (router, dependencies) => {
-  const { herder, history, readings, replays } = dependencies;
-
-  router.get('/connectors/:connector/dead-letters', async (context) => {
-    const connector = pathName(context, 'connector');
-    const groups = readings.letterGroups(connector, limitOf(context), goneSignal(context));
-    const text = await withinTimeLimit(herder.stage, groups);
-    const faults = await connectorFaults(context, dependencies, connector);
-    answerText(context, 200, `${text.slice(0, -1)},"faults":${JSON.stringify(faults)}}`);
-  });
-
-  router.get('/connectors/:connector/tasks/:task/faults', async (context) => {
-    const task = Number(pathName(context, 'task'));
-    if (!Number.isSafeInteger(task)) throw new RequestError(404, 'A task is a number');
-    const id = { connector: pathName(context, 'connector'), task };
-    answer(context, 200, await withinTimeLimit(herder.stage, herder.requests.taskFaults(id)));
-  });
-
-  router.post('/connectors/:connector/dead-letters/preview', async (context) => {
-    const { text } = await readJsonText(context.req);
-    const body = checkBody(isPreviewBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
-    requireChain(body.transforms);
-    const previewed = readings.lettersPreview(
-      pathName(context, 'connector'),
-      body.selection ?? {},
-      body.transforms,
-      goneSignal(context),
-    );
-    answerText(context, 200, await withinTimeLimit(herder.stage, previewed));
-  });
-
-  router.post('/connectors/:connector/dead-letters/replay', async (context) => {
-    const { text } = await readJsonText(context.req);
-    const body = checkBody(isReplayBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
-    const { selection = {}, transforms: chain, rate = DEFAULT_RATE } = body;
-    requireChain(chain);
-    const connector = pathName(context, 'connector');
-    const by = await senderOf(context, dependencies);
-    const begin = () => replays.begin(connector, { selection, chain, rate, by: senderText(by) });
-    const begun = history.recorded({ connector, by }, begin, () => 'replayed');
-    answerText(context, 201, await withinTimeLimit(herder.stage, begun));
-  });
-
-  router.get('/connectors/:connector/dead-letters/replays', async (context) => {
-    answerText(context, 200, await replays.list(pathName(context, 'connector')));
-  });
-
-  router.get('/connectors/:connector/dead-letters/replay/:id', async (context) => {
-    answerText(context, 200, await replays.get(pathName(context, 'connector'), idOf(context)));
-  });
-
-  router.delete('/connectors/:connector/dead-letters/replay/:id', async (context) => {
-    const ended = replays.end(pathName(context, 'connector'), idOf(context));
-    answerText(context, 200, await withinTimeLimit(herder.stage, ended));
-  });
-};
+export function deadLettersResource({
+  herder,
+  recorder,
+  readings,
+  replays,
+  peers,
+  senders,
+}: LettersParts): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/connectors/:connector/dead-letters',
+      summary: 'Dead letters of a sink in groups, and the last faults of its tasks',
+      tag: 'connectors',
+      query: {
+        limit: { description: 'Records of the topic that are looked at, at most', schema: { type: 'integer' } },
+      },
+      answers: { 200: DEAD_LETTERS },
+      handle: async (context) => {
+        const connector = pathName(context, 'connector');
+        const groups = readings.letterGroups(connector, limitOf(context), goneSignal(context));
+        const text = await withinTimeLimit(herder.stage, groups);
+        const faults = await connectorFaults(context, herder, peers, connector);
+        answerText(context, 200, `${text.slice(0, -1)},"faults":${JSON.stringify(faults)}}`);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/connectors/:connector/tasks/:task/faults',
+      summary: 'Records of a task that failed lately, oldest first',
+      tag: 'tasks',
+      answers: { 200: arrayOf(RECENT_FAULT) },
+      handle: async (context) => {
+        const task = Number(pathName(context, 'task'));
+        if (!Number.isSafeInteger(task)) throw new RequestError(404, 'A task is a number');
+        const id = { connector: pathName(context, 'connector'), task };
+        answer(context, 200, await withinTimeLimit(herder.stage, herder.requests.taskFaults(id)));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/connectors/:connector/dead-letters/preview',
+      summary: 'What would happen to dead letters now; nothing is written',
+      tag: 'connectors',
+      body: PREVIEW_LETTERS_BODY,
+      answers: { 200: PREVIEWED_LETTERS },
+      handle: async (context) => {
+        const { text } = await readJsonText(context.req);
+        const body = checkBody(isPreviewBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
+        requireChain(body.transforms);
+        const previewed = readings.lettersPreview(
+          pathName(context, 'connector'),
+          body.selection ?? {},
+          body.transforms,
+          goneSignal(context),
+        );
+        answerText(context, 200, await withinTimeLimit(herder.stage, previewed));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/connectors/:connector/dead-letters/replay',
+      summary:
+        'Send dead letters through the pipeline of their sink again, in the background; 409 while a replay is running',
+      tag: 'connectors',
+      body: REPLAY_LETTERS_BODY,
+      answers: { 201: REPLAY },
+      handle: async (context) => {
+        const { text } = await readJsonText(context.req);
+        const body = checkBody(isReplayBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
+        const { selection = {}, transforms: chain, rate = DEFAULT_RATE } = body;
+        requireChain(chain);
+        const connector = pathName(context, 'connector');
+        const by = await senders.of(context);
+        const begin = () => replays.begin(connector, { selection, chain, rate, by: senderText(by) });
+        const begun = recorder.recorded({ connector, by }, begin, () => 'replayed');
+        answerText(context, 201, await withinTimeLimit(herder.stage, begun));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/connectors/:connector/dead-letters/replays',
+      summary: 'The last 20 replays of a connector, the newest first',
+      tag: 'connectors',
+      answers: { 200: objectOf({ replays: arrayOf(REPLAY) }) },
+      handle: async (context) => {
+        answerText(context, 200, await replays.list(pathName(context, 'connector')));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/connectors/:connector/dead-letters/replay/:id',
+      summary: 'How far a replay has come',
+      tag: 'connectors',
+      answers: { 200: REPLAY },
+      handle: async (context) => {
+        answerText(context, 200, await replays.get(pathName(context, 'connector'), idOf(context)));
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/connectors/:connector/dead-letters/replay/:id',
+      summary: 'Stop a replay',
+      tag: 'connectors',
+      answers: { 200: REPLAY },
+      handle: async (context) => {
+        const ended = replays.end(pathName(context, 'connector'), idOf(context));
+        answerText(context, 200, await withinTimeLimit(herder.stage, ended));
+      },
+    },
+  ];
+}
 
 function requireChain(chain: Readonly<Record<string, string>> = {}): void {
   asConfig(chain);
@@ -187,15 +257,16 @@ interface TaskFaults {
 /** Of all tasks, from the workers that have them. */
 async function connectorFaults(
   context: Context,
-  dependencies: ResourceDependencies,
+  herder: Herder,
+  peers: PeerClient,
   connector: string,
 ): Promise<TaskFaults> {
-  const { tasks } = dependencies.herder.directory.info(connector);
+  const { tasks } = herder.directory.info(connector);
   const unanswered: number[] = tasks.slice(MAX_TASKS_ASKED).map(({ task }) => task);
   const recent: RecentFault[] = [];
   const ask = async (task: number): Promise<void> => {
     try {
-      recent.push(...(await taskFaults(context, dependencies, { connector, task })));
+      recent.push(...(await taskFaults(context, herder, peers, { connector, task })));
     } catch {
       unanswered.push(task);
     }
@@ -206,7 +277,8 @@ async function connectorFaults(
 
 async function taskFaults(
   context: Context,
-  { herder, peers }: ResourceDependencies,
+  herder: Herder,
+  peers: PeerClient,
   id: { readonly connector: string; readonly task: number },
 ): Promise<readonly RecentFault[]> {
   try {

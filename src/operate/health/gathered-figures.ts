@@ -1,3 +1,4 @@
+import { NotUnderstoodError } from '../workers/other-workers.ts';
 import type { CommittedLag } from './committed-lags.ts';
 import type { TaskFigures } from './verdict.ts';
 
@@ -19,9 +20,6 @@ export interface WorkerFigures {
  * with another error when there was none in time.
  */
 export type AskWorker = (worker: string) => Promise<WorkerFigures>;
-
-/** A worker has answered, and not as Sluice workers do. */
-export class NotUnderstoodError extends Error {}
 
 export interface Gathered {
   /** By `connector-task`. */

@@ -1,13 +1,16 @@
-import type { HealthSummary } from './connector-health.ts';
+import type { Herder } from '../../herder/herder.ts';
+import { BOOLEAN } from '../../json/open-api.ts';
+import { WORKER_STATUS } from '../../rest/answers.ts';
+import { askFigures } from './ask-figures.ts';
+import { CONNECTOR_HEALTH, CONNECTORS_HEALTH, TASK_FIGURES } from './health-answers.ts';
+import type { ConnectorHealth, HealthSummary } from './connector-health.ts';
 import { VERDICTS, type Verdict } from './verdict.ts';
 import { RequestError } from '../../errors.ts';
-import { askerOf, OtherWorkers } from '../workers/other-workers.ts';
-import { answer, flag, pathName, queryText, type Context, type Resource } from '../../rest/resource.ts';
+import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
+import { answer, flag, pathName, queryText, type Context, type Route } from '../../rest/resource.ts';
 
 /** Beyond Connect: one word for how a connector is doing, with its reasons and the figures behind it. */
-export const healthResource: Resource = (router, dependencies) => {
-  const { health } = dependencies;
-  const others = new OtherWorkers(dependencies);
+export function healthResource(herder: Herder, health: ConnectorHealth, others: OtherWorkers): readonly Route[] {
   const running = new Map<string, Promise<HealthSummary>>();
 
   /** Questions that come while the same one is being answered get its answer, so that many cost others no more than one. */
@@ -15,38 +18,75 @@ export const healthResource: Resource = (router, dependencies) => {
     const isLocal = flag(context, 'local');
     const key = isLocal ? 'local' : `all ${context.get('authorization')}`;
     const begin = async (): Promise<HealthSummary> =>
-      health.summary(isLocal ? undefined : others.ask(askerOf(context), '/cluster/tasks'));
+      health.summary(isLocal ? undefined : askFigures(others, askerOf(context), '/cluster/tasks'));
     const asked = running.get(key) ?? begin().finally(() => running.delete(key));
     running.set(key, asked);
     return asked;
   };
 
-  router.get('/connectors/:connector/health', async (context) => {
-    const name = pathName(context, 'connector');
-    if (flag(context, 'local')) {
-      answer(context, 200, await health.ownFigures(name));
-      return;
-    }
-    const path = `/connectors/${encodeURIComponent(name)}/health?local=true`;
-    answer(context, 200, await health.view(name, others.ask(askerOf(context), path, name)));
-  });
-
-  router.get('/cluster/tasks', async (context) => {
-    const { tasks, committed } = await health.allOwnFigures();
-    answer(context, 200, { tasks: tasks.map(({ connector, figures }) => ({ connector, ...figures })), committed });
-  });
-
-  router.get('/health', async (context, next) => {
-    if (!isAsked(context) || !dependencies.herder.ready) {
-      await next();
-      return;
-    }
-    const failing = verdictsOf(queryText(context, 'fail'));
-    const found = await summary(context);
-    const isFailing = failing.some((verdict) => found.connectors[verdict] > 0);
-    answer(context, isFailing ? 503 : 200, { status: isFailing ? 'unhealthy' : 'healthy', ...found });
-  });
-};
+  return [
+    {
+      method: 'GET',
+      path: '/connectors/:connector/health',
+      summary: 'One word for how a connector is doing, with its reasons and the figures of its tasks',
+      tag: 'connectors',
+      query: { local: { description: 'only the figures of the tasks of this worker', schema: BOOLEAN } },
+      answers: { 200: { anyOf: [CONNECTOR_HEALTH, TASK_FIGURES] } },
+      handle: async (context) => {
+        const name = pathName(context, 'connector');
+        if (flag(context, 'local')) {
+          answer(context, 200, await health.ownFigures(name));
+          return;
+        }
+        const path = `/connectors/${encodeURIComponent(name)}/health?local=true`;
+        answer(context, 200, await health.view(name, askFigures(others, askerOf(context), path, name)));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/cluster/tasks',
+      summary: 'Figures of the tasks of this worker, for another worker',
+      tag: 'between workers',
+      answers: { 200: TASK_FIGURES },
+      handle: async (context) => {
+        const { tasks, committed } = await health.allOwnFigures();
+        answer(context, 200, { tasks: tasks.map(({ connector, figures }) => ({ connector, ...figures })), committed });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/health',
+      summary: 'Whether the worker is ready; with `connectors` how the connectors are doing',
+      tag: 'worker',
+      query: {
+        connectors: {
+          description: 'count the connectors by their verdict, and name those that need attention',
+          schema: BOOLEAN,
+        },
+        fail: {
+          description: 'verdicts, separated by commas: 503 when a connector has one of them',
+          schema: { type: 'string' },
+        },
+        local: { description: 'only the connectors with tasks on this worker, by these tasks', schema: BOOLEAN },
+      },
+      answers: {
+        200: { anyOf: [WORKER_STATUS, CONNECTORS_HEALTH] },
+        500: WORKER_STATUS,
+        503: { anyOf: [WORKER_STATUS, CONNECTORS_HEALTH] },
+      },
+      handle: async (context, next) => {
+        if (!isAsked(context) || !herder.ready) {
+          await next();
+          return;
+        }
+        const failing = verdictsOf(queryText(context, 'fail'));
+        const found = await summary(context);
+        const isFailing = failing.some((verdict) => found.connectors[verdict] > 0);
+        answer(context, isFailing ? 503 : 200, { status: isFailing ? 'unhealthy' : 'healthy', ...found });
+      },
+    },
+  ];
+}
 
 /** `?connectors` and `?connectors=true`. */
 function isAsked(context: Context): boolean {

@@ -1,40 +1,57 @@
+import type { Herder } from '../../herder/herder.ts';
+import type { Actor } from '../../herder/recorded-change.ts';
+import type { ConnectorValidation } from '../../herder/validation.ts';
+import { arrayOf } from '../../json/open-api.ts';
+import { CONNECTOR_INFO } from '../../rest/answers.ts';
+import { CONNECTOR_CHANGE, type ConnectorChangeAnswer } from './history-answers.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
 import { RequestError } from '../../errors.ts';
 import type { ConnectorInfo } from '../../herder/connector-directory.ts';
-import type { HistoryItem } from './connector-history.ts';
+import type { ConnectorHistory, HistoryItem } from './connector-history.ts';
 import { answerPut, requireValid } from '../../rest/connectors-resource.ts';
-import { senderOf } from '../../rest/request-sender.ts';
-import {
-  answer,
-  pathName,
-  withinTimeLimit,
-  type Context,
-  type Resource,
-  type ResourceDependencies,
-} from '../../rest/resource.ts';
+import type { RequestSenders } from '../../rest/request-sender.ts';
+import { answer, pathName, withinTimeLimit, type Context, type Route } from '../../rest/resource.ts';
 
 const STATES = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' } as const;
 
 /** Beyond Connect: what was changed about a connector and by whom, and the way back. */
-export const historyResource: Resource = (router, dependencies) => {
-  const { herder, history, validation } = dependencies;
-
-  router.get('/connectors/:connector/history', async (context) => {
-    const items = history.items(pathName(context, 'connector'));
-    answer(context, 200, (await withinTimeLimit(herder.stage, items)).map(itemView));
-  });
-
-  router.post('/connectors/:connector/history/:n/restore', async (context) => {
-    const name = pathName(context, 'connector');
-    const n = numberOf(context);
-    const { config, state } = await configAt(dependencies, name, n);
-    const valid = await requireValid(validation, config);
-    answerPut(context, await restore(context, dependencies, { name, n, valid, state }));
-  });
-};
+export function historyResource(
+  herder: Herder,
+  history: ConnectorHistory,
+  validation: ConnectorValidation,
+  senders: RequestSenders,
+): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/connectors/:connector/history',
+      summary: 'What was changed about a connector, by whom, the newest first; also of a connector that was deleted',
+      tag: 'connectors',
+      answers: { 200: arrayOf(CONNECTOR_CHANGE) },
+      handle: async (context) => {
+        const items = history.items(pathName(context, 'connector'));
+        answer(context, 200, (await withinTimeLimit(herder.stage, items)).map(itemView));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/connectors/:connector/history/:n/restore',
+      summary: 'Put back the configuration of after a change; creates the connector again (201) if it was deleted',
+      tag: 'connectors',
+      answers: { 200: CONNECTOR_INFO, 201: CONNECTOR_INFO },
+      handle: async (context) => {
+        const name = pathName(context, 'connector');
+        const n = numberOf(context);
+        const { config, state } = await configAt(herder, history, name, n);
+        const valid = await requireValid(validation, config);
+        answerPut(context, await restore(herder, { name, n, valid, state }, await senders.of(context)));
+      },
+    },
+  ];
+}
 
 /** Only the leader may go on with it. */
-export async function configAt({ herder, history }: ResourceDependencies, name: string, n: number) {
+export async function configAt(herder: Herder, history: ConnectorHistory, name: string, n: number) {
   await withinTimeLimit(herder.stage, herder.requests.mustLead());
   return withinTimeLimit(herder.stage, history.configAt(name, n));
 }
@@ -47,12 +64,10 @@ interface Restored {
 }
 
 export async function restore(
-  context: Context,
-  dependencies: ResourceDependencies,
+  herder: Herder,
   { name, n, valid, state }: Restored,
+  by: Actor,
 ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
-  const { herder } = dependencies;
-  const by = await senderOf(context, dependencies);
   // Of a connector that was deleted; one that is there keeps its state.
   const initialState = state === 'STARTED' ? undefined : state;
   const put = herder.requests.putConnector(name, valid, { replace: true, initialState, by, restoredFrom: n });
@@ -67,7 +82,7 @@ export function numberOf(context: Context): number {
   return n;
 }
 
-function itemView({ entry, difference }: HistoryItem) {
+function itemView({ entry, difference }: HistoryItem): ConnectorChangeAnswer {
   const { n, atMs, what, by, state, worker = null, task, automatic, restoredFrom } = entry;
   return {
     n,

@@ -1,7 +1,9 @@
+import type { Herder } from '../../herder/herder.ts';
+import type { Readings } from '../reading/readings.ts';
 import type { MessagePlace, PeekQuery } from './topic-peek.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import { ajv, checkBody, readPlainJson } from '../../rest/request-body.ts';
-import { answerText, pathName, withinTimeLimit, type Resource } from '../../rest/resource.ts';
+import { answerText, pathName, withinTimeLimit, type Route } from '../../rest/resource.ts';
 
 const MAX_LIMIT = 200;
 const OFFSET = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
@@ -33,16 +35,25 @@ const isPlace = ajv.compile<MessagePlace>(PLACE);
  * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or those that are looked for. It is POST so
  * that keys are in no address, and no other site can ask. `…/messages/preview`: what would become of one of them.
  */
-export const topicPeekResource: Resource = (router, { herder, readings }) => {
-  router.post('/ui/connectors/:connector/messages', async (context) => {
-    const query = checkBody(isQuery, await readPlainJson(context.req));
-    const page = readings.messages(pathName(context, 'connector'), query, goneSignal(context));
-    answerText(context, 200, await withinTimeLimit(herder.stage, page));
-  });
-
-  router.post('/ui/connectors/:connector/messages/preview', async (context) => {
-    const place = checkBody(isPlace, await readPlainJson(context.req));
-    const preview = readings.messagePreview(pathName(context, 'connector'), place, goneSignal(context));
-    answerText(context, 200, await withinTimeLimit(herder.stage, preview));
-  });
-};
+export function messagesResource(herder: Herder, readings: Readings): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/ui/connectors/:connector/messages',
+      handle: async (context) => {
+        const query = checkBody(isQuery, await readPlainJson(context.req));
+        const page = readings.messages(pathName(context, 'connector'), query, goneSignal(context));
+        answerText(context, 200, await withinTimeLimit(herder.stage, page));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/ui/connectors/:connector/messages/preview',
+      handle: async (context) => {
+        const place = checkBody(isPlace, await readPlainJson(context.req));
+        const preview = readings.messagePreview(pathName(context, 'connector'), place, goneSignal(context));
+        answerText(context, 200, await withinTimeLimit(herder.stage, preview));
+      },
+    },
+  ];
+}

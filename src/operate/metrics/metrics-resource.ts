@@ -1,22 +1,40 @@
+import type { NamingName } from '../../observe/metrics/metric-names.ts';
+import type { WorkerThreads } from '../../observe/thread-figures.ts';
+import type { MetricsSource } from './metrics-source.ts';
 import { Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { metricsPage, type MetricsOptions } from './worker-metrics.ts';
 import { CONTENT_TYPES, formatFor } from '../../observe/metrics/metrics-page.ts';
 import { commitId, CONNECT_VERSION } from '../../version.ts';
-import type { Context, Resource, ResourceDependencies } from '../../rest/resource.ts';
+import type { Context, Route } from '../../rest/resource.ts';
 
 /** Beyond Connect, which has JMX alone: what Prometheus reads. */
-export const metricsResource: Resource = (router, dependencies) => {
-  router.get('/metrics', (context) => answerMetrics(context, dependencies));
-};
+export function metricsResource(
+  source: MetricsSource,
+  threads: WorkerThreads,
+  namings: readonly NamingName[],
+): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Metrics in the text format of Prometheus',
+      tag: 'worker',
+      answers: { 200: 'text/plain' },
+      handle: (context) => answerMetrics(context, source, threads, namings),
+    },
+  ];
+}
 
 /** In the format that the client prefers. */
 async function answerMetrics(
   context: Context,
-  { metricsSource, threads, metricNamings }: Pick<ResourceDependencies, 'metricsSource' | 'threads' | 'metricNamings'>,
+  source: MetricsSource,
+  threads: WorkerThreads,
+  namings: readonly NamingName[],
 ): Promise<void> {
-  const options: MetricsOptions = { namings: metricNamings, version: CONNECT_VERSION, commitId };
-  const page = await metricsPage(metricsSource, threads, options);
+  const options: MetricsOptions = { namings, version: CONNECT_VERSION, commitId };
+  const page = await metricsPage(source, threads, options);
   const format = formatFor(context.get('Accept'));
   context.status = 200;
   context.set('Content-Type', CONTENT_TYPES[format]);

@@ -1,29 +1,15 @@
-import { NotUnderstoodError, type AskWorker, type WorkerFigures } from '../health/gathered-figures.ts';
-import type { TaskFigures } from '../health/verdict.ts';
 import { RequestError } from '../../errors.ts';
-import { ajv } from '../../rest/request-body.ts';
-import type { Context, ResourceDependencies } from '../../rest/resource.ts';
-import { COMMITTED_LAG, TASK_FIGURES } from '../health/task-figures-schema.ts';
-import { WorkerUrls } from './worker-urls.ts';
+import type { PeerClient } from '../../herder/peer-client.ts';
+import type { Context } from '../../rest/resource.ts';
+import type { WorkerUrls } from './worker-urls.ts';
 
 /** Another worker that does not answer for so long is left out. */
 const PEER_MS = 3000;
 const LEADER_MS = 1500;
 const MAX_PEER_BYTES = 33_554_432;
 
-interface Answered {
-  readonly tasks: readonly (TaskFigures & { readonly connector?: string })[];
-  readonly committed?: WorkerFigures['committed'];
-}
-
-const isTasks = ajv.compile<Answered>({
-  type: 'object',
-  properties: {
-    tasks: { type: 'array', items: TASK_FIGURES },
-    committed: { type: 'array', items: COMMITTED_LAG },
-  },
-  required: ['tasks'],
-});
+/** A worker has answered, and not as Sluice workers do. */
+export class NotUnderstoodError extends Error {}
 
 /** `body`: what is sent as JSON. */
 type SendToWorker = (worker: string, method: 'GET' | 'PUT', path: string, body?: unknown) => Promise<unknown>;
@@ -40,18 +26,12 @@ export function askerOf(context: Context): Asker {
 
 /** One request to each, with the credentials of who asks. */
 export class OtherWorkers {
-  readonly #peers: ResourceDependencies['peers'];
+  readonly #peers: PeerClient;
   readonly #urls: WorkerUrls;
 
-  constructor(dependencies: ResourceDependencies) {
-    this.#peers = dependencies.peers;
-    this.#urls = new WorkerUrls(dependencies);
-  }
-
-  /** `connector`: whose tasks they are, where the answer does not say it. */
-  ask(asker: Asker, path: string, connector?: string): AskWorker {
-    const get = this.get(asker);
-    return async (worker) => workerFigures(await get(worker, path), connector);
+  constructor(peers: PeerClient, urls: WorkerUrls) {
+    this.#peers = peers;
+    this.#urls = urls;
   }
 
   /** The function gives the JSON that a worker has answered with 200, and rejects otherwise. `ofGroup`: no others are asked. */
@@ -86,13 +66,4 @@ export class OtherWorkers {
       }
     };
   }
-}
-
-function workerFigures(answered: unknown, connector: string | undefined): WorkerFigures {
-  if (!isTasks(answered)) throw new NotUnderstoodError('the answer does not have the figures of tasks');
-  const { tasks, committed = [] } = answered;
-  return {
-    tasks: tasks.map(({ connector: own = '', ...figures }) => ({ connector: connector ?? own, figures })),
-    committed,
-  };
 }

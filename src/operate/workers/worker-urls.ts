@@ -1,8 +1,8 @@
 import { RequestError } from '../../errors.ts';
 import { NotOwnerError } from '../../herder/not-owner-error.ts';
-import type { ResourceDependencies } from '../../rest/resource.ts';
-
-type Dependencies = Pick<ResourceDependencies, 'herder' | 'peers' | 'drains'>;
+import type { Herder } from '../../herder/herder.ts';
+import type { PeerClient } from '../../herder/peer-client.ts';
+import type { WorkerDrains } from '../drain/worker-drains.ts';
 
 export interface WorkerAddress {
   /** Without a slash at its end. */
@@ -20,12 +20,17 @@ const HOST_AND_PORT = /^(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i;
  * for each generation of the group. Where it cannot be asked: what the worker id says, which comes from a status.
  */
 export class WorkerUrls {
-  readonly #dependencies: Dependencies;
+  readonly #herder: Pick<Herder, 'cluster'>;
+  readonly #peers: PeerClient;
+  readonly #members: Pick<WorkerDrains, 'workers'> | undefined;
   #known = new Map<string, string>();
   #generation: number | undefined;
 
-  constructor(dependencies: Dependencies) {
-    this.#dependencies = dependencies;
+  /** `members`: the workers of the group, as its leader knows them; `undefined` on a standalone worker. */
+  constructor(herder: Pick<Herder, 'cluster'>, peers: PeerClient, members: Pick<WorkerDrains, 'workers'> | undefined) {
+    this.#herder = herder;
+    this.#peers = peers;
+    this.#members = members;
   }
 
   /** Resolves in `timeoutMs` with a function from worker ids to addresses, which throws where an id has none. Never rejects. */
@@ -41,16 +46,15 @@ export class WorkerUrls {
   }
 
   async #learn(authorization: string, timeoutMs: number): Promise<string | undefined> {
-    const { drains, herder, peers } = this.#dependencies;
-    const { generation } = herder.cluster() ?? {};
+    const { generation } = this.#herder.cluster() ?? {};
     try {
-      if (drains !== undefined) this.#set(drains.workers());
+      if (this.#members !== undefined) this.#set(this.#members.workers());
       return undefined;
     } catch (error) {
       const leaderUrl = error instanceof NotOwnerError && error.url !== '' ? error.url : undefined;
       if (leaderUrl === undefined || generation === this.#generation) return leaderUrl;
       try {
-        const { status, body } = await peers.request({
+        const { status, body } = await this.#peers.request({
           method: 'GET',
           url: `${leaderUrl.replace(/\/$/, '')}/cluster/workers?forward=false`,
           headers: authorization === '' ? {} : { authorization },

@@ -7,6 +7,7 @@ import { NotOwnerError } from '../../../src/herder/not-owner-error.ts';
 import { PeerUnreachableError, type PeerAnswer, type PeerRequest } from '../../../src/herder/peer-client.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { forwardAs, forwarding } from '../../../src/rest/forwarding.ts';
+import { RequestSenders } from '../../../src/rest/request-sender.ts';
 import type { Context } from '../../../src/rest/resource.ts';
 
 const LEADER = 'http://leader:8083/';
@@ -53,7 +54,10 @@ class Scene {
         () => (this.answers.length > 1 ? this.answers.shift() : this.answers[0])?.() as never,
       );
     };
-    const parts = { herder, peers: { request }, logger: silentLogger } as unknown as Parameters<typeof forwarding>[0];
+    const senders = new RequestSenders({ sessionKey: undefined });
+    const parts = { herder, peers: { request }, senders, logger: silentLogger } as unknown as Parameters<
+      typeof forwarding
+    >[0];
     const handle = async (given: Context): Promise<void> => {
       await Promise.resolve();
       (this.handlers.length > 1 ? this.handlers.shift() : this.handlers[0])?.(given);

@@ -4,8 +4,8 @@ import { silentLogger } from '../../../src/observe/logger.ts';
 import { SecretMask } from '../../../src/observe/secret-mask.ts';
 import { StageTracker } from '../../../src/observe/stage.ts';
 import { openListeners, type RestListeners } from '../../../src/rest/open-listeners.ts';
-import type { ResourceDependencies } from '../../../src/rest/resource.ts';
 import { answersTo, HOSTILE_REQUESTS, SMUGGLED, statusesOf } from '../../support/hostile-requests.ts';
+import { served, type ServedParts } from '../../../src/worker/routes.ts';
 
 describe('the management API, of requests that are not well formed,', () => {
   let listeners: RestListeners;
@@ -24,11 +24,13 @@ describe('the management API, of requests that are not well formed,', () => {
     });
     const stage = new StageTracker();
     listeners = await openListeners(config, { stage, secrets: new SecretMask(), logger: silentLogger });
-    listeners.serve({
-      herder: { ready: true, stage, directory: { names: () => ['orders'] } },
-      secrets: new SecretMask(),
-      logger: silentLogger,
-    } as unknown as ResourceDependencies);
+    listeners.serve(
+      served({
+        herder: { ready: true, stage, directory: { names: () => ['orders'] } },
+        secrets: new SecretMask(),
+        logger: silentLogger,
+      } as unknown as ServedParts),
+    );
     port = Number(new URL(listeners.url).port);
   });
   after(() => listeners.close());

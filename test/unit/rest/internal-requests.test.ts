@@ -10,8 +10,8 @@ import { silentLogger } from '../../../src/observe/logger.ts';
 import { SecretMask } from '../../../src/observe/secret-mask.ts';
 import { StageTracker } from '../../../src/observe/stage.ts';
 import { openListeners, type RestListeners } from '../../../src/rest/open-listeners.ts';
-import type { ResourceDependencies } from '../../../src/rest/resource.ts';
 import { until } from '../../support/until.ts';
+import { served, type ServedParts } from '../../../src/worker/routes.ts';
 
 const KEY = { key: Buffer.alloc(32, 7).toString('base64'), algorithm: 'HmacSHA256', createdAtMs: 0 };
 const PATHS = [
@@ -44,13 +44,15 @@ describe('requests between workers, at a worker with BasicAuth', () => {
     });
     const stage = new StageTracker();
     listeners = await openListeners(config, { stage, secrets: new SecretMask(), logger: silentLogger });
-    listeners.serve({
-      herder: { ready: true, stage, sessionKey: KEY, requests: { fenceZombies: async () => undefined } },
-      signatureAlgorithms: ['HmacSHA256'],
-      drains: { obey: (order: DrainOrder) => orders.push(order) },
-      secrets: new SecretMask(),
-      logger: silentLogger,
-    } as unknown as ResourceDependencies);
+    listeners.serve(
+      served({
+        herder: { ready: true, stage, sessionKey: KEY, requests: { fenceZombies: async () => undefined } },
+        signatureAlgorithms: ['HmacSHA256'],
+        drains: { obey: (order: DrainOrder) => orders.push(order) },
+        secrets: new SecretMask(),
+        logger: silentLogger,
+      } as unknown as ServedParts),
+    );
   });
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();

@@ -6,7 +6,7 @@ import { SecretMask } from '../../../src/observe/secret-mask.ts';
 import { StageTracker } from '../../../src/observe/stage.ts';
 import { openListeners, type RestListeners } from '../../../src/rest/open-listeners.ts';
 import { ReplayFigures } from '../../../src/operate/dead-letters/replay-figures.ts';
-import type { ResourceDependencies } from '../../../src/rest/resource.ts';
+import { served, type ServedParts } from '../../../src/worker/routes.ts';
 
 const LISTENERS = 'http://127.0.0.1:0';
 
@@ -35,7 +35,7 @@ describe('the management API of a worker that is not built yet', () => {
     herder: { ready: true, stage, directory: { names: () => ['orders'] } },
     secrets: new SecretMask(),
     logger: silentLogger,
-  } as unknown as ResourceDependencies;
+  } as unknown as ServedParts;
 
   /** Resolves with the answers, once both requests have reached the server. */
   async function asked(url: string): Promise<readonly Promise<Response>[]> {
@@ -70,7 +70,7 @@ describe('the management API of a worker that is not built yet', () => {
   it('answers requests that came before when it is built, whatever their path', async () => {
     const api = await open();
     const [names, unknown] = await asked(api.url);
-    api.serve(worker);
+    api.serve(served(worker));
     assert.deepEqual(await (await names)?.json(), ['orders']);
     assert.equal((await unknown)?.status, 404);
   });
@@ -112,7 +112,7 @@ describe('the management API of a worker that is not built yet', () => {
     const counts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {}, services: [] };
     const main = { thread: 'main', purpose: 'main', loopDelaySeconds: 0, figures: undefined };
     const threads = { measure: () => Promise.resolve({ threads: [main], counts, ends: {} }) };
-    api.serve({ ...worker, metricsSource, threads, metricNamings: ['strimzi'] } as unknown as ResourceDependencies);
+    api.serve(served({ ...worker, metricsSource, threads, metricNamings: ['strimzi'] } as unknown as ServedParts));
     const answer = await fetch(`${url}/metrics`, { headers: { accept: 'text/plain' } });
     assert.deepEqual([answer.status, answer.headers.get('content-type')?.split(';')[0]], [200, 'text/plain']);
     const text = await answer.text();

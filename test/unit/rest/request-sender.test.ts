@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { signatureCheck } from '../../../src/herder/request-signature.ts';
-import { senderHeaders, senderOf } from '../../../src/rest/request-sender.ts';
+import { RequestSenders } from '../../../src/rest/request-sender.ts';
 import type { Context } from '../../../src/rest/resource.ts';
 
 const KEY = { key: Buffer.alloc(32, 7).toString('base64'), algorithm: 'HmacSHA256', createdAtMs: 0 };
 const ALGORITHMS = ['HmacSHA256'];
 
-const dependencies = (key = KEY, signatureAlgorithms = ALGORITHMS) =>
-  ({ herder: { sessionKey: key }, signatureAlgorithms }) as unknown as Parameters<typeof senderOf>[1];
+const senders = (key = KEY, algorithms = ALGORITHMS) => new RequestSenders({ sessionKey: key }, algorithms);
 
 interface Asked {
   readonly method?: string;
@@ -37,17 +36,17 @@ function request({
 
 describe('who sent a request', () => {
   const forwarded = async (more: Asked = {}) => {
-    const headers = await senderHeaders(request({}), dependencies());
+    const headers = await senders().headers(request({}));
     return request({ url: '/connectors/c/config?forward=false', from: '10.0.0.2', headers, ...more });
   };
 
   it('is its client, also behind a worker, and behind two', async () => {
-    assert.deepEqual(await senderOf(request({}), dependencies()), { user: 'ann', address: '10.0.0.7' });
+    assert.deepEqual(await senders().of(request({})), { user: 'ann', address: '10.0.0.7' });
     const second = await forwarded();
-    assert.deepEqual(await senderOf(second, dependencies()), { user: 'ann', address: '10.0.0.7', via: '10.0.0.2' });
-    const headers = await senderHeaders(second, dependencies());
+    assert.deepEqual(await senders().of(second), { user: 'ann', address: '10.0.0.7', via: '10.0.0.2' });
+    const headers = await senders().headers(second);
     const third = request({ url: '/connectors/c/config?forward=false', from: '10.0.0.3', headers });
-    assert.deepEqual(await senderOf(third, dependencies()), { user: 'ann', address: '10.0.0.7', via: '10.0.0.3' });
+    assert.deepEqual(await senders().of(third), { user: 'ann', address: '10.0.0.7', via: '10.0.0.3' });
   });
 
   it('is not known for another request, by another key, or without a signature; nothing is then said to the next worker', async () => {
@@ -58,15 +57,15 @@ describe('who sent a request', () => {
       { body: '{"a":1}' },
       { headers: {}, url: '/c?forward=true' },
     ];
-    for (const other of others) assert.deepEqual(await senderOf(await forwarded(other), dependencies()), unknown);
+    for (const other of others) assert.deepEqual(await senders().of(await forwarded(other)), unknown);
     const otherKey = { ...KEY, key: Buffer.alloc(32, 8).toString('base64') };
-    assert.deepEqual(await senderOf(await forwarded(), dependencies(otherKey)), unknown);
-    assert.deepEqual(await senderOf(await forwarded(), dependencies(KEY, ['HmacSHA512'])), unknown);
-    assert.deepEqual(await senderHeaders(await forwarded({ body: 'x' }), dependencies()), {});
+    assert.deepEqual(await senders(otherKey).of(await forwarded()), unknown);
+    assert.deepEqual(await senders(KEY, ['HmacSHA512']).of(await forwarded()), unknown);
+    assert.deepEqual(await senders().headers(await forwarded({ body: 'x' })), {});
   });
 
   it('is signed so that the signature is none of a request between workers', async () => {
-    const headers = await senderHeaders(request({}), dependencies());
+    const headers = await senders().headers(request({}));
     const [algorithm, signature] = (headers['X-Sluice-Client-Signature'] ?? '').split(':');
     for (const body of ['{}', 'PUT\n/connectors/c/config', '10.0.0.7']) {
       const requireSignature = signatureCheck({ algorithm, signature }, ALGORITHMS, KEY);

@@ -2,8 +2,8 @@ import type { TlsOptions } from 'node:tls';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { SecretMask } from '../../../src/observe/secret-mask.ts';
 import { StageTracker } from '../../../src/observe/stage.ts';
-import type { ResourceDependencies } from '../../../src/rest/resource.ts';
 import { RestServer, type RestSettings } from '../../../src/rest/server.ts';
+import { served, type ServedParts } from '../../../src/worker/routes.ts';
 
 /** The management API of a worker that knows the names of its connectors, and nothing else. */
 export class RestServerFixture {
@@ -33,7 +33,7 @@ export class RestServerFixture {
     );
     const port = await server.listen({ host: '127.0.0.1', port: 0, tls }, 'main');
     const herder = { ready: true, stage, directory: { names: () => names } };
-    server.serve({ herder, secrets, logger: silentLogger } as unknown as ResourceDependencies);
+    server.serve(served({ herder, secrets, logger: silentLogger } as unknown as ServedParts));
     return new RestServerFixture(server, port);
   }
 

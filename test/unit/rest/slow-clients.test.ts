@@ -138,9 +138,11 @@ function closed(socket: Socket): Promise<void> {
 describe('the budget of answers', () => {
   it('has room for any answer that is the only one', () => {
     const budget = new AnswerBudget({ totalBytes: 10 });
-    const response = { closed: false, destroyed: false, once: () => undefined };
+    const response = Object.assign(new EventEmitter(), { closed: false, destroyed: false });
     budget.hold(response as never, 'x'.repeat(1_000));
     assert.equal(budget.bytes, 1_000);
     assert.throws(() => budget.hold({ ...response } as never, 'x'), { status: 503 });
+    response.emit('close');
+    assert.equal(budget.bytes, 0);
   });
 });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { PassThrough } from 'node:stream';
-import type Router from '@koa/router';
 import { ConnectorLog } from '../../../../src/observe/connector-log.ts';
 import { connectorLogResource } from '../../../../src/operate/console/connector-log.ts';
-import type { Context, ResourceDependencies } from '../../../../src/rest/resource.ts';
+import type { Context } from '../../../../src/rest/resource.ts';
 import { until } from '../../../support/until.ts';
 
 describe('the log of a connector for consoles', () => {
@@ -16,22 +15,18 @@ describe('the log of a connector for consoles', () => {
 
   function start() {
     const log = new ConnectorLog();
-    const herder = {
-      workerId: 'w',
-      directory: { require: () => undefined },
-      health: { workers: () => ['w'] },
-    };
-    let answerTo: (context: Context) => unknown = () => undefined;
-    const router = { get: (_path: string, answer: (context: Context) => unknown) => (answerTo = answer) };
-    const dependencies = { herder, connectorLog: log } as unknown as ResourceDependencies;
-    connectorLogResource(router as unknown as Router, dependencies);
+    const herder = { workerId: 'w', directory: { require: () => undefined } };
+    const health = { workers: () => ['w'] };
+    const others = { get: () => () => Promise.reject(new Error('there is no other worker')) };
+    const parts = [herder, health, log, others] as unknown as Parameters<typeof connectorLogResource>;
+    const [route] = connectorLogResource(...parts);
     const ask = (remoteAddress = '10.0.0.1', user?: string) => {
       const request = Object.assign(new EventEmitter(), { socket: { remoteAddress } });
       const context = {
         ...{ params: { connector: 'c' }, query: {}, req: request, state: { user }, status: 0, body: undefined },
         ...{ set: () => undefined, get: () => '' },
       };
-      answerTo(context as unknown as Context);
+      route?.handle(context as unknown as Context, () => Promise.resolve());
       const stream = context.body as unknown as PassThrough;
       open.push(stream);
       return { request, stream };

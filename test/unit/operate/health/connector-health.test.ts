@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { SilentWorkers, NotUnderstoodError } from '../../../../src/operate/health/gathered-figures.ts';
+import { SilentWorkers } from '../../../../src/operate/health/gathered-figures.ts';
+import { NotUnderstoodError } from '../../../../src/operate/workers/other-workers.ts';
 import { thresholdsOf } from '../../../../src/operate/health/thresholds.ts';
 import { VerdictTimes } from '../../../../src/operate/health/verdict-times.ts';
 

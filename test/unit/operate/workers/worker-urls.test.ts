@@ -3,7 +3,7 @@ import { NotOwnerError } from '../../../../src/herder/not-owner-error.ts';
 import type { PeerAnswer, PeerRequest } from '../../../../src/herder/peer-client.ts';
 import { WorkerUrls } from '../../../../src/operate/workers/worker-urls.ts';
 
-type Dependencies = ConstructorParameters<typeof WorkerUrls>[0];
+type Parameters = ConstructorParameters<typeof WorkerUrls>;
 
 const LEADER = 'https://leader.example:8443/';
 const ANSWER = [{ worker_id: 'Second:8083', url: 'https://second.example:8443/' }];
@@ -12,22 +12,20 @@ const ANSWER = [{ worker_id: 'Second:8083', url: 'https://second.example:8443/' 
 function follower(answers: () => PeerAnswer): { urls: WorkerUrls; requests: PeerRequest[]; next: () => void } {
   const requests: PeerRequest[] = [];
   let generation = 1;
-  const dependencies = {
-    herder: { cluster: () => ({ generation }) },
-    drains: {
-      workers: () => {
-        throw new NotOwnerError('not the leader', LEADER);
-      },
+  const herder = { cluster: () => ({ generation }) };
+  const members = {
+    workers: () => {
+      throw new NotOwnerError('not the leader', LEADER);
     },
-    peers: {
-      request: (request: PeerRequest) => {
-        requests.push(request);
-        return Promise.resolve(answers());
-      },
+  };
+  const peers = {
+    request: (request: PeerRequest) => {
+      requests.push(request);
+      return Promise.resolve(answers());
     },
   };
   const next = (): void => void generation++;
-  return { urls: new WorkerUrls(dependencies as unknown as Dependencies), requests, next };
+  return { urls: new WorkerUrls(...([herder, peers, members] as unknown as Parameters)), requests, next };
 }
 
 const ok = (body: unknown): PeerAnswer => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)) });

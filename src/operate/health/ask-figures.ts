@@ -1,0 +1,34 @@
+import { ajv } from '../../rest/request-body.ts';
+import { NotUnderstoodError, type Asker, type OtherWorkers } from '../workers/other-workers.ts';
+import type { AskWorker, WorkerFigures } from './gathered-figures.ts';
+import { COMMITTED_LAG, FIGURES_OF_TASK } from './health-answers.ts';
+import type { TaskFigures } from './verdict.ts';
+
+interface Answered {
+  readonly tasks: readonly (TaskFigures & { readonly connector?: string })[];
+  readonly committed?: WorkerFigures['committed'];
+}
+
+const isTasks = ajv.compile<Answered>({
+  type: 'object',
+  properties: {
+    tasks: { type: 'array', items: FIGURES_OF_TASK },
+    committed: { type: 'array', items: COMMITTED_LAG },
+  },
+  required: ['tasks'],
+});
+
+/** Asks other workers for the figures of their tasks: of all tasks, or of those of one connector where `path` has no others. */
+export function askFigures(others: OtherWorkers, asker: Asker, path: string, connector?: string): AskWorker {
+  const get = others.get(asker);
+  return async (worker) => workerFigures(await get(worker, path), connector);
+}
+
+function workerFigures(answered: unknown, connector: string | undefined): WorkerFigures {
+  if (!isTasks(answered)) throw new NotUnderstoodError('the answer does not have the figures of tasks');
+  const { tasks, committed = [] } = answered;
+  return {
+    tasks: tasks.map(({ connector: own = '', ...figures }) => ({ connector: connector ?? own, figures })),
+    committed,
+  };
+}

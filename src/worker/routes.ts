@@ -1,0 +1,146 @@
+import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
+import type { ConnectorTopics } from '../herder/connector-topics.ts';
+import type { Herder } from '../herder/herder.ts';
+import type { InternalTopics } from '../herder/internal-topics.ts';
+import type { PeerClient } from '../herder/peer-client.ts';
+import type { ConnectorValidation } from '../herder/validation.ts';
+import type { ConnectorLog } from '../observe/connector-log.ts';
+import type { LogLevels } from '../observe/log-levels.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { NamingName } from '../observe/metrics/metric-names.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
+import type { WorkerThreads } from '../observe/thread-figures.ts';
+import { changesResource } from '../operate/console/changes-resource.ts';
+import { configResource } from '../operate/console/config-resource.ts';
+import { connectorFlowResource } from '../operate/console/connector-flow.ts';
+import { connectorLevelResource } from '../operate/console/connector-level.ts';
+import { connectorLogResource } from '../operate/console/connector-log.ts';
+import { consoleResource, type ConsoleSettings } from '../operate/console/console-resource.ts';
+import { letterResource } from '../operate/console/letter-resource.ts';
+import { readOnlyRoutes } from '../operate/console/read-only-console.ts';
+import { sqlResource, type DatabaseApi } from '../operate/console/sql-resource.ts';
+import { workerDetailResource } from '../operate/console/worker-detail.ts';
+import type { ConnectorReplays } from '../operate/dead-letters/connector-replays.ts';
+import { deadLettersResource } from '../operate/dead-letters/dead-letters-resource.ts';
+import { clusterResource } from '../operate/drain/cluster-resource.ts';
+import type { WorkerDrains } from '../operate/drain/worker-drains.ts';
+import type { Fleet } from '../operate/fleet/fleet.ts';
+import type { ConnectorHealth } from '../operate/health/connector-health.ts';
+import { healthResource } from '../operate/health/health-resource.ts';
+import type { ConnectorHistory } from '../operate/history/connector-history.ts';
+import { historyResource } from '../operate/history/history-resource.ts';
+import { messagesResource } from '../operate/messages/messages-resource.ts';
+import { metricsResource } from '../operate/metrics/metrics-resource.ts';
+import type { MetricsSource } from '../operate/metrics/metrics-source.ts';
+import { previewResource } from '../operate/preview/preview-resource.ts';
+import type { Readings } from '../operate/reading/readings.ts';
+import { OtherWorkers } from '../operate/workers/other-workers.ts';
+import { WorkerUrls } from '../operate/workers/worker-urls.ts';
+import { connectorPluginsResource } from '../rest/connector-plugins-resource.ts';
+import { connectorsResource } from '../rest/connectors-resource.ts';
+import { internalResource, SignedBodies } from '../rest/internal-resource.ts';
+import { loggersResource } from '../rest/loggers-resource.ts';
+import { offsetsResource } from '../rest/offsets-resource.ts';
+import { RequestSenders } from '../rest/request-sender.ts';
+import type { OwnRoute, Route } from '../rest/resource.ts';
+import { rootResource } from '../rest/root-resource.ts';
+import type { Served } from '../rest/server.ts';
+import { topicsResource } from '../rest/topics-resource.ts';
+
+/** The parts of a worker that its management API shows. */
+export interface ServedParts {
+  readonly herder: Herder;
+  readonly validation: ConnectorValidation;
+  readonly offsets: ConnectorOffsets;
+  readonly topics: ConnectorTopics;
+  readonly readings: Readings;
+  readonly replays: ConnectorReplays;
+  readonly health: ConnectorHealth;
+  readonly history: ConnectorHistory;
+  readonly fleet: Fleet;
+  readonly metricsSource: MetricsSource;
+  /** `undefined` on a standalone worker. */
+  readonly drains: WorkerDrains | undefined;
+  /** `undefined` on a standalone worker. */
+  readonly internalTopics: InternalTopics | undefined;
+  readonly threads: WorkerThreads;
+  /** `metrics.naming` */
+  readonly metricNamings: readonly NamingName[];
+  readonly kafkaClusterId: () => Promise<string>;
+  /** Names of all topics of the cluster. */
+  readonly kafkaTopics: () => Promise<readonly string[]>;
+  /** Sends requests to other workers of the cluster. */
+  readonly peers: PeerClient;
+  /** `inter.worker.verification.algorithms`; `undefined` on a standalone worker. */
+  readonly signatureAlgorithms: readonly string[] | undefined;
+  readonly databaseApi: DatabaseApi;
+  /** `undefined`: there is no console. */
+  readonly console: ConsoleSettings | undefined;
+  readonly logLevels: LogLevels;
+  /** The last lines of connectors. */
+  readonly connectorLog: ConnectorLog;
+  /** What no answer may show. */
+  readonly secrets: SecretMask;
+  readonly logger: Logger;
+}
+
+/** Every route of the management API, and what they need to reach the worker that can answer. */
+export function served(parts: ServedParts): Served {
+  const { herder, health, logLevels, logger, metricNamings, metricsSource, peers, threads } = parts;
+  const senders = new RequestSenders(herder, parts.signatureAlgorithms);
+  const others = new OtherWorkers(peers, new WorkerUrls(herder, peers, parts.drains));
+  const metrics = metricsResource(metricsSource, threads, metricNamings);
+  const isConsole = parts.console !== undefined;
+  const ofConsole = isConsole ? consoleRoutes(parts, parts.console, others, senders) : [];
+  const levels = isConsole ? connectorLevelResource(herder, health, logLevels, others, logger) : [];
+  const isReadOnly = parts.console?.readOnly === true;
+  const guarded = (routes: readonly OwnRoute[]): readonly OwnRoute[] => (isReadOnly ? readOnlyRoutes(routes) : routes);
+  return {
+    ...{ herder, peers, senders, logger },
+    routes: {
+      main: [...apiRoutes(parts, others, senders), ...metrics, ...guarded(ofConsole)],
+      admin: [...loggersResource(herder, logLevels, logger), ...guarded(levels)],
+      metrics,
+    },
+  };
+}
+
+function apiRoutes(parts: ServedParts, others: OtherWorkers, senders: RequestSenders): readonly Route[] {
+  const { herder, history, offsets, peers, readings, replays, threads, validation } = parts;
+  const signed = new SignedBodies(herder, parts.signatureAlgorithms);
+  return [
+    // Before rootResource, to which it leaves the requests to /health that Kafka Connect has.
+    ...healthResource(herder, parts.health, others),
+    ...rootResource(herder, threads, parts.kafkaClusterId),
+    ...connectorsResource(herder, validation, offsets, senders),
+    ...historyResource(herder, history, validation, senders),
+    ...offsetsResource(herder, offsets, history, senders),
+    ...topicsResource(herder, parts.topics),
+    ...connectorPluginsResource(validation),
+    ...previewResource(herder, readings),
+    ...deadLettersResource({ herder, recorder: history, readings, replays, peers, senders }),
+    ...internalResource(herder, signed),
+    ...clusterResource(herder, threads, parts.drains, signed),
+  ];
+}
+
+function consoleRoutes(
+  parts: ServedParts,
+  settings: ConsoleSettings,
+  others: OtherWorkers,
+  senders: RequestSenders,
+): readonly OwnRoute[] {
+  const { connectorLog, databaseApi, fleet, health, herder, history, kafkaTopics, readings, validation } = parts;
+  const isReadOnly = settings.readOnly;
+  return [
+    ...workerDetailResource(herder, parts.threads, parts.internalTopics, others),
+    ...messagesResource(herder, readings),
+    ...sqlResource(databaseApi, isReadOnly),
+    ...configResource({ herder, validation, readings, kafkaTopics, senders, isReadOnly }),
+    ...changesResource(herder, history, validation, senders),
+    ...letterResource(herder, readings),
+    ...connectorLogResource(herder, health, connectorLog, others),
+    ...connectorFlowResource(herder, health, parts.secrets, others),
+    ...consoleResource(herder, fleet, health, others, settings),
+  ];
+}
