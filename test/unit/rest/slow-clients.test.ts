@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { AnswerBudget } from '../../../src/rest/answer-budget.ts';
 import { statusesOf } from '../../support/hostile-requests.ts';
