@@ -1,71 +1,30 @@
 import assert from 'node:assert/strict';
-import type { TestMessage } from '../support/kafka-traffic.ts';
-import { TcpProxy } from '../support/proxy.ts';
-import { uniqueName, type TestDatabase } from '../support/services.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from '../integration/sink-fixture.ts';
-
-const AT_MS = 1_700_000_000_000;
-
-/** A message of the format with one row of this number in table `table`, and one that is no message. */
-const MESSAGES: Readonly<Record<string, (table: string, n: number, database: string) => string>> = {
-  json_db: (table, n) =>
-    JSON.stringify({
-      table,
-      columns: [
-        { name: 'ts', type: 'TIMESTAMPTZ' },
-        { name: 'n', type: 'INT8' },
-      ],
-      tags: [{ name: 'site', type: 'VARCHAR', length: 8, primary: true }],
-      data: [{ ts: AT_MS + n, n, site: 'a' }],
-    }),
-  cdc_db: (table, n, name) =>
-    JSON.stringify({
-      kind: 'insert',
-      database: name,
-      table,
-      columnnames: ['ts', 'n', 'site'],
-      columntypes: ['timestamptz', 'int8', 'varchar'],
-      columnvalues: [[AT_MS + n, n, 'a']],
-    }),
-  json_tsd: (table, n) =>
-    JSON.stringify([{ metric: `${table}.n`, timestamp: AT_MS + n, value: n, tags: { site: 'a' } }]),
-  line_tsd: (table, n) => `${table}.n ${String(AT_MS + n)} ${String(n)} site=a`,
-  line_lp: (table, n) => `${table},site=a n=${String(n)}i ${String(AT_MS + n)}`,
-};
+import {
+  behindProxy,
+  line,
+  MESSAGES,
+  SinkFaultsFixture,
+  type ProxiedDatabase,
+} from '../integration/sink-faults-fixture.ts';
 
 describe('what a sink does when something fails', function () {
-  let fixture: SinkFixture;
+  let fixture: SinkFaultsFixture;
 
-  before(async () => (fixture = await SinkFixture.create('faults')));
+  before(async () => (fixture = await SinkFaultsFixture.create()));
   after(() => fixture.close());
-
-  async function table(name: string): Promise<void> {
-    await fixture.sql.run(
-      `create table ${name} (ts timestamptz(3), n int8 check (n <> 13), site varchar(8), primary key (ts, site))`,
-      `comment on column ${name}.site is 'sluice:primary-tag'`,
-    );
-  }
-
-  async function start(topic: string, more: Record<string, string> = {}, target = fixture.db): Promise<string> {
-    const isPoint = more['protocol.type']?.endsWith('tsd') === true;
-    const precision: Record<string, string> = isPoint ? {} : { 'timestamp.precision': 'ms' };
-    return fixture.start(topic, { 'protocol.type': 'line_lp', ...precision, ...more }, { db: target });
-  }
-
-  const line = (of: string, n: number): TestMessage => ({ value: MESSAGES.line_lp?.(of, n, '') ?? '' });
-  const numbers = async (of: string) => (await fixture.sql.rows(`select n from ${of} order by n`)).flat().map(Number);
 
   describe('records', () => {
     for (const [format, message] of Object.entries(MESSAGES)) {
       it(`of ${format}: five with garbage in the middle are four rows and one dead letter, and the task is RUNNING`, async () => {
         const name = `five_${format}`;
-        await table(name);
+        await fixture.table(name);
         const deadLetters = uniqueName('dead');
         const garbage = 'this is { no message';
         const values = [1, 2, 3, 4, 5].map((n) => (n === 3 ? garbage : message(name, n, fixture.db.database)));
         const topic = await fixture.topicOf(values.map((value) => ({ value, key: 'k' })));
-        const connector = await start(topic, {
+        const connector = await fixture.startNumbers(topic, {
           'protocol.type': format,
           'errors.tolerance': 'all',
           'errors.log.enable': 'true',
@@ -75,12 +34,12 @@ describe('what a sink does when something fails', function () {
           'errors.deadletterqueue.context.headers.enable': 'true',
         });
         await fixture.done(connector, 5);
-        assert.deepEqual(await numbers(name), [1, 2, 4, 5]);
+        assert.deepEqual(await fixture.numbers(name), [1, 2, 4, 5]);
         // A row that the table refuses is found among its neighbours.
         const more = [6, 13, 7].map((n) => ({ value: message(name, n, fixture.db.database) }));
         await fixture.kafka.produce(topic, more);
         await fixture.done(connector, 8);
-        assert.deepEqual(await numbers(name), [1, 2, 4, 5, 6, 7]);
+        assert.deepEqual(await fixture.numbers(name), [1, 2, 4, 5, 6, 7]);
         await fixture.sluice.rest.untilState(connector, 'RUNNING', 1);
 
         const dead = await fixture.kafka.read(deadLetters, ({ length }) => length >= 2);
@@ -128,38 +87,33 @@ describe('what a sink does when something fails', function () {
   });
 
   describe('a database that is away', () => {
-    let proxy: TcpProxy;
-    let away: TestDatabase;
+    let away: ProxiedDatabase;
 
-    before(async () => {
-      proxy = await TcpProxy.start(fixture.db);
-      away = { ...fixture.db, host: '127.0.0.1', port: proxy.port };
-    });
-
-    after(() => proxy.close());
+    before(async () => (away = await behindProxy(fixture.db)));
+    after(() => away.proxy.close());
     afterEach(() => {
-      proxy.pass();
+      away.proxy.pass();
     });
 
     it('fails the task after max.retries, counted anew after every success, with the first record that waits', async () => {
-      await table('counted');
+      await fixture.table('counted');
       const topic = await fixture.topicOf([line('counted', 0)]);
-      const name = await start(
+      const name = await fixture.startNumbers(
         topic,
         { 'max.retries': '2', 'connection.attempts': '20', 'connection.backoff.ms': '100' },
-        away,
+        away.access,
       );
       await fixture.done(name, 1);
       for (let outage = 1; outage <= 3; outage++) {
-        proxy.refuse();
+        away.proxy.refuse();
         await fixture.kafka.produce(topic, [line('counted', outage)]);
         const tried = () =>
           fixture.sluice.log.split('for table counted could not be written (retry 1 of 2)').length - 1;
         await until(() => tried() === outage, 'a write has failed');
-        proxy.pass();
+        away.proxy.pass();
         await fixture.done(name, outage + 1);
       }
-      proxy.refuse();
+      away.proxy.refuse();
       await fixture.kafka.produce(topic, [line('counted', 9)]);
       const trace = await fixture.traceOf(name);
       assert.match(
@@ -172,11 +126,11 @@ describe('what a sink does when something fails', function () {
     });
 
     it('by giving no answer keeps neither a pause nor the end of the connector waiting', async () => {
-      await table('silent');
+      await fixture.table('silent');
       const topic = await fixture.topicOf([line('silent', 0)]);
-      const name = await start(topic, { 'batch.size': '10', 'batch.size.auto': 'false' }, away);
+      const name = await fixture.startNumbers(topic, { 'batch.size': '10', 'batch.size.auto': 'false' }, away.access);
       await fixture.done(name, 1);
-      proxy.stall();
+      away.proxy.stall();
       await fixture.kafka.produce(
         topic,
         Array.from({ length: 2000 }, (_, index) => line('silent', 100 + index)),

@@ -1,69 +1,22 @@
 import assert from 'node:assert/strict';
-import type { TestMessage } from '../support/kafka-traffic.ts';
-import { TcpProxy } from '../support/proxy.ts';
-import { broker, database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { broker, database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
-import { SinkFixture } from './sink-fixture.ts';
-
-const AT_MS = 1_700_000_000_000;
-
-/** A message of the format with one row of this number in table `table`, and one that is no message. */
-const MESSAGES: Readonly<Record<string, (table: string, n: number, database: string) => string>> = {
-  json_db: (table, n) =>
-    JSON.stringify({
-      table,
-      columns: [
-        { name: 'ts', type: 'TIMESTAMPTZ' },
-        { name: 'n', type: 'INT8' },
-      ],
-      tags: [{ name: 'site', type: 'VARCHAR', length: 8, primary: true }],
-      data: [{ ts: AT_MS + n, n, site: 'a' }],
-    }),
-  cdc_db: (table, n, name) =>
-    JSON.stringify({
-      kind: 'insert',
-      database: name,
-      table,
-      columnnames: ['ts', 'n', 'site'],
-      columntypes: ['timestamptz', 'int8', 'varchar'],
-      columnvalues: [[AT_MS + n, n, 'a']],
-    }),
-  json_tsd: (table, n) =>
-    JSON.stringify([{ metric: `${table}.n`, timestamp: AT_MS + n, value: n, tags: { site: 'a' } }]),
-  line_tsd: (table, n) => `${table}.n ${String(AT_MS + n)} ${String(n)} site=a`,
-  line_lp: (table, n) => `${table},site=a n=${String(n)}i ${String(AT_MS + n)}`,
-};
+import { AT_MS, behindProxy, line, SinkFaultsFixture, type ProxiedDatabase } from './sink-faults-fixture.ts';
 
 describe('what a sink does when something fails', function () {
-  let fixture: SinkFixture;
+  let fixture: SinkFaultsFixture;
 
-  before(async () => (fixture = await SinkFixture.create('faults')));
+  before(async () => (fixture = await SinkFaultsFixture.create()));
   after(() => fixture.close());
-
-  async function table(name: string): Promise<void> {
-    await fixture.sql.run(
-      `create table ${name} (ts timestamptz(3), n int8 check (n <> 13), site varchar(8), primary key (ts, site))`,
-      `comment on column ${name}.site is 'sluice:primary-tag'`,
-    );
-  }
-
-  async function start(topic: string, more: Record<string, string> = {}, target = fixture.db): Promise<string> {
-    const isPoint = more['protocol.type']?.endsWith('tsd') === true;
-    const precision: Record<string, string> = isPoint ? {} : { 'timestamp.precision': 'ms' };
-    return fixture.start(topic, { 'protocol.type': 'line_lp', ...precision, ...more }, { db: target });
-  }
-
-  const line = (of: string, n: number): TestMessage => ({ value: MESSAGES.line_lp?.(of, n, '') ?? '' });
-  const numbers = async (of: string) => (await fixture.sql.rows(`select n from ${of} order by n`)).flat().map(Number);
 
   describe('records', () => {
     it('that fail a task are named at the end of its trace, with the words of the database', async () => {
-      await table('named');
+      await fixture.table('named');
       const topic = await fixture.topicOf([1, 13, 2, 13].map((n) => line('named', n)));
-      const trace = await fixture.traceOf(await start(topic));
+      const trace = await fixture.traceOf(await fixture.startNumbers(topic));
       assert.ok(
         trace.startsWith(
           'org.apache.kafka.connect.errors.ConnectException: Exiting WorkerSinkTask due to unrecoverable exception.\n',
@@ -78,15 +31,15 @@ describe('what a sink does when something fails', function () {
         trace,
       );
       assert.ok(causes.at(-1)?.includes(words), trace);
-      assert.deepEqual(await numbers('named'), [1]);
+      assert.deepEqual(await fixture.numbers('named'), [1]);
     });
 
     it('with one key end with the last of them, whatever is between them', async () => {
-      await table('keyed');
+      await fixture.table('keyed');
       const at = (n: number, site: string) => ({ value: `keyed,site=${site} n=${String(n)}i ${String(AT_MS)}` });
       const messages = Array.from({ length: 3000 }, (_, n) => at(n + 100, n % 3 === 0 ? 'a' : 'b'));
       await fixture.done(
-        await start(await fixture.topicOf([...messages, at(7, 'a')]), {
+        await fixture.startNumbers(await fixture.topicOf([...messages, at(7, 'a')]), {
           'batch.size': '100',
           'batch.size.auto': 'false',
         }),
@@ -101,9 +54,9 @@ describe('what a sink does when something fails', function () {
 
   describe('conflicts with others', () => {
     it('are tried again in place: the sink that a deadlock was solved at the expense of stores its rows', async () => {
-      await table('locked');
+      await fixture.table('locked');
       const topic = await fixture.topicOf([]);
-      const name = await start(topic, { 'max.retries': '0' });
+      const name = await fixture.startNumbers(topic, { 'max.retries': '0' });
       await fixture.kafka.produce(topic, [line('locked', 1), line('locked', 2)]);
       await fixture.done(name, 2);
       const other = new SqlClient(fixture.db);
@@ -119,7 +72,7 @@ describe('what a sink does when something fails', function () {
         await other.close();
       }
       await fixture.done(name, 4);
-      assert.deepEqual(await numbers('locked'), [10, 20]);
+      assert.deepEqual(await fixture.numbers('locked'), [10, 20]);
       await until(async () => (await deadlocks()) === before + 1, 'there was a deadlock');
       await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
     });
@@ -134,7 +87,7 @@ describe('what a sink does when something fails', function () {
           'create table t (ts timestamptz(3) primary key, n int8)',
         );
         const topic = await fixture.topicOf([]);
-        const name = await start(topic, { 'max.retries': '0' }, strict);
+        const name = await fixture.startNumbers(topic, { 'max.retries': '0' }, strict);
         const at = (n: number) => ({ value: `t n=${String(n)}i ${String(AT_MS)}` });
         await fixture.kafka.produce(topic, [at(1)]);
         await fixture.done(name, 1);
@@ -159,9 +112,9 @@ describe('what a sink does when something fails', function () {
 
   describe('tables', () => {
     it('that others change are seen as they are now', async () => {
-      await table('changed');
+      await fixture.table('changed');
       const topic = await fixture.topicOf([line('changed', 1)]);
-      const name = await start(topic);
+      const name = await fixture.startNumbers(topic);
       await fixture.done(name, 1);
       await fixture.sql.run(
         'alter table changed add column w float8',
@@ -176,9 +129,9 @@ describe('what a sink does when something fails', function () {
     });
 
     it('that are gone fail the task with the first record and a clear reason', async () => {
-      await table('dropped');
+      await fixture.table('dropped');
       const topic = await fixture.topicOf([line('dropped', 1)]);
-      const name = await start(topic);
+      const name = await fixture.startNumbers(topic);
       await fixture.done(name, 1);
       await fixture.sql.run('drop table dropped');
       await fixture.kafka.produce(topic, [line('dropped', 2)]);
@@ -188,13 +141,13 @@ describe('what a sink does when something fails', function () {
     });
 
     it('that the user may not write fail the task, and no record is to blame', async () => {
-      await table('forbidden');
+      await fixture.table('forbidden');
       const role = `reader_${fixture.db.database.slice(-8)}`;
       await fixture.sql.run(`create role ${role} login password 'r'`, `grant select on forbidden to ${role}`);
       try {
         const topic = await fixture.topicOf([line('forbidden', 1)]);
         const deadLetters = uniqueName('dead');
-        const name = await start(
+        const name = await fixture.startNumbers(
           topic,
           {
             'errors.tolerance': 'all',
@@ -218,16 +171,16 @@ describe('what a sink does when something fails', function () {
     });
 
     it('that the user may only INSERT into take new rows beside stored ones, whose faults name the missing rights; discard leaves them out (L11, M2)', async () => {
-      await table('inserted');
+      await fixture.table('inserted');
       const role = `inserter_${fixture.db.database.slice(-8)}`;
       await fixture.sql.run(`create role ${role} login password 'r'`, `grant insert on inserted to ${role}`);
       const user = { ...fixture.db, user: role, password: 'r' };
       try {
         const topic = await fixture.topicOf([line('inserted', 1), line('inserted', 2)]);
-        const first = await start(topic, {}, user);
+        const first = await fixture.startNumbers(topic, {}, user);
         await fixture.done(first, 2);
         await fixture.sluice.rest.delete(`/connectors/${first}`);
-        const again = await start(topic, {}, user);
+        const again = await fixture.startNumbers(topic, {}, user);
         assert.match(
           await fixture.traceOf(again),
           /the user needs the rights SELECT and UPDATE on table "public"\."inserted"; with INSERT alone, dedup\.rule=discard/,
@@ -240,7 +193,7 @@ describe('what a sink does when something fails', function () {
           'errors.deadletterqueue.topic.replication.factor': '1',
           'errors.deadletterqueue.context.headers.enable': 'true',
         };
-        const third = await start(topic, tolerant, user);
+        const third = await fixture.startNumbers(topic, tolerant, user);
         await fixture.done(third, 3);
         await fixture.sluice.rest.delete(`/connectors/${third}`);
         const dead = await fixture.kafka.read(deadLetters, ({ length }) => length >= 2);
@@ -251,8 +204,8 @@ describe('what a sink does when something fails', function () {
           [1, 2].map((n) => [line('inserted', n).value, '42501']),
         );
         await fixture.kafka.produce(topic, [line('inserted', 4)]);
-        await fixture.done(await start(topic, { 'dedup.rule': 'discard' }, user), 4);
-        assert.deepEqual(await numbers('inserted'), [1, 2, 3, 4]);
+        await fixture.done(await fixture.startNumbers(topic, { 'dedup.rule': 'discard' }, user), 4);
+        assert.deepEqual(await fixture.numbers('inserted'), [1, 2, 3, 4]);
         await fixture.sluice.rest.delete(`/connectors/${again}`);
       } finally {
         await fixture.sql.run(`drop owned by ${role}`, `drop role ${role}`);
@@ -261,24 +214,19 @@ describe('what a sink does when something fails', function () {
   });
 
   describe('a database that is away', () => {
-    let proxy: TcpProxy;
-    let away: TestDatabase;
+    let away: ProxiedDatabase;
 
-    before(async () => {
-      proxy = await TcpProxy.start(fixture.db);
-      away = { ...fixture.db, host: '127.0.0.1', port: proxy.port };
-    });
-
-    after(() => proxy.close());
+    before(async () => (away = await behindProxy(fixture.db)));
+    after(() => away.proxy.close());
     afterEach(() => {
-      proxy.pass();
+      away.proxy.pass();
     });
 
     it('is waited for while the consumer polls on: it can be paused, shares partitions, and no record is to blame', async () => {
-      await table('outage');
+      await fixture.table('outage');
       const topic = await fixture.topicOf([line('outage', 0)], 2);
       const deadLetters = uniqueName('dead');
-      const name = await start(
+      const name = await fixture.startNumbers(
         topic,
         {
           'batch.size': '100',
@@ -292,10 +240,10 @@ describe('what a sink does when something fails', function () {
           'errors.deadletterqueue.topic.name': deadLetters,
           'errors.deadletterqueue.topic.replication.factor': '1',
         },
-        away,
+        away.access,
       );
       await fixture.done(name, 1);
-      proxy.refuse();
+      away.proxy.refuse();
       const rows = Array.from({ length: 6000 }, (_, index) => ({
         ...line('outage', 100 + index),
         partition: index % 2,
@@ -336,7 +284,7 @@ describe('what a sink does when something fails', function () {
       );
       await member.close(5000);
 
-      proxy.pass();
+      away.proxy.pass();
       await until(
         async () => (await fixture.sql.number('select count(*) from outage')) === 6001,
         'all rows are stored',

@@ -6,6 +6,8 @@ import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess, type WorkerOptions } from '../support/worker-process.ts';
 
+type SinkServices = readonly [WorkerProcess, TestDatabase, KafkaTraffic];
+
 /** A worker with a database of its own and the shared Kafka; `close` in an after hook. */
 export class SinkFixture {
   readonly name: string;
@@ -14,7 +16,7 @@ export class SinkFixture {
   readonly kafka: KafkaTraffic;
   readonly sql: SqlClient;
 
-  private constructor(name: string, [sluice, db, kafka]: readonly [WorkerProcess, TestDatabase, KafkaTraffic]) {
+  protected constructor(name: string, [sluice, db, kafka]: SinkServices) {
     this.name = name;
     this.sluice = sluice;
     this.db = db;
@@ -24,14 +26,16 @@ export class SinkFixture {
 
   /** `name`: what database, topics and connectors are called by. Offsets are committed soon, as that is what tests wait for. */
   static async create(name: string, properties: WorkerOptions['properties'] = {}): Promise<SinkFixture> {
-    return new SinkFixture(
-      name,
-      await Promise.all([
-        WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '100', ...properties } }),
-        database(name),
-        KafkaTraffic.shared(),
-      ]),
-    );
+    return new SinkFixture(name, await SinkFixture.services(name, properties));
+  }
+
+  /** The services that the constructors of this class and of its subclasses take. */
+  protected static services(name: string, properties: WorkerOptions['properties'] = {}): Promise<SinkServices> {
+    return Promise.all([
+      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '100', ...properties } }),
+      database(name),
+      KafkaTraffic.shared(),
+    ]);
   }
 
   async close(): Promise<void> {
