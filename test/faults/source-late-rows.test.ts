@@ -5,8 +5,6 @@ import type { SourceCoordinates } from '../../src/data/record.ts';
 import { until } from '../support/until.ts';
 import { assertOnce, SourceFixture, type RunningSource } from '../integration/source-fixture.ts';
 
-const numbers = (source: RunningSource) => source.rows().map(({ n }) => n);
-
 describe('a row that is committed late', function () {
   let fixture: SourceFixture;
 
@@ -32,7 +30,7 @@ describe('a row that is committed late', function () {
       await fixture.sql.run(`insert into far_back values (now() - interval '1 hour', ${String(n++)})`, flush);
       return passedOver() > 0;
     }, 'rows are missed');
-    assert.deepEqual(numbers(source), [0, 1, 1]);
+    assert.deepEqual(source.numbers(), [0, 1, 1]);
     assert.ok(
       source.log.some((line) => /^warn: About \d+ rows of table far_back were inserted and not read/.test(line)),
     );
@@ -86,14 +84,14 @@ describe('a row that is committed late', function () {
       for (const { sourcePartition, sourceOffset } of source.records.slice(0, stored)) {
         offsets.set(coordinatesKey(sourcePartition), sourceOffset);
       }
-      seen.push(...numbers(source).slice(0, records));
+      seen.push(...source.numbers().slice(0, records));
     }
     const rows = await writer.stop();
     const source = await fixture.start(table, KILLED, { offsets });
-    const all = () => new Set([...seen, ...numbers(source)]).size;
+    const all = () => new Set([...seen, ...source.numbers()]).size;
     await until(() => all() === rows, 'all rows are there', { timeoutMs: 30_000 });
     await delay(300);
-    return { rows, seen: [...seen, ...numbers(source)] };
+    return { rows, seen: [...seen, ...source.numbers()] };
   }
 
   it('arrives at least once, as all others do, when the task is killed twenty times at random points', async () => {

@@ -62,6 +62,11 @@ export class RunningSource {
     return this.#parsed.flatMap(({ tables, data }) => (table === undefined || tables.includes(table) ? data : []));
   }
 
+  /** Column `n` of the rows. */
+  numbers(): unknown[] {
+    return this.rows().map(({ n }) => n);
+  }
+
   async untilRows(count: number, table?: string, timeoutMs = 20_000): Promise<JsonRow[]> {
     const what = `${String(count)} rows of ${table ?? 'all tables'}`;
     await until(

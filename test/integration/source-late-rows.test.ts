@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../support/until.ts';
-import { assertOnce, SourceFixture, type RunningSource } from './source-fixture.ts';
-
-const numbers = (source: RunningSource) => source.rows().map(({ n }) => n);
+import { assertOnce, SourceFixture } from './source-fixture.ts';
 
 describe('a row that is committed late', function () {
   let fixture: SourceFixture;
@@ -27,13 +25,13 @@ describe('a row that is committed late', function () {
       await source.untilRows(1);
       await fixture.sql.run(`insert into ${table} values (now(), 4)`);
       await source.untilRows(2);
-      assert.deepEqual(numbers(source), [3, 4]);
+      assert.deepEqual(source.numbers(), [3, 4]);
       await fixture.other.run('commit');
       await source.untilRows(4);
       await fixture.sql.run(`insert into ${table} values (now(), 5)`);
       await source.untilRows(5);
       await delay(500);
-      assert.deepEqual(numbers(source), [3, 4, 1, 2, 5]);
+      assert.deepEqual(source.numbers(), [3, 4, 1, 2, 5]);
       assert.equal(source.part(table)?.counts['lateRows'], 2);
       assert.ok(source.log.some((line) => line.startsWith(`warn: 2 rows of table ${table} were committed behind`)));
     });
@@ -50,7 +48,7 @@ describe('a row that is committed late', function () {
     await fixture.other.run('commit');
     await source.untilRows(3);
     await delay(400);
-    assert.deepEqual(numbers(source), [3, 1, 2]);
+    assert.deepEqual(source.numbers(), [3, 1, 2]);
   });
 
   it('is sent once also when many transactions run at the same time for seconds', async () => {
@@ -71,7 +69,7 @@ describe('a row that is committed late', function () {
     }
     await source.untilRows(expected.length);
     await delay(400);
-    assertOnce(numbers(source), expected);
+    assertOnce(source.numbers(), expected);
   });
 
   it('is only counted with late.rows=count, and not looked for with timestamp.delay.ms=0', async () => {
@@ -83,7 +81,7 @@ describe('a row that is committed late', function () {
     await Promise.all([counting.untilRows(1), blind.untilRows(1)]);
     await fixture.other.run('commit');
     await delay(500);
-    assert.deepEqual([numbers(counting), numbers(blind)], [[2], [2]]);
+    assert.deepEqual([counting.numbers(), blind.numbers()], [[2], [2]]);
     assert.equal(counting.part('counted')?.counts['lateRows'], 1);
     assert.equal(blind.part('counted')?.counts['lateRows'], 0);
   });
@@ -133,7 +131,7 @@ describe('a row that is committed late', function () {
       await source.untilRows(17);
       await delay(400);
       assertOnce(
-        numbers(source),
+        source.numbers(),
         Array.from({ length: 17 }, (_, n) => n),
       );
       assert.equal(source.part(table)?.counts['passedOver'], 0);
@@ -176,7 +174,7 @@ describe('a row that is committed late', function () {
     await source.untilRows(n + 3);
     await delay(400);
     assertOnce(
-      numbers(source),
+      source.numbers(),
       Array.from({ length: n + 3 }, (_, index) => index - 3),
     );
     assert.equal(source.part('told_busy')?.counts['failures'], 0);
@@ -203,8 +201,8 @@ describe('a row that is committed late', function () {
       `insert into told_old values ('infinity', '-infinity', 3)`,
     );
     await Promise.all([first.untilRows(3), second.untilRows(3)]);
-    assertOnce(numbers(first), [0, 1, 2]);
-    assertOnce(numbers(second), [0, 1, 2]);
+    assertOnce(first.numbers(), [0, 1, 2]);
+    assertOnce(second.numbers(), [0, 1, 2]);
     // A column that goes must not make writing fail.
     await fixture.sql.run(`alter table told_old drop column ${other}`, `insert into told_old values (now(), 4)`);
     await first.untilRows(4);
@@ -241,9 +239,9 @@ describe('a row that is committed late', function () {
     const again = await fixture.start('away', { 'timestamp.delay.ms': '2000' }, { offsets: source.offsets });
     await again.untilRows(1);
     await delay(300);
-    assertOnce([...numbers(source), ...numbers(again)].slice(0, 2), [1, 3]);
-    assert.ok(numbers(again).includes(2));
-    assert.ok(!numbers(again).includes(1));
+    assertOnce([...source.numbers(), ...again.numbers()].slice(0, 2), [1, 3]);
+    assert.ok(again.numbers().includes(2));
+    assert.ok(!again.numbers().includes(1));
   });
 
   it('is sent again when it changes within the delay', async () => {
@@ -285,7 +283,7 @@ describe('a row that is committed late', function () {
     await fixture.sql.run('delete from tied where n < 5', row(2), `insert into tied values (now(), 6)`);
     await source.untilRows(5);
     await delay(300);
-    assert.deepEqual(numbers(source), [1, 5, 3, 2, 6]);
+    assert.deepEqual(source.numbers(), [1, 5, 3, 2, 6]);
     assert.equal(source.part('tied')?.counts['lateRows'], 0);
   });
 
@@ -301,6 +299,6 @@ describe('a row that is committed late', function () {
       `insert into emptied select timestamptz '2026-01-02' + g * interval '1 s', g from generate_series(2, 4) g`,
     );
     await source.untilRows(8);
-    assert.deepEqual(numbers(source), [1, 1, 1, 1, 1, 2, 3, 4]);
+    assert.deepEqual(source.numbers(), [1, 1, 1, 1, 1, 2, 3, 4]);
   });
 });

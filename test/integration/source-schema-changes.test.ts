@@ -137,23 +137,51 @@ describe('a source whose table changes while it runs', function () {
     );
   });
 
-  it('sends rows of a table that was created anew once, also where they are later than those of the old table', async () => {
-    const create = 'create table anew (ts timestamptz primary key, n int8)';
-    const insert = (n: number) =>
-      `insert into anew values (timestamptz '2026-01-01' + ${String(n)} * interval '1 s', ${String(n)})`;
-    await fixture.sql.run(create, insert(0));
-    const source = await fixture.start('anew', { 'poll.interval.ms': '20' });
+  const atSecond = (n: number): string => `timestamptz '2026-01-01' + ${String(n)} * interval '1 s'`;
+  const COUNT = 40;
+
+  /** Has a source read row 0, then puts each further row with a transaction of its own, and expects each row once, in order. */
+  async function assertEachOnce(source: RunningSource, put: (n: number) => Promise<void>): Promise<void> {
     await source.untilRows(1);
-    const count = 40;
-    for (let n = 1; n < count; n++) {
-      await fixture.sql.run(`begin; drop table anew; ${create}; ${insert(n)}; commit`);
-      await until(() => source.rows().some((row) => row['n'] === n), `row ${String(n)} is sent`);
+    for (let n = 1; n < COUNT; n++) {
+      await put(n);
+      await until(() => source.numbers().includes(n), `row ${String(n)} is sent`);
     }
     await source.stop();
     assert.deepEqual(
-      source.rows().map((row) => row['n']),
-      Array.from({ length: count }, (_none, n) => n),
+      source.numbers(),
+      Array.from({ length: COUNT }, (_none, n) => n),
     );
+  }
+
+  for (const [what, name, partitions] of [
+    ['table', 'anew', ''],
+    [
+      'partitioned table',
+      'anew_parted',
+      ` partition by range (ts);
+        create table anew_early partition of anew_parted for values from (minvalue) to ('2026-01-01 00:00:20+00');
+        create table anew_late partition of anew_parted for values from ('2026-01-01 00:00:20+00') to (maxvalue)`,
+    ],
+  ] as const) {
+    it(`sends rows of a ${what} that was created anew once, also where they are later than those of the old table`, async () => {
+      const create = `create table ${name} (ts timestamptz primary key, n int8)${partitions}`;
+      const insert = (n: number) => `insert into ${name} values (${atSecond(n)}, ${String(n)})`;
+      await fixture.sql.run(create, insert(0));
+      const source = await fixture.start(name, { 'poll.interval.ms': '20' });
+      await assertEachOnce(source, (n) =>
+        fixture.sql.run(`begin; drop table ${name}; ${create}; ${insert(n)}; commit`),
+      );
+    });
+  }
+
+  it('continues after its position when a view that its query reads is dropped and created again', async () => {
+    const create = (n: number) =>
+      `create view anew_seen as select ts, n from (select ${atSecond(0)} + g * interval '1 s' as ts, g::int8 as n
+        from generate_series(0, ${String(n)}) g) rows`;
+    await fixture.sql.run(create(0));
+    const source = await fixture.start('', { query: 'select * from anew_seen', 'poll.interval.ms': '20' });
+    await assertEachOnce(source, (n) => fixture.sql.run(`begin; drop view anew_seen; ${create(n)}; commit`));
   });
 
   it('writes types that it does not know as text, and warns of each column once', async () => {
