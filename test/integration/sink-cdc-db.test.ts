@@ -3,61 +3,33 @@ import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from './sink-fixture.ts';
-
-const AT_MS = 1_700_000_000_000;
+import { AT_MS, SinkChangesFixture } from './sink-cdc-db-fixture.ts';
 
 describe('cdc_db messages in a sink', function () {
-  let fixture: SinkFixture;
-  let topic = '';
-  let sent = 0;
+  let fixture: SinkChangesFixture;
 
-  before(async () => (fixture = await SinkFixture.create('changes')));
+  before(async () => (fixture = await SinkChangesFixture.create()));
   after(() => fixture.close());
-
-  beforeEach(async () => {
-    sent = 0;
-    topic = await fixture.topicOf([]);
-  });
-
-  const rows = (table: string, values: readonly unknown[][], more: object = {}) =>
-    JSON.stringify({
-      kind: 'insert',
-      database: fixture.db.database,
-      schema: 'public',
-      table,
-      columnnames: ['ts', 'id', 'v'],
-      columntypes: ['timestamptz', 'int8', 'varchar'],
-      columnvalues: values,
-      ...more,
-    });
-  const change = (kind: string, statement: string, more: object = {}) =>
-    JSON.stringify({ kind, database: fixture.db.database, schema: 'public', statement, ...more });
-
-  async function send(...messages: string[]): Promise<void> {
-    sent += messages.length;
-    await fixture.send(topic, messages);
-  }
-
-  const start = (more: Record<string, string> = {}) => fixture.start(topic, { 'protocol.type': 'cdc_db', ...more });
-  const done = (name: string) => fixture.done(name, sent);
+  beforeEach(() => fixture.newTopic());
 
   it('delivered again do no harm', async () => {
-    await send(
-      change('create', 'CREATE TABLE again (ts timestamptz, id int8 PRIMARY KEY, v varchar(64))', { table: 'again' }),
-      rows('again', [[AT_MS, 1, 'a']]),
-      change('alter', 'ALTER TABLE again ADD COLUMN w int4'),
-      change('alter', 'ALTER TABLE again RENAME COLUMN w TO x'),
-      change('alter', 'ALTER TABLE again DROP COLUMN x'),
-      change('create', 'CREATE INDEX again_v ON again (v)'),
-      change('create', 'CREATE TABLE gone (ts timestamptz, id int8)'),
-      change('drop', 'DROP TABLE gone'),
-      change('drop', 'DROP INDEX again_v'),
-      rows('again', [[AT_MS, 2, 'b']]),
+    await fixture.sendChanges(
+      fixture.change('create', 'CREATE TABLE again (ts timestamptz, id int8 PRIMARY KEY, v varchar(64))', {
+        table: 'again',
+      }),
+      fixture.rows('again', [[AT_MS, 1, 'a']]),
+      fixture.change('alter', 'ALTER TABLE again ADD COLUMN w int4'),
+      fixture.change('alter', 'ALTER TABLE again RENAME COLUMN w TO x'),
+      fixture.change('alter', 'ALTER TABLE again DROP COLUMN x'),
+      fixture.change('create', 'CREATE INDEX again_v ON again (v)'),
+      fixture.change('create', 'CREATE TABLE gone (ts timestamptz, id int8)'),
+      fixture.change('drop', 'DROP TABLE gone'),
+      fixture.change('drop', 'DROP INDEX again_v'),
+      fixture.rows('again', [[AT_MS, 2, 'b']]),
     );
-    await done(await start());
+    await fixture.doneChanges(await fixture.startChanges());
     // A group of its own reads all of them from the beginning.
-    await done(await start());
+    await fixture.doneChanges(await fixture.startChanges());
     assert.deepEqual(await fixture.sql.rows('select * from again order by id'), [
       ['2023-11-14 22:13:20+00', '1', 'a'],
       ['2023-11-14 22:13:20+00', '2', 'b'],
@@ -69,17 +41,17 @@ describe('cdc_db messages in a sink', function () {
   });
 
   it('after a change of tables are not delivered again: what was done is committed at once', async () => {
-    const name = await start({ 'consumer.override.max.poll.records': '10' });
+    const name = await fixture.startChanges({ 'consumer.override.max.poll.records': '10' });
     await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
     await fixture.sql.run('create table blocked (ts timestamptz, id int8, v varchar)');
     const blocker = new SqlClient(fixture.db);
     try {
       await blocker.run('begin', 'lock table blocked');
-      await send(
-        change('create', 'CREATE TABLE soon (ts timestamptz, id int8, v varchar)'),
-        rows('soon', [[AT_MS, 1, 'a']]),
-        change('drop', 'DROP TABLE soon'),
-        rows('blocked', [[AT_MS, 1, 'a']]),
+      await fixture.sendChanges(
+        fixture.change('create', 'CREATE TABLE soon (ts timestamptz, id int8, v varchar)'),
+        fixture.rows('soon', [[AT_MS, 1, 'a']]),
+        fixture.change('drop', 'DROP TABLE soon'),
+        fixture.rows('blocked', [[AT_MS, 1, 'a']]),
       );
       // The batch as a whole is not done before the lock is gone.
       await until(
@@ -90,45 +62,45 @@ describe('cdc_db messages in a sink', function () {
     } finally {
       await blocker.close();
     }
-    await done(name);
+    await fixture.doneChanges(name);
   });
 
   it('with names that need a schema find them in the one of the message', async () => {
     await fixture.sql.run('create schema plant', 'create table plant.pumps (ts timestamptz, id int8, v varchar)');
-    await send(
-      rows('pumps', [[AT_MS, 1, 'a']], { schema: 'plant' }),
-      change('update', `UPDATE pumps SET v = 'b'`, { schema: 'plant' }),
+    await fixture.sendChanges(
+      fixture.rows('pumps', [[AT_MS, 1, 'a']], { schema: 'plant' }),
+      fixture.change('update', `UPDATE pumps SET v = 'b'`, { schema: 'plant' }),
     );
-    await done(await start());
+    await fixture.doneChanges(await fixture.startChanges());
     assert.deepEqual(await fixture.sql.rows('select id, v from plant.pumps'), [['1', 'b']]);
     assert.equal((await fixture.sql.rows('show search_path'))[0]?.[0], '"$user", public');
   });
 
   it('of another database are refused, and the message names both', async () => {
-    await send(rows('orders', [], { database: 'elsewhere' }));
-    const trace = await fixture.traceOf(await start());
+    await fixture.sendChanges(fixture.rows('orders', [], { database: 'elsewhere' }));
+    const trace = await fixture.traceOf(await fixture.startChanges());
     assert.match(trace, new RegExp(`the message is of database "elsewhere" and this is "${fixture.db.database}"`));
-    assert.match(trace, new RegExp(`topic ${topic}, partition 0, offset 0`));
+    assert.match(trace, new RegExp(`topic ${fixture.topic}, partition 0, offset 0`));
   });
 
   it('that are not what they say, or fail, cost themselves alone', async () => {
     const deadLetters = uniqueName('cdc-dead');
     await fixture.sql.run('create table safe (ts timestamptz, id int8 primary key, v varchar(3))');
-    await send(
-      rows('safe', [[AT_MS, 1, 'a']]),
-      change('drop', 'DELETE FROM safe'),
-      change('update', `UPDATE safe SET v = 'x'; DROP TABLE safe`),
-      change('update', 'UPDATE safe SET nonsense'),
-      change('alter', 'ALTER TABLE never_made ADD COLUMN a int'),
-      change('update', `UPDATE safe SET v = 'too long'`),
-      rows('never_made', [[AT_MS, 1, 'a']]),
+    await fixture.sendChanges(
+      fixture.rows('safe', [[AT_MS, 1, 'a']]),
+      fixture.change('drop', 'DELETE FROM safe'),
+      fixture.change('update', `UPDATE safe SET v = 'x'; DROP TABLE safe`),
+      fixture.change('update', 'UPDATE safe SET nonsense'),
+      fixture.change('alter', 'ALTER TABLE never_made ADD COLUMN a int'),
+      fixture.change('update', `UPDATE safe SET v = 'too long'`),
+      fixture.rows('never_made', [[AT_MS, 1, 'a']]),
       '{"kind":"merge","database":"x"}',
-      rows('safe', [[AT_MS, 2, 'b']]),
+      fixture.rows('safe', [[AT_MS, 2, 'b']]),
     );
-    const name = await start({
+    const name = await fixture.startChanges({
       ...keepingLetters(deadLetters),
     });
-    await done(name);
+    await fixture.doneChanges(name);
     assert.deepEqual(await fixture.sql.rows('select id, v from safe order by id'), [
       ['1', 'a'],
       ['2', 'b'],
@@ -160,7 +132,7 @@ describe('cdc_db messages in a sink', function () {
     const answer = await fixture.sluice.rest.post<{ message: string }>('/connectors', {
       name: uniqueName('cdc'),
       config: sinkConfig(fixture.db, {
-        topics: topic,
+        topics: fixture.topic,
         'protocol.type': 'cdc_db',
         'timestamp.precision': 's',
         'auto.create': 'true',
