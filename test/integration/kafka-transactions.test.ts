@@ -1,69 +1,45 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SluiceError } from '../../src/errors.ts';
-import type { ClientProperties, KafkaClient, TransactionalProducer } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { newTopic, partitionsOf, pollUntil, record, recordingLogger, sharedClient, values } from './kafka-fixture.ts';
+import { newTopic, partitionsOf, pollUntil, record, recordingLogger, values } from './kafka-fixture.ts';
+import { TransactionsFixture } from './kafka-transactions-fixture.ts';
 
 const FENCED = 'org.apache.kafka.common.errors.ProducerFencedException';
 
 describe('a transactional producer', function () {
-  let client: KafkaClient;
-  const open: TransactionalProducer[] = [];
+  let fixture: TransactionsFixture;
 
-  before(async () => {
-    client = await sharedClient();
-  });
-  afterEach(() => Promise.all(open.splice(0).map((producer) => producer.close(0))));
-
-  async function start(id: string, properties: ClientProperties = {}, from = client): Promise<TransactionalProducer> {
-    const producer = from.transactionalProducer({ 'transactional.id': id, ...properties });
-    open.push(producer);
-    await producer.connect();
-    await producer.init();
-    return producer;
-  }
-
-  /** What a reader sees after `count` values are there. */
-  async function read(topic: string, isolation: string, count: number, partitions = 1): Promise<(string | null)[]> {
-    const consumer = client.consumer({ 'auto.offset.reset': 'earliest', 'isolation.level': isolation });
-    consumer.assign(partitionsOf(topic, partitions));
-    try {
-      const records = await pollUntil(consumer, (got) => got.length >= count);
-      records.push(...(await consumer.poll(200)));
-      return values(records).sort();
-    } finally {
-      await consumer.close(1000);
-    }
-  }
+  before(async () => (fixture = await TransactionsFixture.create()));
+  afterEach(() => fixture.closeProducers());
 
   it('shows readers of committed records a transaction whole, over partitions and topics, and never an aborted one', async () => {
-    const topic = await newTopic(client, 3);
-    const producer = await start(uniqueName('txn'));
+    const topic = await newTopic(fixture.client, 3);
+    const producer = await fixture.start(uniqueName('txn'));
     producer.begin();
     await producer.send([0, 1, 2].map((partition) => record(topic, `a${String(partition)}`, { partition })));
-    assert.deepEqual(await read(topic, 'read_uncommitted', 3, 3), ['a0', 'a1', 'a2']);
-    assert.deepEqual(await read(topic, 'read_committed', 0, 3), []);
+    assert.deepEqual(await fixture.read(topic, 'read_uncommitted', 3, 3), ['a0', 'a1', 'a2']);
+    assert.deepEqual(await fixture.read(topic, 'read_committed', 0, 3), []);
     await producer.commit();
-    assert.deepEqual(await read(topic, 'read_committed', 3, 3), ['a0', 'a1', 'a2']);
+    assert.deepEqual(await fixture.read(topic, 'read_committed', 3, 3), ['a0', 'a1', 'a2']);
     producer.begin();
     await producer.send([record(topic, 'b')]);
     await producer.abort();
     producer.begin();
     await producer.send([record(topic, 'c')]);
     await producer.commit();
-    assert.deepEqual(await read(topic, 'read_committed', 4, 3), ['a0', 'a1', 'a2', 'c']);
-    assert.deepEqual(await read(topic, 'read_uncommitted', 5, 3), ['a0', 'a1', 'a2', 'b', 'c']);
+    assert.deepEqual(await fixture.read(topic, 'read_committed', 4, 3), ['a0', 'a1', 'a2', 'c']);
+    assert.deepEqual(await fixture.read(topic, 'read_uncommitted', 5, 3), ['a0', 'a1', 'a2', 'b', 'c']);
   });
 
   it('has nothing for readers of committed records while it is open', async () => {
-    const topic = await newTopic(client);
+    const topic = await newTopic(fixture.client);
     const [place] = partitionsOf(topic, 1);
     assert.ok(place);
-    const producer = await start(uniqueName('txn'));
+    const producer = await fixture.start(uniqueName('txn'));
     producer.begin();
     await producer.send([record(topic, 'a')]);
     await producer.commit();
@@ -74,7 +50,7 @@ describe('a transactional producer', function () {
       ['read_committed', false],
     ] as const) {
       const properties = { 'auto.offset.reset': 'earliest', 'max.poll.records': '1', 'isolation.level': isolation };
-      const consumer = client.consumer(properties);
+      const consumer = fixture.client.consumer(properties);
       consumer.assign([place]);
       assert.deepEqual(values(await pollUntil(consumer, (got) => got.length >= 1)), ['a']);
       if (!hasMore) await until(async () => (await consumer.poll(100)).length === 0, 'the marker is passed');
@@ -84,8 +60,8 @@ describe('a transactional producer', function () {
   });
 
   it('commits what was sent and not awaited, one transaction right after the other', async () => {
-    const topic = await newTopic(client);
-    const producer = await start(uniqueName('txn'));
+    const topic = await newTopic(fixture.client);
+    const producer = await fixture.start(uniqueName('txn'));
     const startedAt = Date.now();
     for (let transaction = 0; transaction < 30; transaction++) {
       producer.begin();
@@ -94,11 +70,11 @@ describe('a transactional producer', function () {
       await producer.commit();
     }
     console.log(`    30 transactions in ${String(Date.now() - startedAt)} ms`);
-    assert.equal((await read(topic, 'read_committed', 60)).length, 60);
+    assert.equal((await fixture.read(topic, 'read_committed', 60)).length, 60);
   });
 
   it('may be empty', async () => {
-    const producer = await start(uniqueName('txn'));
+    const producer = await fixture.start(uniqueName('txn'));
     producer.begin();
     await producer.commit();
     producer.begin();
@@ -106,12 +82,12 @@ describe('a transactional producer', function () {
   });
 
   it('fences who had its id before, and ends what that left open', async () => {
-    const topic = await newTopic(client);
+    const topic = await newTopic(fixture.client);
     const id = uniqueName('txn');
-    const zombie = await start(id);
+    const zombie = await fixture.start(id);
     zombie.begin();
     await zombie.send([record(topic, 'zombie')]);
-    const heir = await start(id);
+    const heir = await fixture.start(id);
     heir.begin();
     await heir.send([record(topic, 'heir')]);
     await heir.commit();
@@ -121,16 +97,16 @@ describe('a transactional producer', function () {
     heir.begin();
     await heir.send([record(topic, 'heir still')]);
     await heir.commit();
-    assert.deepEqual(await read(topic, 'read_committed', 2), ['heir', 'heir still']);
+    assert.deepEqual(await fixture.read(topic, 'read_committed', 2), ['heir', 'heir still']);
   });
 
   it('is told of it with Java’s words when it commits', async () => {
-    const topic = await newTopic(client);
+    const topic = await newTopic(fixture.client);
     const id = uniqueName('txn');
-    const zombie = await start(id);
+    const zombie = await fixture.start(id);
     zombie.begin();
     await zombie.send([record(topic, 'zombie')]);
-    const admin = client.admin();
+    const admin = fixture.client.admin();
     await admin.fenceProducers([id, uniqueName('never-used')]);
     await admin.close();
     await assert.rejects(zombie.commit(), (error: unknown) => {
@@ -142,15 +118,15 @@ describe('a transactional producer', function () {
       );
       return true;
     });
-    assert.deepEqual(await read(topic, 'read_committed', 0), []);
+    assert.deepEqual(await fixture.read(topic, 'read_committed', 0), []);
   });
 
   it('stores each record once when connections break, be it at the commit', async () => {
     const proxy = await KafkaProxy.start((await broker()).bootstrapServers);
     try {
       const through = createKafkaClient({ 'bootstrap.servers': proxy.bootstrapServers }, recordingLogger().logger);
-      const topic = await newTopic(client, 2);
-      const producer = await start(uniqueName('txn'), {}, through);
+      const topic = await newTopic(fixture.client, 2);
+      const producer = await fixture.start(uniqueName('txn'), {}, through);
       const expected: string[] = [];
       for (let round = 0; round < 6; round++) {
         producer.begin();
@@ -168,17 +144,17 @@ describe('a transactional producer', function () {
         proxy.cut();
         await committing;
       }
-      assert.deepEqual(await read(topic, 'read_committed', 60, 2), expected.sort());
-      assert.equal((await read(topic, 'read_uncommitted', 60, 2)).length, 60);
+      assert.deepEqual(await fixture.read(topic, 'read_committed', 60, 2), expected.sort());
+      assert.equal((await fixture.read(topic, 'read_uncommitted', 60, 2)).length, 60);
     } finally {
-      await Promise.all(open.splice(0).map((producer) => producer.close(0)));
+      await fixture.closeProducers();
       await proxy.close();
     }
   });
 
   it('fails as a whole when one record is refused, and goes on after the abort', async () => {
-    const topic = await newTopic(client, 1, { 'max.message.bytes': '2000' });
-    const producer = await start(uniqueName('txn'));
+    const topic = await newTopic(fixture.client, 1, { 'max.message.bytes': '2000' });
+    const producer = await fixture.start(uniqueName('txn'));
     producer.begin();
     await producer.send([record(topic, 'good')]);
     await assert.rejects(producer.send([record(topic, 'x'.repeat(5000))]), /MESSAGE_TOO_LARGE/);
@@ -188,26 +164,26 @@ describe('a transactional producer', function () {
     producer.begin();
     await producer.send([record(topic, 'next')]);
     await producer.commit();
-    assert.deepEqual(await read(topic, 'read_committed', 1), ['next']);
+    assert.deepEqual(await fixture.read(topic, 'read_committed', 1), ['next']);
   });
 
   it('refuses a timeout that the brokers do not allow', async () => {
     await assert.rejects(
-      start(uniqueName('txn'), { 'transaction.timeout.ms': '2000000000' }),
+      fixture.start(uniqueName('txn'), { 'transaction.timeout.ms': '2000000000' }),
       /INVALID_TRANSACTION_TIMEOUT/,
     );
   });
 
   it('needs an id, and a transaction to send in', async () => {
-    assert.throws(() => client.transactionalProducer(), /Missing required configuration "transactional.id"/);
-    const producer = await start(uniqueName('txn'));
+    assert.throws(() => fixture.client.transactionalProducer(), /Missing required configuration "transactional.id"/);
+    const producer = await fixture.start(uniqueName('txn'));
     await assert.rejects(producer.send([record('t', 'x')]), /whose transaction is ready/);
   });
 
   it('is waited for by who reads a compacted topic to its end', async () => {
     const topic = uniqueName('followed');
     const seen: string[] = [];
-    const compacted = client.compactedTopic({
+    const compacted = fixture.client.compactedTopic({
       topic,
       property: 'offset.storage.topic',
       purpose: 'source connector offsets',
@@ -217,7 +193,7 @@ describe('a transactional producer', function () {
       onRecord: ({ value }) => void seen.push(String(value)),
     });
     await compacted.start();
-    const [first, second] = [await start(uniqueName('txn')), await start(uniqueName('txn'))];
+    const [first, second] = [await fixture.start(uniqueName('txn')), await fixture.start(uniqueName('txn'))];
     first.begin();
     await first.send([record(topic, 'open', { key: Buffer.from('a') })]);
     second.begin();
