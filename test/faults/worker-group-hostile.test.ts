@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { encodeAssignment, encodeMetadata, NO_WORK, type Work } from '../../src/herder/group/group-bytes.ts';
-import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-settings.ts';
 import { HostileMember } from '../support/hostile-member.ts';
-import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { Member, Scene } from '../integration/worker-group-fixture.ts';
+import { TestWorkers } from '../integration/worker-group-fixture.ts';
 
 const CONNECT = ['sessioned', 'compatible', 'default'];
 /** What a Sluice worker offers besides. */
@@ -38,60 +36,23 @@ const thousands: Work = {
 };
 
 describe('a group of workers with a hostile member', () => {
-  const members: Member[] = [];
   const hostile: HostileMember[] = [];
-  let scene: Scene;
-  let settings: WorkerGroupSettings;
-  let bootstrap: string;
+  let workers: TestWorkers;
 
-  beforeEach(async () => {
-    bootstrap = (await broker()).bootstrapServers;
-    scene = new Scene();
-    scene.configure({ a: 3, b: 2, c: 1 });
-    settings = {
-      groupId: uniqueName('hostile'),
-      sessionTimeoutMs: 10_000,
-      rebalanceTimeoutMs: 10_000,
-      heartbeatIntervalMs: 100,
-      protocol: 'sessioned',
-      mixed: 'refuse',
-      maxDelayMs: 0,
-      syncTimeoutMs: 300,
-      unsyncBackoffMs: 200,
-    };
-  });
-
+  beforeEach(async () => (workers = await TestWorkers.create('hostile')));
   afterEach(async () => {
     await Promise.all(hostile.splice(0).map((each) => each.end()));
-    await Promise.all(members.splice(0).map(({ group }) => group.stop()));
+    await workers.stop();
   });
-
-  async function enter(name: string): Promise<Member> {
-    const entered = new Member(scene, name, bootstrap, settings);
-    members.push(entered);
-    await entered.group.start(entered);
-    return entered;
-  }
 
   function intruder(clientId: string, protocols: readonly string[], said: () => Buffer): HostileMember {
     const created = new HostileMember({
-      ...{ bootstrap, groupId: settings.groupId, type: 'connect', clientId, protocols },
+      ...{ bootstrap: workers.bootstrap, groupId: workers.settings.groupId, type: 'connect', clientId, protocols },
       metadata: said,
     });
     hostile.push(created);
     return created;
   }
-
-  const untilShared = (expected: string, why: string) =>
-    until(
-      () =>
-        scene.running.size === scene.size &&
-        members
-          .map(({ count }) => count)
-          .sort()
-          .join() === expected,
-      why,
-    );
 
   const lies: readonly (readonly [what: string, said: () => Buffer])[] = [
     ['nothing', () => Buffer.alloc(0)],
@@ -103,68 +64,74 @@ describe('a group of workers with a hostile member', () => {
     ['an address of a file', () => metadata({ url: 'file:///etc/passwd' })],
     ['an address with 30,000 characters', () => metadata({ url: `http://${'a'.repeat(30_000)}/` })],
     ['thousands of connectors and tasks', () => metadata({ assigned: thousands })],
-    ['all that the others have', () => metadata({ assigned: scene.work() })],
+    ['all that the others have', () => metadata({ assigned: workers.scene.work() })],
     ['lengths beyond its bytes', () => Buffer.concat([withOffset(1n), Buffer.from('7fffffff', 'hex')])],
   ];
 
   it('that is not Sluice keeps its work, whatever that member claims, and removes it', async () => {
-    const [first] = [await enter('one'), await enter('two')];
-    await untilShared('4,5', 'both have their shares');
-    const before = new Map(scene.running);
+    const [first] = [await workers.enter('one'), await workers.enter('two')];
+    await workers.untilShared([4, 5], 'both have their shares');
+    const before = new Map(workers.scene.running);
     for (const [what, said] of lies) {
       const member = intruder('kafkajs', CONNECT, said);
       await member.join().catch(() => undefined);
       await until(() => member.state !== 'stable', `${what}: it is removed`);
       await member.end();
       hostile.pop();
-      await until(() => members.every(({ group }) => !group.view().rebalancing), `${what}: the group is settled`);
-      assert.deepEqual(scene.running, before, what);
+      await until(
+        () => workers.members.every(({ group }) => !group.view().rebalancing),
+        `${what}: the group is settled`,
+      );
+      assert.deepEqual(workers.scene.running, before, what);
     }
-    assert.deepEqual(scene.twice, []);
+    assert.deepEqual(workers.scene.twice, []);
     const refusals = first.log.filter(({ msg }) => msg.startsWith('Refused the worker at '));
     assert.equal(refusals.length, 1, 'one line per interval');
     assert.equal(first.log.filter(({ msg }) => msg.includes('cannot be joined')).length, 0);
-    await enter('three');
-    await untilShared('3,3,3', 'a third worker gets its share');
+    await workers.enter('three');
+    await workers.untilShared([3, 3, 3], 'a third worker gets its share');
   });
 
   it('that imitates Sluice recovers when that member is gone, whatever it claimed', async () => {
-    const [first] = [await enter('one'), await enter('two')];
-    await untilShared('4,5', 'both have their shares');
+    const [first] = [await workers.enter('one'), await workers.enter('two')];
+    await workers.untilShared([4, 5], 'both have their shares');
     for (const [what, said] of lies) {
       const member = intruder('sluice-evil', MARKED, said);
       await member.join();
       await member.leave();
-      await untilShared('4,5', `${what}: both have their shares again`);
+      await workers.untilShared([4, 5], `${what}: both have their shares again`);
     }
     assert.equal(first.log.filter(({ msg }) => msg.includes('cannot be joined')).length, 0);
-    assert.deepEqual(scene.twice, []);
+    assert.deepEqual(workers.scene.twice, []);
   });
 
   it('starts new work as long as that member claims an offset beyond all records', async () => {
-    await enter('one');
+    await workers.enter('one');
     const member = intruder('sluice-evil', MARKED, () => withOffset(2n ** 50n));
     let isOver = false;
     const staying = member.stay(() => isOver);
-    await until(() => scene.running.size < scene.size, 'the hostile member got a share');
-    scene.configure({ d: 4 });
-    for (const { group } of members) group.workChanged('d');
-    await until(() => [...scene.running.keys()].some((key) => key.startsWith('d')), 'some of the new work runs');
+    await until(() => workers.scene.running.size < workers.scene.size, 'the hostile member got a share');
+    workers.scene.configure({ d: 4 });
+    for (const { group } of workers.members) group.workChanged('d');
+    await until(
+      () => [...workers.scene.running.keys()].some((key) => key.startsWith('d')),
+      'some of the new work runs',
+    );
     isOver = true;
     await staying;
     await member.leave();
-    await untilShared('14', 'all of it runs');
+    await workers.untilShared([14], 'all of it runs');
   });
 
   it('survives one that joins and leaves again and again, with a line in the log per interval', async () => {
-    const first = await enter('one');
+    const first = await workers.enter('one');
     for (let round = 0; round < 15; round++) {
       const member = intruder(round % 2 === 0 ? 'kafkajs' : 'sluice-evil', MARKED, () => randomBytes(50));
       await member.join().catch(() => undefined);
       await member.end();
       hostile.pop();
     }
-    await untilShared('9', 'all of it runs');
+    await workers.untilShared([9], 'all of it runs');
     assert.equal(first.log.filter(({ msg }) => msg.includes('gets no work')).length <= 2, true);
   });
 
@@ -187,7 +154,13 @@ describe('a group of workers with a hostile member', () => {
   for (const [what, bytes] of assignments) {
     it(`works again when a leader that imitates Sluice, and assigns ${what}, is gone`, async () => {
       const leader = new HostileMember({
-        ...{ bootstrap, groupId: settings.groupId, type: 'connect', clientId: 'sluice-evil', protocols: MARKED },
+        ...{
+          bootstrap: workers.bootstrap,
+          groupId: workers.settings.groupId,
+          type: 'connect',
+          clientId: 'sluice-evil',
+          protocols: MARKED,
+        },
         metadata: () => metadata({}),
         assign: ({ members: all }) => Promise.resolve(new Map(all.map(({ memberId }) => [memberId, bytes()]))),
       });
@@ -196,22 +169,27 @@ describe('a group of workers with a hostile member', () => {
       assert.ok(leader.isLeading);
       let isOver = false;
       const staying = leader.stay(() => isOver);
-      const worker = new Member(scene, 'one', bootstrap, settings);
-      members.push(worker);
+      const worker = workers.member('one');
       const starting = worker.group.start(worker);
       await until(() => worker.log.some(({ msg }) => /No assignment was received|Joined group/.test(msg)), 'it joined');
       isOver = true;
       await staying;
       await leader.leave();
       await starting;
-      await until(() => scene.work().tasks.every((id) => worker.group.ownsTask(id)), 'it has all of the work');
+      await until(() => workers.scene.work().tasks.every((id) => worker.group.ownsTask(id)), 'it has all of the work');
       assert.ok(worker.group.isLeader);
     });
   }
 
   it('waits for a leader that never assigns anything no longer than its session, and works then', async () => {
     const leader = new HostileMember({
-      ...{ bootstrap, groupId: settings.groupId, type: 'connect', clientId: 'sluice-evil', protocols: MARKED },
+      ...{
+        bootstrap: workers.bootstrap,
+        groupId: workers.settings.groupId,
+        type: 'connect',
+        clientId: 'sluice-evil',
+        protocols: MARKED,
+      },
       sessionTimeoutMs: 6_000,
       metadata: () => metadata({}),
       assign: () => new Promise(() => undefined),
@@ -220,7 +198,7 @@ describe('a group of workers with a hostile member', () => {
     // It never ends, as the leader never answers.
     void leader.join().catch(() => undefined);
     await until(() => leader.isLeading, 'it leads');
-    await enter('one');
-    await untilShared('9', 'all of it runs');
+    await workers.enter('one');
+    await workers.untilShared([9], 'all of it runs');
   });
 });

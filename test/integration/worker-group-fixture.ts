@@ -4,10 +4,12 @@ import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
 import { NO_HANDOVERS, type Handovers } from '../../src/herder/group/handovers.ts';
 import { mayWork, type WorkListener } from '../../src/herder/placement.ts';
+import { broker, uniqueName } from '../support/services.ts';
+import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';
 
 /** What all members of a group read from their config topic, and who runs what. */
-export class Scene {
+class Scene {
   readonly running = new Map<string, string>();
   readonly twice: string[] = [];
   readonly tasks = new Map<string, number>();
@@ -33,7 +35,7 @@ export class Scene {
 }
 
 /** One worker without connectors: it only notes what it would run. */
-export class Member implements WorkListener {
+class Member implements WorkListener {
   readonly name: string;
   readonly group: WorkerGroup;
   readonly log: readonly { readonly msg: string }[];
@@ -96,6 +98,63 @@ export class Member implements WorkListener {
     this.mightWrite.push(mayWork(this.group));
     for (const each of texts(work)) this.#scene.running.delete(each);
     return Promise.resolve(NO_HANDOVERS);
+  }
+}
+
+/** Workers of one group on the shared broker, for one test; `stop` in an afterEach hook. */
+export class TestWorkers {
+  readonly scene = new Scene();
+  readonly members: Member[] = [];
+  readonly settings: WorkerGroupSettings;
+  /** The broker that new members connect to. */
+  bootstrap: string;
+
+  private constructor(groupId: string, bootstrap: string) {
+    this.bootstrap = bootstrap;
+    this.scene.configure({ a: 3, b: 2, c: 1 });
+    this.settings = {
+      groupId,
+      sessionTimeoutMs: 10_000,
+      rebalanceTimeoutMs: 10_000,
+      heartbeatIntervalMs: 100,
+      protocol: 'sessioned',
+      mixed: 'refuse',
+      maxDelayMs: 0,
+      syncTimeoutMs: 300,
+      unsyncBackoffMs: 200,
+    };
+  }
+
+  /** `name`: what the group is called by. */
+  static async create(name = 'workers'): Promise<TestWorkers> {
+    return new TestWorkers(uniqueName(name), (await broker()).bootstrapServers);
+  }
+
+  member(name: string, more: Partial<WorkerGroupSettings> = {}): Member {
+    const created = new Member(this.scene, name, this.bootstrap, { ...this.settings, ...more });
+    this.members.push(created);
+    return created;
+  }
+
+  /** A member that has joined the group. */
+  async enter(name: string, more: Partial<WorkerGroupSettings> = {}): Promise<Member> {
+    const entered = this.member(name, more);
+    await entered.group.start(entered);
+    return entered;
+  }
+
+  /** How many connectors and tasks each member runs, the smallest share first. */
+  shares(): number[] {
+    return this.members.map(({ count }) => count).sort();
+  }
+
+  async untilShared(expected: readonly number[], what = `shares ${expected.join()}`): Promise<void> {
+    const isShared = () => this.scene.running.size === this.scene.size && this.shares().join() === expected.join();
+    await until(isShared, what, { everyMs: 10 });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.members.splice(0).map(({ group }) => group.stop()));
   }
 }
 

@@ -1,90 +1,51 @@
 import assert from 'node:assert/strict';
 import { decodeAssignment, encodeMetadata, NO_WORK } from '../../src/herder/group/group-bytes.ts';
-import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-settings.ts';
 import { KafkaGroup, type GroupMember } from '../../src/kafka/group/group-membership.ts';
-import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';
-import { Member, Scene, texts } from './worker-group-fixture.ts';
+import { TestWorkers, texts } from './worker-group-fixture.ts';
 
 describe('the group of workers', () => {
-  const members: Member[] = [];
-  let scene: Scene;
-  let settings: WorkerGroupSettings;
-  let bootstrap: string;
+  let workers: TestWorkers;
 
-  beforeEach(async () => {
-    bootstrap = (await broker()).bootstrapServers;
-    scene = new Scene();
-    scene.configure({ a: 3, b: 2, c: 1 });
-    settings = {
-      groupId: uniqueName('workers'),
-      sessionTimeoutMs: 10_000,
-      rebalanceTimeoutMs: 10_000,
-      heartbeatIntervalMs: 100,
-      protocol: 'sessioned',
-      mixed: 'refuse',
-      maxDelayMs: 0,
-      syncTimeoutMs: 300,
-      unsyncBackoffMs: 200,
-    };
-  });
-
-  afterEach(async () => {
-    await Promise.all(members.splice(0).map(({ group }) => group.stop()));
-  });
-
-  const member = (name: string, more: Partial<WorkerGroupSettings> = {}): Member => {
-    const created = new Member(scene, name, bootstrap, { ...settings, ...more });
-    members.push(created);
-    return created;
-  };
-  const enter = async (name: string, more: Partial<WorkerGroupSettings> = {}): Promise<Member> => {
-    const entered = member(name, more);
-    await entered.group.start(entered);
-    return entered;
-  };
-  const shares = () => members.map(({ count }) => count).sort();
-  const untilShared = (expected: readonly number[]) =>
-    until(() => scene.running.size === scene.size && shares().join() === expected.join(), `shares ${expected.join()}`, {
-      everyMs: 10,
-    });
+  beforeEach(async () => (workers = await TestWorkers.create()));
+  afterEach(() => workers.stop());
 
   it('divides what there is, takes surplus away before another one gets it, and runs nothing twice', async () => {
-    const first = await enter('one');
+    const first = await workers.enter('one');
     assert.deepEqual([first.count, first.group.isLeader, first.group.leaderUrl], [9, true, 'http://one:8083/']);
-    const second = await enter('two');
-    await untilShared([4, 5]);
-    await enter('three');
-    await untilShared([3, 3, 3]);
+    const second = await workers.enter('two');
+    await workers.untilShared([4, 5]);
+    await workers.enter('three');
+    await workers.untilShared([3, 3, 3]);
     assert.deepEqual([second.group.isLeader, second.group.leaderUrl], [false, 'http://one:8083/']);
     assert.equal(first.group.ownerUrl('a') === undefined, false, 'the leader knows who has what');
-    assert.deepEqual(scene.twice, []);
+    assert.deepEqual(workers.scene.twice, []);
     assert.equal(second.group.view().protocol, 'sessioned');
   });
 
   it('gives new connectors and tasks out when they come, and nothing else moves', async () => {
-    const first = await enter('one');
-    await enter('two');
-    await untilShared([4, 5]);
-    const before = new Map(scene.running);
-    scene.configure({ d: 2 });
-    for (const { group } of members) group.workChanged('d');
-    await untilShared([6, 6]);
-    for (const [each, owner] of before) assert.equal(scene.running.get(each), owner, each);
-    scene.tasks.delete('d');
-    scene.configure({});
-    for (const { group } of members) group.workChanged('d');
-    await untilShared([4, 5]);
+    const first = await workers.enter('one');
+    await workers.enter('two');
+    await workers.untilShared([4, 5]);
+    const before = new Map(workers.scene.running);
+    workers.scene.configure({ d: 2 });
+    for (const { group } of workers.members) group.workChanged('d');
+    await workers.untilShared([6, 6]);
+    for (const [each, owner] of before) assert.equal(workers.scene.running.get(each), owner, each);
+    workers.scene.tasks.delete('d');
+    workers.scene.configure({});
+    for (const { group } of workers.members) group.workChanged('d');
+    await workers.untilShared([4, 5]);
     await first.group.settled();
-    assert.deepEqual(scene.twice, []);
+    assert.deepEqual(workers.scene.twice, []);
   });
 
   it('gives out what comes during a rebalance, both before and after the leader has divided the work', async () => {
-    const sole = await enter('one');
+    const sole = await workers.enter('one');
     const { generation } = sole.group;
     const create = (name: string): void => {
-      scene.configure({ [name]: 0 });
+      workers.scene.configure({ [name]: 0 });
       sole.group.workChanged(name);
     };
     create('first');
@@ -98,22 +59,24 @@ describe('the group of workers', () => {
         create('right-after-the-division');
       });
     };
-    await until(() => sole.count === scene.size && scene.tasks.size === 6, 'all of it runs', { everyMs: 10 });
+    await until(() => sole.count === workers.scene.size && workers.scene.tasks.size === 6, 'all of it runs', {
+      everyMs: 10,
+    });
     await sole.group.settled();
     assert.equal(sole.group.generation, generation + 2);
-    assert.deepEqual(scene.twice, []);
+    assert.deepEqual(workers.scene.twice, []);
   });
 
   it('falls back to the eager protocol when an old member knows no other', async () => {
-    await enter('one');
-    const old = await enter('two', { protocol: 'eager' });
-    await untilShared([4, 5]);
+    await workers.enter('one');
+    const old = await workers.enter('two', { protocol: 'eager' });
+    await workers.untilShared([4, 5]);
     assert.equal(old.group.view().protocol, 'default');
-    assert.deepEqual(scene.twice, [], 'nobody starts what the other has not stopped yet');
-    for (const [each, owner] of scene.running) if (owner === 'one') scene.running.delete(each);
-    await members.shift()?.group.stop();
-    await untilShared([9]);
-    assert.deepEqual(scene.twice, []);
+    assert.deepEqual(workers.scene.twice, [], 'nobody starts what the other has not stopped yet');
+    for (const [each, owner] of workers.scene.running) if (owner === 'one') workers.scene.running.delete(each);
+    await workers.members.shift()?.group.stop();
+    await workers.untilShared([9]);
+    assert.deepEqual(workers.scene.twice, []);
   });
 
   it('lets tasks deliver and commit what they have taken when the eager protocol stops them', async () => {
@@ -132,14 +95,15 @@ describe('the group of workers', () => {
   });
 
   it('passes the work of a member that leaves on at its next heartbeat', async () => {
-    const first = await enter('one');
-    const second = await enter('two');
-    await untilShared([4, 5]);
-    await second.revoked(scene.work());
-    scene.running.clear();
-    for (const each of texts({ ...scene.work() })) if (first.group.ownsConnector(each)) scene.running.set(each, 'one');
-    members.splice(members.indexOf(first), 1);
-    scene.running.clear();
+    const first = await workers.enter('one');
+    const second = await workers.enter('two');
+    await workers.untilShared([4, 5]);
+    await second.revoked(workers.scene.work());
+    workers.scene.running.clear();
+    for (const each of texts({ ...workers.scene.work() }))
+      if (first.group.ownsConnector(each)) workers.scene.running.set(each, 'one');
+    workers.members.splice(workers.members.indexOf(first), 1);
+    workers.scene.running.clear();
     await first.group.stop();
     const leftAt = Date.now();
     await until(() => second.group.isLeader, 'the other one leads', { everyMs: 10 });
@@ -148,7 +112,11 @@ describe('the group of workers', () => {
   });
 
   it('does not wait for what an earlier worker at the same address left behind', async () => {
-    const ghosts = new KafkaGroup({ 'bootstrap.servers': bootstrap }, settings, recordingLogger().logger);
+    const ghosts = new KafkaGroup(
+      { 'bootstrap.servers': workers.bootstrap },
+      workers.settings,
+      recordingLogger().logger,
+    );
     const metadata = encodeMetadata({ url: 'http://one:8083/', configOffset: 1, allocation: null }, 'sessioned');
     const protocol = {
       type: 'connect',
@@ -158,7 +126,7 @@ describe('the group of workers', () => {
     await ghosts.member(protocol, () => undefined).join();
     await ghosts.close();
     const startedAt = Date.now();
-    const worker = await enter('one');
+    const worker = await workers.enter('one');
     assert.equal(worker.count, 9);
     assert.ok(Date.now() - startedAt < 8000, `it took ${String(Date.now() - startedAt)} ms`);
   });
@@ -166,7 +134,11 @@ describe('the group of workers', () => {
   /** A worker as Java's, which knows Connect's protocols only. */
   const foreign = (): { readonly member: GroupMember; readonly leave: () => Promise<void> } => {
     const { logger } = recordingLogger();
-    const group = new KafkaGroup({ 'bootstrap.servers': bootstrap, 'client.id': 'connect-java' }, settings, logger);
+    const group = new KafkaGroup(
+      { 'bootstrap.servers': workers.bootstrap, 'client.id': 'connect-java' },
+      workers.settings,
+      logger,
+    );
     const metadata = encodeMetadata({ url: 'http://java:8083/', configOffset: 1, allocation: null }, 'sessioned');
     const protocol = {
       type: 'connect',
@@ -184,10 +156,10 @@ describe('the group of workers', () => {
   };
 
   it('takes a worker that is not Sluice out again, and shuts the door; its own work goes on', async () => {
-    const first = await enter('one');
-    await enter('two');
-    await untilShared([4, 5]);
-    const before = new Map(scene.running);
+    const first = await workers.enter('one');
+    await workers.enter('two');
+    await workers.untilShared([4, 5]);
+    const before = new Map(workers.scene.running);
     const { member: outsider, leave } = foreign();
     const { assigned, revoked } = decodeAssignment((await outsider.join()).assignment);
     assert.deepEqual([assigned, revoked], [NO_WORK, NO_WORK]);
@@ -195,11 +167,11 @@ describe('the group of workers', () => {
     await until(() => first.group.view().lastRebalance?.reason === 'a worker that is not Sluice was refused', 'shut');
     await assert.rejects(outsider.join(), { code: 23 });
     await leave();
-    await enter('three');
-    await untilShared([3, 3, 3]);
+    await workers.enter('three');
+    await workers.untilShared([3, 3, 3]);
     assert.deepEqual(first.group.view().protocol, 'sessioned');
-    assert.deepEqual(scene.twice, []);
-    const moved = [...before].filter(([each, owner]) => scene.running.get(each) !== owner);
+    assert.deepEqual(workers.scene.twice, []);
+    const moved = [...before].filter(([each, owner]) => workers.scene.running.get(each) !== owner);
     assert.equal(moved.length, 3, 'nothing but what the third worker got has moved');
     const [line] = first.log.filter(({ msg }) => msg.startsWith('Refused the worker at http://java:8083/'));
     assert.ok(line?.msg.includes('because it is not Sluice') === true);
@@ -208,7 +180,7 @@ describe('the group of workers', () => {
   it('waits outside a group of workers that are not Sluice until they have gone', async () => {
     const { member: outsider, leave } = foreign();
     await outsider.join();
-    const worker = member('one');
+    const worker = workers.member('one');
     const starting = worker.group.start(worker);
     await until(() => worker.log.some(({ msg }) => msg.startsWith('Not joining the worker group')), 'it says so');
     assert.equal(outsider.state, 'stable', 'they are not disturbed');
@@ -218,21 +190,21 @@ describe('the group of workers', () => {
   });
 
   it('deals work to workers that are not Sluice where that is allowed', async () => {
-    await enter('one', { mixed: 'allow' });
+    await workers.enter('one', { mixed: 'allow' });
     const { member: other, leave } = foreign();
     await other.join();
-    await until(() => shares().join() === '5', 'surplus is taken away', { everyMs: 10 });
+    await until(() => workers.shares().join() === '5', 'surplus is taken away', { everyMs: 10 });
     const { assigned } = decodeAssignment((await other.join()).assignment);
     assert.equal(assigned.connectors.length + assigned.tasks.length, 4);
     await leave();
   });
 
   it('assigns nothing until its leader has read as far as the others, and everything then', async () => {
-    const leader = member('one');
+    const leader = workers.member('one');
     leader.readTo = 1;
     await leader.group.start(leader);
-    scene.configure({ d: 0 });
-    const second = member('two');
+    workers.scene.configure({ d: 0 });
+    const second = workers.member('two');
     const starting = second.group.start(second);
     await until(
       () => leader.log.some(({ msg }) => msg.includes('nothing is assigned until it can')),
@@ -240,58 +212,62 @@ describe('the group of workers', () => {
     );
     leader.readTo = undefined;
     await starting;
-    await untilShared([5, 5]);
-    assert.deepEqual(scene.twice, []);
+    await workers.untilShared([5, 5]);
+    assert.deepEqual(workers.scene.twice, []);
   });
 
   it('lets a member go that cannot read the config topic, and back in when it can', async () => {
-    const first = await enter('one');
-    const second = member('two');
+    const first = await workers.enter('one');
+    const second = workers.member('two');
     second.readTo = 0;
     const starting = second.group.start(second);
     await until(() => second.log.some(({ msg }) => msg.includes('leaving the group until it is')), 'it leaves');
     await until(() => first.count === 9, 'the other one has everything meanwhile');
     second.readTo = undefined;
     await starting;
-    await untilShared([4, 5]);
-    assert.deepEqual(scene.twice, []);
+    await workers.untilShared([4, 5]);
+    assert.deepEqual(workers.scene.twice, []);
   });
 
   it('keeps the work of a lost member for it, as long as the delay says', async () => {
-    const first = await enter('one', { maxDelayMs: 1500 });
-    const second = await enter('two', { maxDelayMs: 1500 });
-    await untilShared([4, 5]);
-    members.splice(members.indexOf(second), 1);
-    const lost = texts(scene.work()).filter((each) => scene.running.get(each) === 'two');
-    for (const each of lost) scene.running.delete(each);
+    const first = await workers.enter('one', { maxDelayMs: 1500 });
+    const second = await workers.enter('two', { maxDelayMs: 1500 });
+    await workers.untilShared([4, 5]);
+    workers.members.splice(workers.members.indexOf(second), 1);
+    const lost = texts(workers.scene.work()).filter((each) => workers.scene.running.get(each) === 'two');
+    for (const each of lost) workers.scene.running.delete(each);
     await second.group.stop();
     await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it is told to wait', { everyMs: 10 });
-    assert.equal(first.count, scene.size - lost.length);
+    assert.equal(first.count, workers.scene.size - lost.length);
     const waitedFrom = Date.now();
-    await until(() => first.count === scene.size, 'it gets the rest', { everyMs: 10 });
+    await until(() => first.count === workers.scene.size, 'it gets the rest', { everyMs: 10 });
     assert.ok(Date.now() - waitedFrom > 1000);
     assert.deepEqual(first.group.view().lastRebalance?.reason, 'the delay for work of lost workers is over');
   });
 
   it('gives the work of a member that left to the one that comes in its place, without waiting for the delay', async () => {
-    const first = await enter('one', { maxDelayMs: 300_000 });
-    const second = await enter('two', { maxDelayMs: 300_000 });
-    await untilShared([4, 5]);
-    members.splice(members.indexOf(second), 1);
-    const lost = texts(scene.work()).filter((each) => scene.running.get(each) === 'two');
-    const kept = texts(scene.work()).filter((each) => scene.running.get(each) === 'one');
-    for (const each of lost) scene.running.delete(each);
+    const first = await workers.enter('one', { maxDelayMs: 300_000 });
+    const second = await workers.enter('two', { maxDelayMs: 300_000 });
+    await workers.untilShared([4, 5]);
+    workers.members.splice(workers.members.indexOf(second), 1);
+    const lost = texts(workers.scene.work()).filter((each) => workers.scene.running.get(each) === 'two');
+    const kept = texts(workers.scene.work()).filter((each) => workers.scene.running.get(each) === 'one');
+    for (const each of lost) workers.scene.running.delete(each);
     await second.group.stop();
     await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it is told to wait', { everyMs: 10 });
-    await enter('two-again', { maxDelayMs: 300_000 });
-    await until(() => scene.running.size === scene.size, 'all runs again', { everyMs: 10 });
-    assert.ok(lost.every((each) => scene.running.get(each) === 'two-again'));
-    assert.ok(kept.every((each) => scene.running.get(each) === 'one'));
-    assert.deepEqual(scene.twice, []);
+    await workers.enter('two-again', { maxDelayMs: 300_000 });
+    await until(() => workers.scene.running.size === workers.scene.size, 'all runs again', { everyMs: 10 });
+    assert.ok(lost.every((each) => workers.scene.running.get(each) === 'two-again'));
+    assert.ok(kept.every((each) => workers.scene.running.get(each) === 'one'));
+    assert.deepEqual(workers.scene.twice, []);
   });
 
   it('is refused to what is no group of workers, with the reason', async () => {
-    const consumers = new KafkaGroup({ 'bootstrap.servers': bootstrap }, settings, recordingLogger().logger);
+    const consumers = new KafkaGroup(
+      { 'bootstrap.servers': workers.bootstrap },
+      workers.settings,
+      recordingLogger().logger,
+    );
     const protocol = {
       type: 'consumer',
       protocols: () => [{ name: 'range', metadata: Buffer.alloc(0) }],
@@ -299,7 +275,7 @@ describe('the group of workers', () => {
     };
     const other = consumers.member(protocol, () => undefined);
     await other.join();
-    const worker = member('one');
+    const worker = workers.member('one');
     await assert.rejects(worker.group.start(worker), /Joining group .*INCONSISTENT_GROUP_PROTOCOL/);
     await other.leave(1000);
     await consumers.close();
