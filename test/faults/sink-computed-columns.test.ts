@@ -1,33 +1,12 @@
 import assert from 'node:assert/strict';
-import { uniqueName } from '../support/services.ts';
-import { SinkFixture } from '../integration/sink-fixture.ts';
-
-/** Rows of one batch from which on they are copied. */
-const MANY = 200;
+import { at, cells, ComputedColumnsFixture, MANY, newTable } from '../integration/computed-columns-fixture.ts';
 
 describe('values of columns that the database computes (M3)', function () {
-  let fixture: SinkFixture;
+  let fixture: ComputedColumnsFixture;
 
-  before(async () => {
-    fixture = await SinkFixture.create('sink-computed');
-  });
+  before(async () => (fixture = await ComputedColumnsFixture.create()));
   after(() => fixture.close());
 
-  const newTable = (): string => uniqueName('computed').replaceAll('-', '_');
-
-  async function create(table: string, key = 'primary key (k_timestamp, site)'): Promise<void> {
-    await fixture.sql.run(
-      `create table ${table} (k_timestamp timestamptz(3) not null, n int8, twice int8 generated always as (n * 2) stored,
-        id int8 generated always as identity, site varchar(64) not null, ${key})`,
-    );
-  }
-
-  async function createTagged(table: string): Promise<void> {
-    await create(table);
-    await fixture.sql.run(`comment on column ${table}.site is 'sluice:primary-tag'`);
-  }
-
-  const at = (i: number): number => 1_767_225_600_000 + i;
   const columns = [
     { name: 'k_timestamp', type: 'TIMESTAMPTZ', length: 64 },
     { name: 'n', type: 'INT8', length: 64 },
@@ -35,7 +14,6 @@ describe('values of columns that the database computes (M3)', function () {
     { name: 'id', type: 'INT8', length: 64 },
   ];
   const tags = [{ name: 'site', type: 'VARCHAR', length: 64, isPrimary: true, nullable: false }];
-  const cells = (i: number) => ({ k_timestamp: at(i), n: i, twice: 7, id: 900 + i, site: 'oslo' });
   const formats = {
     json_db: (table: string, i: number) => JSON.stringify({ table, columns, tags, data: [cells(i)] }),
     cdc_db: (table: string, i: number) =>
@@ -63,19 +41,10 @@ describe('values of columns that the database computes (M3)', function () {
       ['n', 'twice', 'id'].map((name) => `${table}.${name} ${String(at(i))} ${String(i)} site=oslo`).join('\n'),
   };
 
-  async function assertStored(table: string, rows: number): Promise<void> {
-    assert.deepEqual(
-      await fixture.sql.rows(
-        `select count(*), count(distinct n), sum(twice - n * 2), count(distinct id), max(id) < 900 from ${table}`,
-      ),
-      [[String(rows), String(rows), '0', String(rows), 't']],
-    );
-  }
-
   for (const [format, message] of Object.entries(formats)) {
     it(`are ignored in ${format}, by one row and by many, with one notice`, async () => {
       const table = newTable();
-      await createTagged(table);
+      await fixture.createTagged(table);
       const topic = await fixture.topicOf([message(table, 0)]);
       const name = await fixture.start(topic, { 'protocol.type': format });
       await fixture.done(name, 1);
@@ -88,7 +57,7 @@ describe('values of columns that the database computes (M3)', function () {
       await fixture.send(topic, [message(table, 0), message(table, 1)]);
       await fixture.done(name, MANY + 3);
       assert.equal(await fixture.sql.number(`select count(*) from ${table}`), MANY + 1);
-      await assertStored(table, MANY + 1);
+      await fixture.assertStored(table, MANY + 1);
       const notices = fixture.sluice.log.split('\n').filter((line) => line.includes(`${table} itself`));
       assert.equal(notices.length, 1, notices.join('\n'));
       assert.match(notices[0] ?? '', /The database computes .*twice/);

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { sourceConfig } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { at, cells, ComputedColumnsFixture, MANY, newTable } from './computed-columns-fixture.ts';
 
-/** Rows of one batch from which on they are copied. */
-const MANY = 200;
 const STRUCT = {
   'protocol.type': 'struct',
   'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
@@ -13,44 +11,17 @@ const STRUCT = {
 };
 
 describe('values of columns that the database computes (M3)', function () {
-  let fixture: SinkFixture;
+  let fixture: ComputedColumnsFixture;
 
-  before(async () => {
-    fixture = await SinkFixture.create('sink-computed');
-  });
+  before(async () => (fixture = await ComputedColumnsFixture.create()));
   after(() => fixture.close());
 
-  const newTable = (): string => uniqueName('computed').replaceAll('-', '_');
-
-  async function create(table: string, key = 'primary key (k_timestamp, site)'): Promise<void> {
-    await fixture.sql.run(
-      `create table ${table} (k_timestamp timestamptz(3) not null, n int8, twice int8 generated always as (n * 2) stored,
-        id int8 generated always as identity, site varchar(64) not null, ${key})`,
-    );
-  }
-
-  async function createTagged(table: string): Promise<void> {
-    await create(table);
-    await fixture.sql.run(`comment on column ${table}.site is 'sluice:primary-tag'`);
-  }
-
-  const at = (i: number): number => 1_767_225_600_000 + i;
   const seconds = (i: number): string => new Date(at(i)).toISOString();
-  const cells = (i: number) => ({ k_timestamp: at(i), n: i, twice: 7, id: 900 + i, site: 'oslo' });
-
-  async function assertStored(table: string, rows: number): Promise<void> {
-    assert.deepEqual(
-      await fixture.sql.rows(
-        `select count(*), count(distinct n), sum(twice - n * 2), count(distinct id), max(id) < 900 from ${table}`,
-      ),
-      [[String(rows), String(rows), '0', String(rows), 't']],
-    );
-  }
 
   for (const mode of ['insert', 'upsert', 'update']) {
     it(`are ignored in structs with insert.mode=${mode}`, async () => {
       const table = newTable();
-      await create(table);
+      await fixture.createTable(table);
       const rows = Array.from({ length: MANY }, (_, i) => ({ ...cells(i), k_timestamp: seconds(i) }));
       if (mode === 'update') {
         await fixture.sql.run(
@@ -61,13 +32,13 @@ describe('values of columns that the database computes (M3)', function () {
       const key = mode === 'insert' ? {} : { 'pk.mode': 'record_value', 'pk.fields': 'k_timestamp,site' };
       const options = { ...STRUCT, ...key, 'insert.mode': mode, 'table.name.format': table };
       await fixture.done(await fixture.start(topic, options), MANY);
-      await assertStored(table, MANY);
+      await fixture.assertStored(table, MANY);
     });
   }
 
   it('that rows are to be found by are an error that says so', async () => {
     const table = newTable();
-    await create(table, 'primary key (id)');
+    await fixture.createTable(table, 'primary key (id)');
     const topic = await fixture.topicOf([JSON.stringify({ ...cells(1), k_timestamp: seconds(1) })]);
     const name = await fixture.start(topic, {
       ...STRUCT,
@@ -84,7 +55,7 @@ describe('values of columns that the database computes (M3)', function () {
 
   it('make the way of a whole table from a source to a sink no different from that of others', async () => {
     const table = newTable();
-    await createTagged(table);
+    await fixture.createTagged(table);
     await fixture.sql.run(
       `insert into ${table} (k_timestamp, n, site) select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 s', i, 'oslo' from generate_series(1, ${String(MANY)}) i`,
     );
@@ -95,7 +66,7 @@ describe('values of columns that the database computes (M3)', function () {
     await fixture.kafka.read(topic, (records) => records.length === MANY);
     await fixture.sluice.rest.delete(`/connectors/${name}`);
     await fixture.sql.run(`alter table ${table} rename to ${table}_original`);
-    await createTagged(table);
+    await fixture.createTagged(table);
     await fixture.done(await fixture.start(topic, { 'protocol.type': 'json_db' }), MANY);
     const differing = `select k_timestamp, n, twice, site from ${table} except select k_timestamp, n, twice, site from ${table}_original`;
     await until(async () => (await fixture.sql.number(`select count(*) from ${table}`)) === MANY, 'all rows are back');
