@@ -1,28 +1,10 @@
 import assert from 'node:assert/strict';
 import type { LocalKafka } from '../../src/dev/kafka.ts';
-import type { KafkaClient, Producer } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { ownBroker } from '../support/services.ts';
-import { newTopic, partitionsOf, pollUntil, record, recordingLogger, values } from '../integration/kafka-fixture.ts';
-
-function numbers(from: number, to: number): string[] {
-  return Array.from({ length: to - from }, (_none, index) => String(from + index));
-}
-
-/** One call each, all at once. */
-function sendEach(producer: Producer, topic: string, texts: readonly string[]): Promise<void[]> {
-  return Promise.all(texts.map((text) => producer.send([record(topic, text)])));
-}
-
-async function stored(client: KafkaClient, topic: string, count: number): Promise<(string | null)[]> {
-  const consumer = client.consumer({ 'auto.offset.reset': 'earliest' });
-  consumer.assign(partitionsOf(topic, 1));
-  const records = await pollUntil(consumer, (got) => got.length >= count);
-  records.push(...(await consumer.poll(300)));
-  await consumer.close(1000);
-  return values(records);
-}
+import { newTopic, recordingLogger } from '../integration/kafka-fixture.ts';
+import { numbers, sendEach, stored } from '../integration/kafka-producer-fixture.ts';
 
 describe('an idempotent producer', () => {
   it('stores each record once when the broker is killed before it acknowledges', async () => {

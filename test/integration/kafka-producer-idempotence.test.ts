@@ -1,30 +1,13 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClientProperties, KafkaClient, Producer } from '../../src/kafka/api.ts';
+import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { broker } from '../support/services.ts';
 import { newTopic, partitionsOf, pollUntil, record, recordingLogger, sharedClient, values } from './kafka-fixture.ts';
+import { numbers, sendEach, stored } from './kafka-producer-fixture.ts';
 
 const PRODUCE = 0;
-
-function numbers(from: number, to: number): string[] {
-  return Array.from({ length: to - from }, (_none, index) => String(from + index));
-}
-
-/** One call each, all at once. */
-function sendEach(producer: Producer, topic: string, texts: readonly string[]): Promise<void[]> {
-  return Promise.all(texts.map((text) => producer.send([record(topic, text)])));
-}
-
-async function stored(client: KafkaClient, topic: string, count: number): Promise<(string | null)[]> {
-  const consumer = client.consumer({ 'auto.offset.reset': 'earliest' });
-  consumer.assign(partitionsOf(topic, 1));
-  const records = await pollUntil(consumer, (got) => got.length >= count);
-  records.push(...(await consumer.poll(300)));
-  await consumer.close(1000);
-  return values(records);
-}
 
 describe('an idempotent producer', function () {
   let direct: KafkaClient;
