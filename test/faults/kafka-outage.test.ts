@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LocalKafka } from '../../src/dev/kafka.ts';
-import type { ConsumedRecord, KafkaClient } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import type { ConsumedRecord } from '../../src/kafka/api.ts';
 import { ownBroker } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { newTopic, rebalanceLog, record, recordingLogger, values, type LogLine } from '../integration/kafka-fixture.ts';
+import { loggedClient, newTopic, rebalanceLog, record, values } from '../integration/kafka-fixture.ts';
 
 const OUTAGE_MS = 3000;
 
 describe('an outage of the broker', function () {
   let kafka: LocalKafka;
 
-  before(async () => {
-    kafka = await ownBroker();
-  });
+  before(async () => (kafka = await ownBroker()));
   after(() => kafka.discard());
-
-  function connect(properties: Record<string, string> = {}): { client: KafkaClient; lines: LogLine[] } {
-    const { lines, logger } = recordingLogger();
-    const common = { 'bootstrap.servers': kafka.bootstrapServers, 'heartbeat.interval.ms': '200', ...properties };
-    return { client: createKafkaClient(common, logger), lines };
-  }
 
   const kinds = {
     'an orderly stop': () => kafka.stop(),
@@ -29,7 +20,7 @@ describe('an outage of the broker', function () {
   };
   for (const [kind, end] of Object.entries(kinds)) {
     it(`${kind} costs no record, no rebalance and one line of log per client`, async () => {
-      const { client, lines } = connect();
+      const { client, lines } = loggedClient(kafka.bootstrapServers);
       const topic = await newTopic(client, 2);
       const consumer = client.consumer({ 'group.id': topic, 'auto.offset.reset': 'earliest' });
       const log = rebalanceLog();
@@ -80,7 +71,7 @@ describe('an outage of the broker', function () {
   }
 
   it('is survived by a compacted topic that is being followed', async () => {
-    const { client } = connect();
+    const { client } = loggedClient(kafka.bootstrapServers);
     const seen: string[] = [];
     const topic = client.compactedTopic({
       topic: 'followed',
@@ -108,7 +99,10 @@ describe('an outage of the broker', function () {
   });
 
   it('is reported to who cannot wait: the poll comes back empty, a call with a limit says why', async () => {
-    const { client } = connect({ 'default.api.timeout.ms': '1000', 'delivery.timeout.ms': '1500' });
+    const { client } = loggedClient(kafka.bootstrapServers, {
+      'default.api.timeout.ms': '1000',
+      'delivery.timeout.ms': '1500',
+    });
     const topic = await newTopic(client);
     const consumer = client.consumer({ 'auto.offset.reset': 'earliest' });
     const producer = client.producer();

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
 import { sinkConfig } from '../support/connectors.ts';
-import { PASSWORD, SecureBroker, type SecureListener } from '../support/secure-broker.ts';
+import { PASSWORD, SecureBroker } from '../support/secure-broker.ts';
 import { database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
-import { newTopic, partitionsOf, record, recordingLogger } from '../integration/kafka-fixture.ts';
+import { newTopic, partitionsOf, record } from '../integration/kafka-fixture.ts';
 
 /** Shorter than the test runs, so that clients must authenticate again. */
 const SESSION_MS = 4_000;
@@ -15,18 +13,12 @@ const SESSION_MS = 4_000;
 /** A broker with a listener of each kind; every client here is one that a user configures with Java's properties. */
 describe('a broker that wants to know who is there', function () {
   let broker: SecureBroker;
-  const { logger } = recordingLogger();
 
-  const client = (listener: SecureListener, properties: ClientProperties): KafkaClient =>
-    createKafkaClient({ 'bootstrap.servers': broker.at(listener), ...properties }, logger);
-
-  before(async () => {
-    broker = await SecureBroker.start(SESSION_MS);
-  });
+  before(async () => (broker = await SecureBroker.start(SESSION_MS)));
   after(() => broker.discard());
 
   it('ends sessions that are not renewed, which costs nobody a record', async () => {
-    const of = client('BOTH', broker.overTls('SCRAM-SHA-512'));
+    const of = broker.client('BOTH', broker.overTls('SCRAM-SHA-512'));
     const topic = await newTopic(of);
     const [producer, consumer] = [of.producer(), of.consumer({ 'auto.offset.reset': 'earliest' })];
     consumer.assign(partitionsOf(topic, 1));
@@ -59,7 +51,7 @@ describe('a broker that wants to know who is there', function () {
       properties: { ...Object.fromEntries(prefixed), 'bootstrap.servers': broker.at('BOTH') },
     });
     try {
-      const of = client('BOTH', secured);
+      const of = broker.client('BOTH', secured);
       const topic = await newTopic(of);
       await sql.run('create table lines (k_timestamp timestamptz not null, id int8, site varchar(8) not null)');
       await sql.run(`comment on column lines.site is 'sluice:primary-tag'`);

@@ -30,6 +30,16 @@ export async function sharedClient(properties: ClientProperties = {}): Promise<K
   return createKafkaClient({ 'bootstrap.servers': bootstrapServers, ...properties }, recordingLogger().logger);
 }
 
+/** A client that sends heartbeats often, and the lines of its log. */
+export function loggedClient(
+  bootstrapServers: string,
+  properties: ClientProperties = {},
+): { readonly client: KafkaClient; readonly lines: LogLine[] } {
+  const { lines, logger } = recordingLogger();
+  const common = { 'bootstrap.servers': bootstrapServers, 'heartbeat.interval.ms': '200', ...properties };
+  return { client: createKafkaClient(common, logger), lines };
+}
+
 export async function newTopic(
   client: KafkaClient,
   partitions = 1,

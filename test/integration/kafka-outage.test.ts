@@ -1,27 +1,17 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LocalKafka } from '../../src/dev/kafka.ts';
-import type { KafkaClient } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
 import { ownBroker } from '../support/services.ts';
-import { newTopic, record, recordingLogger, values, type LogLine } from './kafka-fixture.ts';
+import { loggedClient, newTopic, record, values } from './kafka-fixture.ts';
 
 describe('an outage of the broker', function () {
   let kafka: LocalKafka;
 
-  before(async () => {
-    kafka = await ownBroker();
-  });
+  before(async () => (kafka = await ownBroker()));
   after(() => kafka.discard());
 
-  function connect(properties: Record<string, string> = {}): { client: KafkaClient; lines: LogLine[] } {
-    const { lines, logger } = recordingLogger();
-    const common = { 'bootstrap.servers': kafka.bootstrapServers, 'heartbeat.interval.ms': '200', ...properties };
-    return { client: createKafkaClient(common, logger), lines };
-  }
-
   it('of the frozen kind is noticed by the request timeout', async () => {
-    const { client } = connect({ 'request.timeout.ms': '1000' });
+    const { client } = loggedClient(kafka.bootstrapServers, { 'request.timeout.ms': '1000' });
     const topic = await newTopic(client);
     const producer = client.producer();
     await producer.send([record(topic, 'before')]);

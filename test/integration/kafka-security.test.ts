@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import type { KafkaClient } from '../../src/kafka/api.ts';
 import { refusalOf } from '../support/refusal.ts';
-import { login, MECHANISMS, SecureBroker, trusting, type SecureListener } from '../support/secure-broker.ts';
-import { newTopic, partitionsOf, pollUntil, produceNumbers, recordingLogger } from './kafka-fixture.ts';
+import { login, MECHANISMS, SecureBroker, trusting } from '../support/secure-broker.ts';
+import { newTopic, partitionsOf, pollUntil, produceNumbers } from './kafka-fixture.ts';
 
 /** Shorter than the test runs, so that clients must authenticate again. */
 const SESSION_MS = 4_000;
@@ -11,14 +10,8 @@ const SESSION_MS = 4_000;
 /** A broker with a listener of each kind; every client here is one that a user configures with Java's properties. */
 describe('a broker that wants to know who is there', function () {
   let broker: SecureBroker;
-  const { logger } = recordingLogger();
 
-  const client = (listener: SecureListener, properties: ClientProperties): KafkaClient =>
-    createKafkaClient({ 'bootstrap.servers': broker.at(listener), ...properties }, logger);
-
-  before(async () => {
-    broker = await SecureBroker.start(SESSION_MS);
-  });
+  before(async () => (broker = await SecureBroker.start(SESSION_MS)));
   after(() => broker.discard());
 
   async function movesRecords(of: KafkaClient): Promise<void> {
@@ -36,21 +29,24 @@ describe('a broker that wants to know who is there', function () {
 
   for (const mechanism of MECHANISMS) {
     it(`takes records and gives them by ${mechanism}, with TLS and without`, async () => {
-      await movesRecords(client('SASL', { 'security.protocol': 'SASL_PLAINTEXT', ...login(mechanism) }));
-      await movesRecords(client('BOTH', broker.overTls(mechanism)));
+      await movesRecords(broker.client('SASL', { 'security.protocol': 'SASL_PLAINTEXT', ...login(mechanism) }));
+      await movesRecords(broker.client('BOTH', broker.overTls(mechanism)));
     });
   }
 
   it('takes records and gives them over TLS alone', async () => {
-    await movesRecords(client('TLS', { 'security.protocol': 'SSL', ...trusting(broker.authority) }));
+    await movesRecords(broker.client('TLS', { 'security.protocol': 'SSL', ...trusting(broker.authority) }));
   });
 
   it('is not trusted without its certificate, and refuses a wrong password without anybody repeating it', async () => {
-    const untrusted = await refusalOf(client('TLS', { 'security.protocol': 'SSL' }), 5_000);
+    const untrusted = await refusalOf(broker.client('TLS', { 'security.protocol': 'SSL' }), 5_000);
     assert.match(untrusted, /TLS handshake failed: .*(?:self-signed certificate|unable to verify)/);
     for (const mechanism of ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']) {
       const wrong = login(mechanism, 'not-this-password');
-      const refused = await refusalOf(client('SASL', { 'security.protocol': 'SASL_PLAINTEXT', ...wrong }), 5_000);
+      const refused = await refusalOf(
+        broker.client('SASL', { 'security.protocol': 'SASL_PLAINTEXT', ...wrong }),
+        5_000,
+      );
       assert.match(refused, /^Broker 127\.0\.0\.1:\d+: .*[Aa]uthentication failed/, mechanism);
       assert.ok(!refused.includes('not-this-password'), refused);
     }

@@ -1,5 +1,7 @@
 import { freePort } from '../../src/dev/ports.ts';
-import type { ClientProperties } from '../../src/kafka/api.ts';
+import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
 import { Authority } from './certificates.ts';
 import { ownBroker } from './services.ts';
 
@@ -83,6 +85,10 @@ export class SecureBroker {
   /** `bootstrap.servers` of a listener. `host`: under another name than the one in the broker's certificate. */
   at(listener: SecureListener, host = '127.0.0.1'): string {
     return `${host}:${String(this.#ports[listener])}`;
+  }
+
+  client(listener: SecureListener, properties: ClientProperties): KafkaClient {
+    return createKafkaClient({ 'bootstrap.servers': this.at(listener), ...properties }, silentLogger);
   }
 
   /** Properties of a client that logs in by SASL and TLS. */
