@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { loadWorkerConfig } from '../../src/config/worker-config.ts';
@@ -8,37 +7,24 @@ import { silentLogger } from '../../src/observe/logger.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { ConnectRest } from '../support/rest.ts';
-import { broker, database, uniqueName } from '../support/services.ts';
+import { database, uniqueName } from '../support/services.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { evaluateInThread } from '../support/thread-debugger.ts';
 import { until } from '../support/until.ts';
 import { basic, send } from '../integration/http-fixture.ts';
-
-const CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
+import { standaloneProperties } from '../integration/http-worker-fixture.ts';
 
 describe('a worker with services=database-http', () => {
-  let directory: string;
-  before(async () => (directory = await mkdtemp(join(tmpdir(), 'sluice-http-worker-'))));
-  after(() => rm(directory, { recursive: true }));
-
-  async function properties(more: Record<string, string>): Promise<Record<string, string>> {
-    return {
-      'bootstrap.servers': (await broker()).bootstrapServers,
-      'key.converter': CONVERTER,
-      'value.converter': CONVERTER,
-      'offset.storage.file.filename': join(directory, 'offsets'),
-      listeners: 'http://127.0.0.1:0',
-      ...more,
-    };
-  }
+  const folder = temporaryFolder('http-worker');
 
   it('answers again after its thread hung; meanwhile the management API and tasks go on (issue 14)', async () => {
     const access = await database('worker');
-    const [topic, name, file] = [uniqueName('hung'), uniqueName('hung'), join(directory, 'lines.txt')];
+    const [topic, name, file] = [uniqueName('hung'), uniqueName('hung'), join(folder.path, 'lines.txt')];
     await writeFile(file, 'first\n');
     await (await KafkaTraffic.shared()).createTopic(topic);
     const config = loadWorkerConfig({
       mode: 'standalone',
-      properties: await properties({
+      properties: await standaloneProperties(folder.path, {
         services: 'database-http',
         'task.hang.timeout.ms': '10000',
         'database.http.listeners': 'http://127.0.0.1:0',
@@ -108,7 +94,10 @@ describe('a worker with services=database-http', () => {
       ],
     ];
     for (const [more, message] of cases) {
-      const config = loadWorkerConfig({ mode: 'standalone', properties: await properties(more) });
+      const config = loadWorkerConfig({
+        mode: 'standalone',
+        properties: await standaloneProperties(folder.path, more),
+      });
       await assert.rejects(startWorker(config, { logger: silentLogger }), message);
     }
   });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Kafka as KafkaClient, logLevel } from 'kafkajs';
 import { LocalKafka } from '../../src/dev/kafka.ts';
 import { LocalPostgres } from '../../src/dev/postgres.ts';
+import { folderOfEachTest } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 /** Starts a service in a process of its own, which prints what `report` gives, and kills that process with -9. */
@@ -34,20 +35,12 @@ function isRunning(pid: number): boolean {
 }
 
 describe('the local PostgreSQL', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-services-'));
-  });
-
-  afterEach(async () => {
-    await rm(folder, { recursive: true, force: true });
-  });
+  const folder = folderOfEachTest('services');
 
   it('says with the end of its log why it cannot start', async () => {
     const settings = { shared_buffers: 'nonsense' };
     await assert.rejects(
-      LocalPostgres.start({ dataDir: join(folder, 'pg'), settings }),
+      LocalPostgres.start({ dataDir: join(folder.path, 'pg'), settings }),
       /PostgreSQL ended while starting \(exit code 1\)[^]*invalid value for parameter "shared_buffers"/,
     );
   });

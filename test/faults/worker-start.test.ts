@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/dev/ports.ts';
@@ -11,6 +10,7 @@ import { sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, ownBroker, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { builtCli } from '../support/worker-build.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -18,21 +18,7 @@ import { WorkerProcess } from '../support/worker-process.ts';
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('starting a worker', function () {
-  let folder = '';
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
-  });
-
-  after(async () => {
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  async function file(name: string, text: string): Promise<string> {
-    const path = join(folder, name);
-    await writeFile(path, text);
-    return path;
-  }
+  const folder = temporaryFolder('start');
 
   it('comes up before its broker: health says starting, requests wait, and all is well once the broker is there', async () => {
     const kafka = await ownBroker();
@@ -43,7 +29,7 @@ describe('starting a worker', function () {
       `${kind}.storage.topic=${group}-${kind}`,
       `${kind}.storage.replication.factor=1`,
     ]);
-    const path = await file(
+    const path = await folder.file(
       'early.properties',
       [
         `bootstrap.servers=${kafka.bootstrapServers}`,
@@ -84,7 +70,7 @@ describe('starting a worker', function () {
     const db = await database('standalone');
     const sql = new SqlClient(db);
     const prefix = uniqueName('alone');
-    const offsets = join(folder, 'offsets');
+    const offsets = join(folder.path, 'offsets');
     await sql.run(
       'create table t (ts timestamptz primary key, n int4)',
       `insert into t values (now() - interval '1 hour', 1)`,

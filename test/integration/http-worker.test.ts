@@ -1,43 +1,29 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadWorkerConfig } from '../../src/config/worker-config.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { startWorker } from '../../src/worker/worker.ts';
-import { broker, database } from '../support/services.ts';
+import { database } from '../support/services.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { basic, send } from './http-fixture.ts';
+import { standaloneProperties } from './http-worker-fixture.ts';
 
 const PLUGINS = fileURLToPath(new URL('../support/example-plugins', import.meta.url));
-const CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
-
 describe('a worker with services=database-http', () => {
-  let directory: string;
-  before(async () => (directory = await mkdtemp(join(tmpdir(), 'sluice-http-worker-'))));
-  after(() => rm(directory, { recursive: true }));
-
-  async function properties(more: Record<string, string>): Promise<Record<string, string>> {
-    return {
-      'bootstrap.servers': (await broker()).bootstrapServers,
-      'key.converter': CONVERTER,
-      'value.converter': CONVERTER,
-      'offset.storage.file.filename': join(directory, 'offsets'),
-      listeners: 'http://127.0.0.1:0',
-      ...more,
-    };
-  }
+  const folder = temporaryFolder('http-worker');
 
   it('serves the database beside the management API, which does not list it as a plugin', async () => {
     const access = await database('worker');
     const config = loadWorkerConfig({
       mode: 'standalone',
-      properties: await properties({
+      properties: await standaloneProperties(folder.path, {
         services: 'database-http',
         'database.http.listeners': 'https://127.0.0.1:0',
         'database.http.connection.url': `jdbc:db://${access.host}:${String(access.port)}`,
         'database.http.default.database': access.database,
-        'database.http.tls.directory': directory,
+        'database.http.tls.directory': folder.path,
       }),
     });
     assert.deepEqual(config.warnings, []);
@@ -45,7 +31,7 @@ describe('a worker with services=database-http', () => {
     try {
       await worker.started;
       const url = worker.services['database-http'] ?? '';
-      const ca = await readFile(join(directory, 'ca.pem'));
+      const ca = await readFile(join(folder.path, 'ca.pem'));
       const authorization = basic(access.user, access.password);
       const reply = await send(`${url}/restapi/query`, 'POST', {
         authorization,
@@ -84,10 +70,10 @@ describe('a worker with services=database-http', () => {
   });
 
   it('closes its config providers when a service cannot start', async () => {
-    const closed = join(directory, 'closed');
+    const closed = join(folder.path, 'closed');
     const config = loadWorkerConfig({
       mode: 'standalone',
-      properties: await properties({
+      properties: await standaloneProperties(folder.path, {
         services: 'database-http',
         'plugin.path': PLUGINS,
         'config.providers': 'vault',

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { LocalPostgres } from '../../src/dev/postgres.ts';
+import { folderOfEachTest } from '../support/temporary-folder.ts';
 
 describe('the local PostgreSQL', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-services-'));
-  });
-
-  afterEach(async () => {
-    await rm(folder, { recursive: true, force: true });
-  });
+  const folder = folderOfEachTest('services');
 
   it('keeps its rows and its port over a stop, and over a kill -9', async () => {
-    const postgres = await LocalPostgres.start({ dataDir: join(folder, 'pg') });
+    const postgres = await LocalPostgres.start({ dataDir: join(folder.path, 'pg') });
     try {
       await query(postgres, 'CREATE TABLE kept (at int)');
       for (const end of [() => postgres.stop(), () => postgres.kill()]) {
@@ -35,7 +26,7 @@ describe('the local PostgreSQL', () => {
   });
 
   it('shuts down in order at once while clients are connected', async () => {
-    const postgres = await LocalPostgres.start({ dataDir: join(folder, 'pg') });
+    const postgres = await LocalPostgres.start({ dataDir: join(folder.path, 'pg') });
     const client = new pg.Client({ connectionString: postgres.url() });
     client.on('error', () => undefined);
     try {

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,6 +12,7 @@ import { silentLogger } from '../../src/observe/logger.ts';
 import { SLUICE_VERSION } from '../../src/version.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { broker, uniqueName } from '../support/services.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { builtCli } from '../support/worker-build.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -42,21 +41,7 @@ async function sluice(args: readonly string[], environment: Readonly<Record<stri
 }
 
 describe('starting a worker', function () {
-  let folder = '';
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
-  });
-
-  after(async () => {
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  async function file(name: string, text: string): Promise<string> {
-    const path = join(folder, name);
-    await writeFile(path, text);
-    return path;
-  }
+  const folder = temporaryFolder('start');
 
   it('works as the command that the package installs', async function () {
     const command = join(projectRoot, 'dist', 'src', 'cli.js');
@@ -67,7 +52,7 @@ describe('starting a worker', function () {
   });
 
   it('names all missing and wrong keys of its file at once', async () => {
-    const path = await file(
+    const path = await folder.file(
       'wrong.properties',
       'bootstrap.servers=x:1\noffset.flush.interval.ms=soon\nunknown.key=1\n',
     );
@@ -91,7 +76,7 @@ describe('starting a worker', function () {
       const common = `bootstrap.servers=${(await broker()).bootstrapServers}
 key.converter=org.apache.kafka.connect.storage.StringConverter
 value.converter=org.apache.kafka.connect.storage.StringConverter
-offset.storage.file.filename=${join(folder, 'taken-offsets')}
+offset.storage.file.filename=${join(folder.path, 'taken-offsets')}
 `;
       const service = `listeners=http://127.0.0.1:0\nservices=database-http\ndatabase.http.tls=off\ndatabase.http.connection.url=postgresql://127.0.0.1:1`;
       const taken = [
@@ -99,7 +84,7 @@ offset.storage.file.filename=${join(folder, 'taken-offsets')}
         ['database.http.listeners', `${service}\ndatabase.http.listeners=http://${address}`],
       ] as const;
       for (const [option, properties] of taken) {
-        const path = await file(`taken-${option}.properties`, `${common}${properties}\n`);
+        const path = await folder.file(`taken-${option}.properties`, `${common}${properties}\n`);
         const { code, output } = await sluice(['standalone', path]);
         assert.equal(code, 3);
         const said = output.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
@@ -114,7 +99,7 @@ offset.storage.file.filename=${join(folder, 'taken-offsets')}
   });
 
   it('says which file it cannot read, and shows its usage for a wrong command', async () => {
-    assert.match((await sluice(['start', join(folder, 'none.properties')])).output, /none\.properties/);
+    assert.match((await sluice(['start', join(folder.path, 'none.properties')])).output, /none\.properties/);
     const { code, output } = await sluice(['begin']);
     assert.equal(code, 1);
     assert.match(output, /unknown command 'begin'/);
@@ -135,7 +120,7 @@ offset.storage.file.filename=${join(folder, 'taken-offsets')}
       'value.converter=org.apache.kafka.connect.storage.StringConverter',
       'listeners=http://127.0.0.1:0',
     ];
-    const { code, output } = await sluice(['start', await file('compact.properties', lines.join('\n'))]);
+    const { code, output } = await sluice(['start', await folder.file('compact.properties', lines.join('\n'))]);
     assert.equal(code, 3);
     assert.match(
       output,
@@ -169,11 +154,11 @@ offset.storage.file.filename=${join(folder, 'taken-offsets')}
 
   it('stops in order at SIGTERM as soon as it listens', async () => {
     const url = `http://127.0.0.1:${String(await freePort())}`;
-    const path = await file(
+    const path = await folder.file(
       'stopped-early.properties',
       [
         'bootstrap.servers=127.0.0.1:1',
-        `offset.storage.file.filename=${join(folder, 'stopped-early.offsets')}`,
+        `offset.storage.file.filename=${join(folder.path, 'stopped-early.offsets')}`,
         'key.converter=org.apache.kafka.connect.storage.StringConverter',
         'value.converter=org.apache.kafka.connect.storage.StringConverter',
         `listeners=${url}`,
