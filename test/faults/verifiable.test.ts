@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import type { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
-
-const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
-const PLAIN_JSON = {
-  'key.converter': JSON_CONVERTER,
-  'value.converter': JSON_CONVERTER,
-  'key.converter.schemas.enable': 'false',
-  'value.converter.schemas.enable': 'false',
-};
-
-type Line = Readonly<Record<string, unknown>>;
+import type { WorkerProcess } from '../support/worker-process.ts';
+import { PLAIN_JSON, verifiableServices, type Line } from '../integration/verifiable-fixture.ts';
 
 describe('Kafka’s connectors for tests of clusters (T2)', () => {
   let worker: WorkerProcess;
   let kafka: KafkaTraffic;
 
-  before(async () => {
-    kafka = await KafkaTraffic.shared();
-    worker = await WorkerProcess.start({ properties: { 'consumer.session.timeout.ms': '10000' } });
-  });
+  before(async () => ({ worker, kafka } = await verifiableServices()));
 
   after(async () => {
     await worker?.discard();

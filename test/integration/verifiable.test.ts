@@ -1,32 +1,21 @@
 import assert from 'node:assert/strict';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import type { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import type { WorkerProcess } from '../support/worker-process.ts';
+import { JSON_CONVERTER, PLAIN_JSON, verifiableServices, type Line } from './verifiable-fixture.ts';
 
 const TOOLS = 'org.apache.kafka.connect.tools.';
-const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
-const PLAIN_JSON = {
-  'key.converter': JSON_CONVERTER,
-  'value.converter': JSON_CONVERTER,
-  'key.converter.schemas.enable': 'false',
-  'value.converter.schemas.enable': 'false',
-};
 const ONE_PARTITION = {
   'topic.creation.default.partitions': '1',
   'topic.creation.default.replication.factor': '1',
 };
 
-type Line = Readonly<Record<string, unknown>>;
-
 describe('Kafka’s connectors for tests of clusters (T2)', () => {
   let worker: WorkerProcess;
   let kafka: KafkaTraffic;
 
-  before(async () => {
-    kafka = await KafkaTraffic.shared();
-    worker = await WorkerProcess.start({ properties: { 'consumer.session.timeout.ms': '10000' } });
-  });
+  before(async () => ({ worker, kafka } = await verifiableServices()));
 
   after(async () => {
     await worker?.discard();
