@@ -1,24 +1,8 @@
 import assert from 'node:assert/strict';
-import { sinkConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
-import { uniqueName } from '../support/services.ts';
-import { workerServices } from '../support/worker-services.ts';
+import { fleetConsole } from '../integration/console-fixture.ts';
 
 describe('the console', function () {
-  const shown = consolePage();
-  const on = workerServices('console', { properties: { 'offset.flush.interval.ms': '200' } });
-
-  async function create(): Promise<string> {
-    const name = uniqueName('console');
-    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-    await on.kafka.createTopic(name, 1);
-    await on.worker.rest.create(name, sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp' }));
-    await on.worker.rest.untilState(name, 'RUNNING', 1);
-    return name;
-  }
-
-  const badgeOf = (name: string, verdict: string) => rowOf(name).locator('.badge', { hasText: verdict });
-  const rowOf = (name: string) => shown.page.locator('table.fleet tbody tr', { hasText: name });
+  const { shown, on, rowOf, badgeOf, create } = fleetConsole();
 
   it('shows the broken connector first, says why, and follows what becomes of it', async () => {
     const whole = await create();

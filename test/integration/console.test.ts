@@ -6,10 +6,9 @@ import type { AddressInfo } from 'node:net';
 import type { FleetRow } from '../../src/operate/fleet/fleet.ts';
 import { consoleFiles } from '../../src/operate/console/console-files.ts';
 import { keepingLetters, sinkConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { workerServices } from '../support/worker-services.ts';
+import { fleetConsole } from './console-fixture.ts';
 
 const MAX_FIRST_LOAD = 70_000;
 
@@ -44,20 +43,7 @@ const FILTER = `(async () => {
 })()`;
 
 describe('the console', function () {
-  const shown = consolePage();
-  const on = workerServices('console', { properties: { 'offset.flush.interval.ms': '200' } });
-
-  async function create(): Promise<string> {
-    const name = uniqueName('console');
-    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-    await on.kafka.createTopic(name, 1);
-    await on.worker.rest.create(name, sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp' }));
-    await on.worker.rest.untilState(name, 'RUNNING', 1);
-    return name;
-  }
-
-  const badgeOf = (name: string, verdict: string) => rowOf(name).locator('.badge', { hasText: verdict });
-  const rowOf = (name: string) => shown.page.locator('table.fleet tbody tr', { hasText: name });
+  const { shown, on, rowOf, badgeOf, create } = fleetConsole();
 
   /** Selects these, presses the button, and confirms what will happen. */
   async function forSelected(names: readonly string[], button: string): Promise<void> {
