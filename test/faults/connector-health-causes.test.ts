@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
+import { untilHealth } from '../support/connector-health.ts';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { TcpProxy } from '../support/proxy.ts';
 import { uniqueName, type TestDatabase } from '../support/services.ts';
@@ -41,20 +42,8 @@ describe('why a connector is not RUNNING', function () {
     created = [];
   });
 
-  async function untilVerdict(name: string, verdict: string, text: RegExp): Promise<Health> {
-    let seen: unknown;
-    return until(
-      async () => {
-        const { body } = await on.worker.rest.get<Health>(`/connectors/${name}/health`);
-        seen = body;
-        return body.verdict === verdict && text.test(body.sentence) && body;
-      },
-      `${name} is ${verdict} with ${String(text)}`,
-      { timeoutMs: 30_000 },
-    ).catch((error: unknown) => {
-      throw new Error(JSON.stringify(seen), { cause: error });
-    });
-  }
+  const untilVerdict = (name: string, verdict: string, text: RegExp): Promise<Health> =>
+    untilHealth(on.worker.rest, name, [verdict, text], 30_000);
 
   async function create(name: string, config: Record<string, string>): Promise<void> {
     await on.worker.rest.create(name, config);

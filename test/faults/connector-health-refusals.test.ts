@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/dev/ports.ts';
 import type { LocalPostgres } from '../../src/dev/postgres.ts';
+import { untilHealth } from '../support/connector-health.ts';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
@@ -63,20 +64,8 @@ describe('the health of a connector names', function () {
     created.push(name);
   }
 
-  async function untilVerdict(name: string, verdict: string, text: RegExp): Promise<Health> {
-    let seen: unknown;
-    return until(
-      async () => {
-        const { body } = await worker.rest.get<Health>(`/connectors/${name}/health`);
-        seen = body;
-        return body.verdict === verdict && text.test(body.sentence) && body;
-      },
-      `${name} is ${verdict} with ${String(text)}`,
-      { timeoutMs: 30_000 },
-    ).catch((error: unknown) => {
-      throw new Error(JSON.stringify(seen), { cause: error });
-    });
-  }
+  const untilVerdict = (name: string, verdict: string, text: RegExp): Promise<Health> =>
+    untilHealth(worker.rest, name, [verdict, text], 30_000);
 
   async function lineSink(more: Record<string, string> = {}): Promise<string> {
     const name = uniqueName('refusal');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
+import { untilHealth } from '../support/connector-health.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import { uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -26,19 +27,8 @@ describe('the health of a connector', function () {
   const on = workerServices('health', { properties: { 'plugin.path': PLUGINS, 'offset.flush.interval.ms': '200' } });
 
   const health = async (name: string) => (await on.worker.rest.get<Health>(`/connectors/${name}/health`)).body;
-  const untilVerdict = async (name: string, verdict: string, text: RegExp): Promise<Health> => {
-    let seen: Health | undefined;
-    return until(
-      async () => {
-        seen = await health(name);
-        return seen.verdict === verdict && text.test(seen.sentence) ? seen : undefined;
-      },
-      `${name} is ${verdict} with ${String(text)}`,
-      { timeoutMs: 15_000 },
-    ).catch((error: unknown) => {
-      throw new Error(JSON.stringify(seen), { cause: error });
-    });
-  };
+  const untilVerdict = (name: string, verdict: string, text: RegExp): Promise<Health> =>
+    untilHealth(on.worker.rest, name, [verdict, text], 15_000);
 
   async function create(more: Record<string, string> = {}, at: TestDatabase = on.db): Promise<string> {
     const name = uniqueName('health');
