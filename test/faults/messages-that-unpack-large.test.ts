@@ -1,34 +1,15 @@
 import assert from 'node:assert/strict';
-import type { KafkaClient } from '../../src/kafka/api.ts';
-import { uniqueName } from '../support/services.ts';
-import { record, sharedClient } from '../integration/kafka-fixture.ts';
-import { SinkFixture } from '../integration/sink-fixture.ts';
-
-const MIB = 1024 * 1024;
+import { LargeMessagesFixture, MIB } from '../integration/large-messages-fixture.ts';
 
 describe('messages that unpack large (S1, S6)', function () {
-  let client: KafkaClient;
-  let fixture: SinkFixture;
+  let fixture: LargeMessagesFixture;
 
-  before(async () => {
-    [client, fixture] = await Promise.all([sharedClient(), SinkFixture.create('large', { 'task.threads': '1' })]);
-  });
+  before(async () => (fixture = await LargeMessagesFixture.create()));
   after(() => fixture.close());
-
-  /** A batch for each value, which the broker compresses to some 60 kB or less. */
-  async function topicOf(codec: string, values: Iterable<Buffer>): Promise<string> {
-    const topic = uniqueName('large').replaceAll('-', '_');
-    const maxBytes = String(128 * MIB);
-    await fixture.kafka.createTopic(topic, 1, { 'compression.type': codec, 'max.message.bytes': maxBytes });
-    const producer = client.producer({ 'max.request.size': maxBytes, 'buffer.memory': String(512 * MIB) });
-    for (const value of values) await producer.send([record(topic, null, { partition: 0, value })]);
-    await producer.close();
-    return topic;
-  }
 
   it('leave the worker and the other tasks of the thread their turns', async () => {
     const large = Buffer.alloc(60 * MIB, 'x');
-    const topic = await topicOf(
+    const topic = await fixture.compressedTopicOf(
       'gzip',
       Array.from({ length: 8 }, () => large),
     );
@@ -51,7 +32,7 @@ describe('messages that unpack large (S1, S6)', function () {
   });
 
   it('are shown to people, and searched, outside the main thread (S1)', async () => {
-    const topic = await topicOf(
+    const topic = await fixture.compressedTopicOf(
       'gzip',
       Array.from({ length: 8 }, () => Buffer.alloc(60 * MIB, 'x')),
     );
