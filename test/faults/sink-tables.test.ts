@@ -1,36 +1,14 @@
 import assert from 'node:assert/strict';
 import { WorkerProcess } from '../support/worker-process.ts';
-import { SinkFixture } from '../integration/sink-fixture.ts';
+import { message, N, SinkTablesFixture } from '../integration/sink-tables-fixture.ts';
 
-const AT_MS = 1_700_000_000_000;
 const PROPERTIES = { 'offset.flush.interval.ms': '100' };
 
-interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly length?: number;
-}
-
-const TIME: Column = { name: 'ts', type: 'TIMESTAMPTZ' };
-const N: Column = { name: 'n', type: 'INT8' };
-
-function message(table: string, columns: readonly Column[], ...rows: object[]): string {
-  const tags = [{ name: 'site', type: 'VARCHAR', length: 16, primary: true, nullable: false }];
-  const data = rows.map((row, index) => ({ ts: AT_MS + index, site: 'oslo', ...row }));
-  return JSON.stringify({ table, columns: [TIME, ...columns], tags, data });
-}
-
 describe('tables of a sink', function () {
-  let fixture: SinkFixture;
+  let fixture: SinkTablesFixture;
 
-  before(async () => (fixture = await SinkFixture.create('tables', PROPERTIES)));
+  before(async () => (fixture = await SinkTablesFixture.create()));
   after(() => fixture.close());
-
-  const start = (topic: string, more: Record<string, string> = {}, sluice = fixture.sluice) =>
-    fixture.start(topic, { 'protocol.type': 'json_db', ...more }, { sluice });
-
-  const columnsOf = async (table: string) =>
-    (await fixture.columnsOf(table)).map(([column, type]) => `${column ?? ''} ${type ?? ''}`);
 
   it('are made and extended once when tasks, connectors and workers come to it at the same moment', async () => {
     const other = await WorkerProcess.start({ properties: PROPERTIES });
@@ -50,10 +28,10 @@ describe('tables of a sink', function () {
       );
       const options = { 'auto.evolve': 'add', 'tasks.max': '2' };
       const workers = [fixture.sluice, fixture.sluice, other];
-      const names = await Promise.all(topics.map((topic, index) => start(topic, options, workers[index])));
+      const names = await Promise.all(topics.map((topic, index) => fixture.startJson(topic, options, workers[index])));
       await Promise.all(names.map((name, index) => fixture.done(name, 16, workers[index])));
       for (const table of tables) {
-        assert.deepEqual((await columnsOf(table)).toSorted(), [
+        assert.deepEqual((await fixture.typesOf(table)).toSorted(), [
           'a integer',
           'b integer',
           'c integer',

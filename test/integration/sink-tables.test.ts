@@ -2,47 +2,27 @@ import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
 import { database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { message, N, SinkTablesFixture, type Column } from './sink-tables-fixture.ts';
 
-const AT_MS = 1_700_000_000_000;
-const PROPERTIES = { 'offset.flush.interval.ms': '100' };
-
-interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly length?: number;
-}
-
-const TIME: Column = { name: 'ts', type: 'TIMESTAMPTZ' };
-const N: Column = { name: 'n', type: 'INT8' };
 const NOTE: Column = { name: 'note', type: 'VARCHAR', length: 4 };
 
-function message(table: string, columns: readonly Column[], ...rows: object[]): string {
-  const tags = [{ name: 'site', type: 'VARCHAR', length: 16, primary: true, nullable: false }];
-  const data = rows.map((row, index) => ({ ts: AT_MS + index, site: 'oslo', ...row }));
-  return JSON.stringify({ table, columns: [TIME, ...columns], tags, data });
-}
-
 describe('tables of a sink', function () {
-  let fixture: SinkFixture;
+  let fixture: SinkTablesFixture;
 
-  before(async () => (fixture = await SinkFixture.create('tables', PROPERTIES)));
+  before(async () => (fixture = await SinkTablesFixture.create()));
   after(() => fixture.close());
-
-  const start = (topic: string, more: Record<string, string> = {}, sluice = fixture.sluice) =>
-    fixture.start(topic, { 'protocol.type': 'json_db', ...more }, { sluice });
-
-  const columnsOf = async (table: string) =>
-    (await fixture.columnsOf(table)).map(([column, type]) => `${column ?? ''} ${type ?? ''}`);
 
   it('must have the columns of a json_db message, in its order, unless auto.evolve says more', async () => {
     const topic = await fixture.topicOf([
       message('strict', [N], { n: 1 }),
       message('strict', [N, NOTE], { n: 2, note: 'abcd' }),
     ]);
-    assert.match(await fixture.traceOf(await start(topic)), /table "strict" does not match the message: .*"note"/);
-    await fixture.done(await start(topic, { 'auto.evolve': 'add' }), 2);
-    assert.deepEqual(await columnsOf('strict'), [
+    assert.match(
+      await fixture.traceOf(await fixture.startJson(topic)),
+      /table "strict" does not match the message: .*"note"/,
+    );
+    await fixture.done(await fixture.startJson(topic, { 'auto.evolve': 'add' }), 2);
+    assert.deepEqual(await fixture.typesOf('strict'), [
       'ts timestamp with time zone',
       'n bigint',
       'site character varying(16)',
@@ -57,26 +37,32 @@ describe('tables of a sink', function () {
       message('widened', [NOTE], { note: 'abcd' }),
       message('widened', [wide], { note: 'abcdefgh' }),
     ]);
-    const trace = await fixture.traceOf(await start(topic, { 'auto.evolve': 'true' }));
+    const trace = await fixture.traceOf(await fixture.startJson(topic, { 'auto.evolve': 'true' }));
     assert.match(trace, /more than the 4 characters that the column takes/);
-    await fixture.done(await start(topic, { 'auto.evolve': 'widen' }), 2);
-    assert.equal((await columnsOf('widened'))[1], 'note character varying(8)');
+    await fixture.done(await fixture.startJson(topic, { 'auto.evolve': 'widen' }), 2);
+    assert.equal((await fixture.typesOf('widened'))[1], 'note character varying(8)');
   });
 
   it('get columns for keys that no message describes with unknown.columns=add, and lose such values with ignore', async () => {
     const topic = await fixture.topicOf([message('unknown', [N], { n: 1, extra: 'x', load: 0.5 })]);
-    assert.match(await fixture.traceOf(await start(topic)), /the key "extra" is neither a column nor a tag/);
-    await fixture.done(await start(topic, { 'unknown.columns': 'ignore' }), 1);
+    assert.match(
+      await fixture.traceOf(await fixture.startJson(topic)),
+      /the key "extra" is neither a column nor a tag/,
+    );
+    await fixture.done(await fixture.startJson(topic, { 'unknown.columns': 'ignore' }), 1);
     assert.deepEqual(await fixture.sql.rows('select * from unknown'), [['2023-11-14 22:13:20+00', '1', 'oslo']]);
-    await fixture.done(await start(topic, { 'unknown.columns': 'add' }), 1);
-    assert.deepEqual((await columnsOf('unknown')).slice(3), ['extra character varying', 'load double precision']);
+    await fixture.done(await fixture.startJson(topic, { 'unknown.columns': 'add' }), 1);
+    assert.deepEqual((await fixture.typesOf('unknown')).slice(3), ['extra character varying', 'load double precision']);
     assert.deepEqual(await fixture.sql.rows('select n, extra, load from unknown'), [['1', 'x', '0.5']]);
   });
 
   it('are not made with auto.create=false, and made with table.options', async () => {
     const topic = await fixture.topicOf([message('optional', [N], { n: 1 })]);
-    assert.match(await fixture.traceOf(await start(topic, { 'auto.create': 'false' })), /may not be created/);
-    await fixture.done(await start(topic, { 'table.options': 'with (autovacuum_enabled = false)' }), 1);
+    assert.match(
+      await fixture.traceOf(await fixture.startJson(topic, { 'auto.create': 'false' })),
+      /may not be created/,
+    );
+    await fixture.done(await fixture.startJson(topic, { 'table.options': 'with (autovacuum_enabled = false)' }), 1);
     assert.deepEqual(await fixture.sql.rows(`select reloptions from pg_class where relname = 'optional'`), [
       ['{autovacuum_enabled=false}'],
     ]);
