@@ -80,18 +80,18 @@ describe('the group of workers', () => {
   });
 
   it('lets tasks deliver and commit what they have taken when the eager protocol stops them', async () => {
-    const first = await enter('one', { protocol: 'eager' });
-    const second = await enter('two', { protocol: 'eager' });
-    await untilShared([4, 5]);
-    await enter('three', { protocol: 'eager' });
-    await untilShared([3, 3, 3]);
+    const first = await workers.enter('one', { protocol: 'eager' });
+    const second = await workers.enter('two', { protocol: 'eager' });
+    await workers.untilShared([4, 5]);
+    await workers.enter('three', { protocol: 'eager' });
+    await workers.untilShared([3, 3, 3]);
     const stops = [...first.mightWrite, ...second.mightWrite];
     assert.ok(stops.length >= 2);
     assert.ok(
       stops.every((mightWrite) => mightWrite),
       'nobody has the work before its member joins again',
     );
-    assert.deepEqual(scene.twice, []);
+    assert.deepEqual(workers.scene.twice, []);
   });
 
   it('passes the work of a member that leaves on at its next heartbeat', async () => {
