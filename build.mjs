@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 
 const root = import.meta.dirname;
 const SOURCES = ['src', 'plugins', 'tsconfig.json', 'tsconfig.build.json'];
+/** Parts of the console that are not built: its tests, and packages and caches in its own `node_modules`. */
+const NOT_BUILT = ['test', 'node_modules'].map((name) => join(root, 'plugins', 'console', name));
 const dist = join(root, 'dist');
 const cli = join('src', 'cli.js');
 const unfinished = join(root, `dist.unfinished-${String(process.pid)}`);
@@ -16,7 +18,8 @@ const replaced = join(root, `dist.replaced-${String(process.pid)}`);
 function changedMs(path) {
   const { mtimeMs } = lstatSync(path);
   const names = lstatSync(path).isDirectory() ? readdirSync(path) : [];
-  return names.reduce((latest, name) => Math.max(latest, changedMs(join(path, name))), mtimeMs);
+  const built = names.map((name) => join(path, name)).filter((inner) => !NOT_BUILT.includes(inner));
+  return built.reduce((latest, inner) => Math.max(latest, changedMs(inner)), mtimeMs);
 }
 
 function isBuilt() {
@@ -55,8 +58,10 @@ async function compile() {
   const { resolve } = createRequire(import.meta.url);
   const code = await run(resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', unfinished);
   if (code !== 0) return code;
-  const vite = join(dirname(resolve('vite/package.json')), 'bin', 'vite.js');
-  const config = join('plugins', 'console', 'vite.config.js');
+  const workspace = join(root, 'plugins', 'console');
+  const bundler = createRequire(join(workspace, 'package.json')).resolve('vite/package.json');
+  const vite = join(dirname(bundler), 'bin', 'vite.js');
+  const config = join(workspace, 'vite.config.js');
   return run(vite, 'build', '--config', config, '--outDir', join(unfinished, 'console'), '--logLevel', 'warn');
 }
 

@@ -149,6 +149,11 @@ const roomDoors = [
     from: './test',
     message: 'The product does not import its tests.',
   },
+  {
+    target: ['./src', './plugins/console/src'],
+    from: './plugins/console/test',
+    message: 'The product does not import its tests.',
+  },
 ];
 
 /** File names are kebab-case nouns or verbs; the words below say nothing about what is inside. */
@@ -251,6 +256,9 @@ export default defineConfig(
     ],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
-  { files: ['src/cli.ts', 'src/dev/**/*.ts', 'test/**/*.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['src/cli.ts', 'src/dev/**/*.ts', 'test/**/*.ts', 'plugins/console/test/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
   { files: ['test/support/reporter.ts'], rules: { 'import-x/no-default-export': 'off' } },
 );

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { request as httpRequest } from 'node:http';
 import { sinkConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';

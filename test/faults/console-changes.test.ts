@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { keepingLetters, sourceConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { SinkFixture } from '../integration/sink-fixture.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { clusterServices } from '../support/worker-services.ts';

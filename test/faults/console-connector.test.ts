@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { TcpProxy } from '../support/proxy.ts';
 import { uniqueName } from '../support/services.ts';
 import { workerServices } from '../support/worker-services.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sinkConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';

@@ -5,7 +5,7 @@ import { parse as parseProperties } from 'dot-properties';
 import { parse as parseYaml } from 'yaml';
 import { freePort } from '../../src/dev/ports.ts';
 import { keepingLetters } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 import { SinkFixture } from '../integration/sink-fixture.ts';

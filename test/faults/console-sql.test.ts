@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage, type ConsolePage } from '../../plugins/console/test/support/console-page.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -29,7 +28,7 @@ function apiProperties({ host, port, database: name }: TestDatabase, folder: str
 }
 
 /** In place of what stands in the editor; runs it. */
-async function typed(page: Page, statement: string): Promise<void> {
+async function typed(page: ConsolePage['page'], statement: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Statement' }).press('Control+A');
   await page.keyboard.insertText(statement);
   await page.keyboard.press('Control+Enter');

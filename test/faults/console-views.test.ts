@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
 import { keepingLetters, sinkConfig, sourceConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage, type ConsolePage } from '../../plugins/console/test/support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -136,7 +135,7 @@ describe('each view of the console', function () {
     await page.setViewportSize({ width: 1280, height: 900 });
   }
 
-  async function open(address: string): Promise<Page> {
+  async function open(address: string): Promise<ConsolePage['page']> {
     const { page } = shown;
     await page.goto('about:blank');
     await page.goto(`${worker.url}/ui${address}`);

@@ -18,6 +18,7 @@ const out = process.argv[process.argv.indexOf('--outDir') + 1];
 for (const room of ['src', 'plugins']) {
   fs.mkdirSync(out + '/' + room, { recursive: true });
   for (const name of fs.readdirSync(room)) {
+    if (fs.statSync(room + '/' + name).isDirectory()) continue;
     const text = fs.readFileSync(room + '/' + name, 'utf8');
     if (text === 'fail') process.exitCode = 2;
     if (text === 'wait') setInterval(() => process.ppid === parent || process.exit(), 50);
@@ -44,13 +45,14 @@ describe('the build of the package', () => {
     await cp(join(project, 'build.mjs'), join(root, 'build.mjs'));
     await write('node_modules/typescript/package.json', '{ "name": "typescript" }');
     await write('node_modules/typescript/bin/tsc', COMPILER);
-    await write('node_modules/vite/package.json', '{ "name": "vite" }');
-    await write('node_modules/vite/bin/vite.js', BUNDLER);
+    await write('plugins/console/node_modules/vite/package.json', '{ "name": "vite" }');
+    await write('plugins/console/node_modules/vite/bin/vite.js', BUNDLER);
     await write('tsconfig.json', '{}');
     await write('tsconfig.build.json', '{}');
     await write('src/cli.ts', 'first');
     await write('src/other.ts', 'other');
     await write('plugins/one.ts', 'one');
+    await write('plugins/console/test/one.test.ts', 'a test');
   });
 
   afterEach(() => rm(dirname(root), { recursive: true, force: true }));
@@ -72,10 +74,15 @@ describe('the build of the package', () => {
   const folders = async () => (await readdir(root)).filter((name) => name.startsWith('dist'));
   const builtAt = async () => (await stat(join(root, 'dist/src/cli.js'))).ctimeMs;
 
-  it('does nothing where it is newer than its sources, if only needed; a source that changed or went is a reason', async () => {
+  it('does nothing where it is newer than its sources, if only needed; a source that changed or went is a reason, a test of the console is not', async () => {
     assert.equal(await build('--if-needed'), 0);
     const first = await builtAt();
     assert.equal((await stat(join(root, 'dist/src/cli.js'))).mode & 0o111, 0o111);
+    assert.equal(await build('--if-needed'), 0);
+    assert.equal(await builtAt(), first);
+    await write('plugins/console/test/one.test.ts', 'a test of the console');
+    const future = new Date(Date.now() + 60_000);
+    await utimes(join(root, 'plugins/console/node_modules'), future, future);
     assert.equal(await build('--if-needed'), 0);
     assert.equal(await builtAt(), first);
     await rm(join(root, 'src/other.ts'));

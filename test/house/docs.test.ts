@@ -118,7 +118,7 @@ async function sourcePaths(): Promise<string[]> {
       (await readdir(root + folder, { recursive: true })).map((path) => `${folder}/${path}`),
     ),
   );
-  return lists.flat().filter((path) => /\.(?:ts|js|mjs)$/.test(path));
+  return lists.flat().filter((path) => /\.(?:ts|js|mjs)$/.test(path) && !path.split('/').includes('node_modules'));
 }
 
 function comments(source: string): string {

@@ -42,6 +42,10 @@ const shut: readonly (readonly [file: string, from: string, message: RegExp])[] 
   ['plugins/file-stream/snippet.ts', '../database/index.ts', /file-stream imports src\/index\.ts; the table/],
   ['src/worker/snippet.ts', '../dev/stack.ts', /src\/worker imports/],
   ['src/kafka/snippet.ts', '../../test/support/until.ts', /does not import its tests/],
+  ['plugins/console/src/snippet.ts', '../test/support/browser.ts', /does not import its tests/],
+  ['src/rest/snippet.ts', '../../plugins/console/test/support/browser.ts', /does not import its tests/],
+  ['plugins/console/test/snippet.ts', '../../../src/version.ts', /plugins\/console imports nothing/],
+  ['plugins/console/test/snippet.ts', '../../../test/support/until.ts', /does not import its tests/],
 ];
 
 const open: readonly (readonly [file: string, from: string])[] = [
@@ -60,6 +64,8 @@ const open: readonly (readonly [file: string, from: string])[] = [
   ['src/worker/snippet.ts', '../../plugins/db-sink/plugin.ts'],
   ['plugins/db-sink/snippet.ts', 'node:fs'],
   ['test/integration/snippet.ts', 'pg'],
+  ['test/integration/snippet.ts', '../../plugins/console/test/support/browser.ts'],
+  ['plugins/console/test/snippet.ts', '../src/common/csv.ts'],
 ];
 
 /**

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { sinkConfig } from '../support/connectors.ts';
-import { consolePage } from '../support/console-page.ts';
+import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { uniqueName } from '../support/services.ts';
 import { workerServices } from '../support/worker-services.ts';
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export function importsBelow(...folders: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => path.endsWith('.ts') && !path.split(sep).includes('node_modules'))
       .map((path) => join(folder, path))
       // Of a test that runs tests of its own at the same time.
       .filter((path) => !path.startsWith(join('test', 'support', 'run-'))),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connectorPath, request } from '../../../plugins/console/src/common/api.ts';
+import { connectorPath, request } from '../../src/common/api.ts';
 
 describe('paths of the console', () => {
   it('have names of any kind in one part, half of a character too', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { minutesText } from '../../../plugins/console/src/common/format.ts';
-import { asText, shownLines, withLines, type LogLine } from '../../../plugins/console/src/connector/log-lines.ts';
+import { minutesText } from '../../src/common/format.ts';
+import { asText, shownLines, withLines, type LogLine } from '../../src/connector/log-lines.ts';
 
 describe('lines of the log in the console', () => {
   const line = (number: number, at: number, text: string, level = 'INFO'): LogLine => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { addedUp, flowBoxes, timeText, type WorkerFlow } from '../../../plugins/console/src/connector/flow.ts';
-import { extremes, inFiveMinutes, lonePoints } from '../../../plugins/console/src/connector/chart-figures.ts';
+import { addedUp, flowBoxes, timeText, type WorkerFlow } from '../../src/connector/flow.ts';
+import { extremes, inFiveMinutes, lonePoints } from '../../src/connector/chart-figures.ts';
 
 describe('the picture of what happens to a record', () => {
   const stage = (name: string, microseconds: number, passed = 1, errors = 0) => {

@@ -1,20 +1,8 @@
 import assert from 'node:assert/strict';
-import {
-  ANY_RANGE,
-  EVERYTHING,
-  restKey,
-  selectionBody,
-  type RangeForm,
-} from '../../../plugins/console/src/letters/letter-selection.ts';
-import { faultText, hexDump, peakOf } from '../../../plugins/console/src/letters/letter.ts';
-import {
-  failedAgain,
-  progressOf,
-  readRate,
-  restOf,
-  type Replay,
-} from '../../../plugins/console/src/letters/replay-progress.ts';
-import { texts } from '../../../plugins/console/src/texts/letters.ts';
+import { ANY_RANGE, EVERYTHING, restKey, selectionBody, type RangeForm } from '../../src/letters/letter-selection.ts';
+import { faultText, hexDump, peakOf } from '../../src/letters/letter.ts';
+import { failedAgain, progressOf, readRate, restOf, type Replay } from '../../src/letters/replay-progress.ts';
+import { texts } from '../../src/texts/letters.ts';
 
 describe('a selection of letters in the console', () => {
   it('has what was typed, and nothing else', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { firstOf, NO_FIELDS, queryOf, readable } from '../../../plugins/console/src/data/message.ts';
+import { firstOf, NO_FIELDS, queryOf, readable } from '../../src/data/message.ts';
 
 describe('a message in the console', () => {
   it('is indented with its numbers and texts as they are', () => {

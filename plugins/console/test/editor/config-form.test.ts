@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { configDifference } from '../../../../plugins/console/src/editor/config-difference.ts';
-import { errorsOf, fieldGroups, type Validation } from '../../../../plugins/console/src/editor/config-form.ts';
+import { configDifference } from '../../src/editor/config-difference.ts';
+import { errorsOf, fieldGroups, type Validation } from '../../src/editor/config-form.ts';
 
 type Config = Validation['configs'][number];
 type Given = Partial<Config['value']> & Partial<NonNullable<Config['definition']>>;

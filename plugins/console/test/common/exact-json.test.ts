@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { exactText, parseExact } from '../../../plugins/console/src/common/exact-json.ts';
+import { exactText, parseExact } from '../../src/common/exact-json.ts';
 
 describe('JSON with every digit, in the console', () => {
   it('comes back as it was', () => {

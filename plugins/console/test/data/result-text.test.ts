@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { chartColumns, chartPoints, placeOf } from '../../../plugins/console/src/data/result-text.ts';
-import { kindOf, type Cell } from '../../../plugins/console/src/data/sql-api.ts';
+import { chartColumns, chartPoints, placeOf } from '../../src/data/result-text.ts';
+import { kindOf, type Cell } from '../../src/data/sql-api.ts';
 
 function result(types: readonly string[], ...rows: readonly Cell[][]) {
   return { columns: types.map((type, index) => ({ name: `c${String(index)}`, type })), rows };

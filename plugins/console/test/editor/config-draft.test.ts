@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { firstDocument, keepDraft, keptDraft } from '../../../../plugins/console/src/editor/config-draft.ts';
-import type { Entry } from '../../../../plugins/console/src/editor/config-document.ts';
+import { firstDocument, keepDraft, keptDraft } from '../../src/editor/config-draft.ts';
+import type { Entry } from '../../src/editor/config-document.ts';
 
 const base: readonly Entry[] = [
   ['name', 'a'],

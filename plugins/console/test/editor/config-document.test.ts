@@ -6,7 +6,7 @@ import {
   withoutKey,
   withValue,
   type Entry,
-} from '../../../../plugins/console/src/editor/config-document.ts';
+} from '../../src/editor/config-document.ts';
 
 describe('the document of a configuration', () => {
   it('comes back from its text with every key in its place, also keys that are numbers or mean something to JavaScript', () => {

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
-import { exactText, parseExact } from '../../../plugins/console/src/common/exact-json.ts';
-import {
-  offsetText,
-  readOffset,
-  sinkRows,
-  totals,
-  writtenOffset,
-} from '../../../plugins/console/src/connector/offset-rows.ts';
-import { stepsFrom, takeSteps, type ChangeReport } from '../../../plugins/console/src/connector/offset-steps.ts';
+import { exactText, parseExact } from '../../src/common/exact-json.ts';
+import { offsetText, readOffset, sinkRows, totals, writtenOffset } from '../../src/connector/offset-rows.ts';
+import { stepsFrom, takeSteps, type ChangeReport } from '../../src/connector/offset-steps.ts';
 
 const partition = (number: number) => ({ kafka_topic: 'orders', kafka_partition: number });
 const at = (offset: number) => ({ kafka_offset: offset });

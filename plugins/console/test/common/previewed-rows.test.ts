@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { payloadText, rowTables } from '../../../plugins/console/src/common/previewed-rows.ts';
+import { payloadText, rowTables } from '../../src/common/previewed-rows.ts';
 
 describe('a previewed record', () => {
   it('is shown without its schema, cut where it is long, and as it is where it only looks like one with a schema', () => {

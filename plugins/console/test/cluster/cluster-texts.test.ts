@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { matchingOptions, matchingPlugins } from '../../../plugins/console/src/cluster/plugin-search.ts';
-import { rebalanceText } from '../../../plugins/console/src/cluster/rebalance-text.ts';
-import { topicProblems, type InternalTopic } from '../../../plugins/console/src/cluster/topic-problems.ts';
-import { bytesText } from '../../../plugins/console/src/common/bytes-text.ts';
+import { matchingOptions, matchingPlugins } from '../../src/cluster/plugin-search.ts';
+import { rebalanceText } from '../../src/cluster/rebalance-text.ts';
+import { topicProblems, type InternalTopic } from '../../src/cluster/topic-problems.ts';
+import { bytesText } from '../../src/common/bytes-text.ts';
 
 const TOPIC: InternalTopic = {
   name: 'configs',

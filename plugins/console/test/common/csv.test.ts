@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { csvOf } from '../../../plugins/console/src/common/csv.ts';
-import type { FleetRow } from '../../../plugins/console/src/common/fleet-row.ts';
-import { fleetCsv } from '../../../plugins/console/src/fleet/fleet-csv.ts';
+import { csvOf } from '../../src/common/csv.ts';
+import type { FleetRow } from '../../src/common/fleet-row.ts';
+import { fleetCsv } from '../../src/fleet/fleet-csv.ts';
 
 describe('CSV of the console', () => {
   it('quotes what has to be quoted, and tells NULL from an empty text', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Restart } from '../../../plugins/console/src/connector/health.ts';
-import { alike, restartText } from '../../../plugins/console/src/connector/restart-text.ts';
+import type { Restart } from '../../src/connector/health.ts';
+import { alike, restartText } from '../../src/connector/restart-text.ts';
 
 describe('an automatic restart in the console', () => {
   const restart = (given: Partial<Restart> = {}): Restart => ({

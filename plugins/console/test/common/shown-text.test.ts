@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { shownText } from '../../../plugins/console/src/common/shown-text.ts';
+import { shownText } from '../../src/common/shown-text.ts';
 
 describe('texts in the console', () => {
   it('name what nobody would see, and what changes the order of the rest', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { parse as parseProperties } from 'dot-properties';
 import { parse as parseYaml } from 'yaml';
-import { curlCommand, propertiesText, strimziText } from '../../../../plugins/console/src/editor/config-copies.ts';
-import type { Entry } from '../../../../plugins/console/src/editor/config-document.ts';
+import { curlCommand, propertiesText, strimziText } from '../../src/editor/config-copies.ts';
+import type { Entry } from '../../src/editor/config-document.ts';
 
 const HOSTILE = [
   `'; touch /tmp/x; '`,
