@@ -7,7 +7,7 @@ import { jaasFileOf } from '../tls/jaas-file.ts';
 import { restExtensions } from './extensions.ts';
 import { listenerTls } from '../tls/listener-tls.ts';
 import { nameOf, type OwnAddress } from './request-origin.ts';
-import { hostPort, RestServer, type Role, type Served, type ServerDependencies } from './server.ts';
+import { hostPort, RestServer, type Role, type Served, type StartingWorker } from './server.ts';
 
 /** The management API: it listens before the worker is built, so that operators see how far the start has come. */
 export interface RestListeners {
@@ -27,7 +27,7 @@ export interface RestListeners {
  * Listens wherever the configuration says. What is wrong with it is a ConfigError, before anything listens. Until `serve` is
  * called every request is answered as on a worker that is not ready: `/health` at once with 503, others wait.
  */
-export async function openListeners(config: WorkerConfig, dependencies: ServerDependencies): Promise<RestListeners> {
+export async function openListeners(config: WorkerConfig, starting: StartingWorker): Promise<RestListeners> {
   const { rest } = config;
   const admin = rest['admin.listeners'];
   const extensions = restExtensions(
@@ -36,10 +36,10 @@ export async function openListeners(config: WorkerConfig, dependencies: ServerDe
       credentialsFile: config.own['rest.basic.auth.credentials.file'],
       jaasFile: jaasFileOf(process.env['KAFKA_OPTS']),
     },
-    dependencies.logger,
+    starting.logger,
   );
   const own: OwnAddress = { url: '', names: [] };
-  const server = new RestServer(dependencies, {
+  const server = new RestServer(starting, {
     allowedHosts: config.own['allowed.hosts'],
     own,
     admin: admin === null ? 'shared' : admin.length === 0 ? 'off' : 'apart',

@@ -57,8 +57,8 @@ export interface RestSettings {
   readonly answers?: Partial<AnswerLimits>;
 }
 
-/** What a server needs before the worker is built. */
-export interface ServerDependencies {
+/** A worker that is not built yet. */
+export interface StartingWorker {
   /** What the worker's start is busy with. */
   readonly stage: StageTracker;
   /** What no answer may show. */
@@ -84,7 +84,7 @@ type Handle = (context: Context, next: Koa.Next) => Promise<void>;
  *   listening (health answers, other requests wait) --serve--> the resources answer --close--> closed
  */
 export class RestServer {
-  readonly #dependencies: ServerDependencies;
+  readonly #starting: StartingWorker;
   readonly #settings: RestSettings;
   readonly #listeners: Readonly<Record<Role, RequestListener>>;
   readonly #open: PortListener[] = [];
@@ -98,8 +98,8 @@ export class RestServer {
     this.#refuse = reject;
   });
 
-  constructor(dependencies: ServerDependencies, settings: RestSettings) {
-    this.#dependencies = dependencies;
+  constructor(starting: StartingWorker, settings: RestSettings) {
+    this.#starting = starting;
     this.#settings = settings;
     this.#answers = new AnswerBudget(settings.answers);
     this.#listeners = {
@@ -162,7 +162,7 @@ export class RestServer {
       this.#bodies.watch(context.req, context.res, isInternal(context));
       await next();
     });
-    app.use(errors(this.#dependencies));
+    app.use(errors(this.#starting));
     app.use(async (context: Context, next) => {
       await next();
       this.#answers.hold(context.res, context.body);
@@ -177,7 +177,7 @@ export class RestServer {
   }
 
   async #handle(role: Role, context: Context, next: Koa.Next): Promise<void> {
-    const { stage } = this.#dependencies;
+    const { stage } = this.#starting;
     if (this.#handles === undefined) {
       if (role === 'main' && HEALTH.test(context.path)) {
         answerStarting(context, stage);
@@ -229,7 +229,7 @@ export function hostPort(host: string, port: number): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
 }
 
-function errors({ logger, secrets }: ServerDependencies): Koa.Middleware {
+function errors({ logger, secrets }: StartingWorker): Koa.Middleware {
   return async (context: Context, next) => {
     try {
       await next();

@@ -13,12 +13,17 @@ import type { ClientProperties, CompactedTopicOptions } from '../kafka/api.ts';
 import { createKafkaClient } from '../kafka/client.ts';
 import { WorkerDrains } from '../operate/drain/worker-drains.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { Mode, ModeDependencies } from './mode.ts';
+import type { PeerClient } from '../herder/peer-client.ts';
+import type { Mode, OwnAddress } from './mode.ts';
 
 /** A worker of a group that shares connectors and tasks; what it stores is in internal topics. */
-export function distributedMode(config: DistributedWorkerConfig, dependencies: ModeDependencies): Mode {
+export function distributedMode(
+  config: DistributedWorkerConfig,
+  { url, advertised: workerId }: OwnAddress,
+  peers: PeerClient,
+  logger: Logger,
+): Mode {
   const { distributed, topics, clients } = config;
-  const { url, workerId, peers, logger } = dependencies;
   const groupId = distributed['group.id'];
   const stores = openStores(config, logger);
   const { configs } = stores;
@@ -34,7 +39,7 @@ export function distributedMode(config: DistributedWorkerConfig, dependencies: M
     stores,
     placement,
     leader,
-    drains: new WorkerDrains({ ...requests, workerId }),
+    drains: new WorkerDrains(placement, peers, requests.sessionKey, requests.algorithm, workerId),
     internalTopics: new InternalTopics(
       () => createKafkaClient(clients.worker, logger).survey(),
       [

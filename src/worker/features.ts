@@ -10,17 +10,14 @@ import type { Herder } from '../herder/herder.ts';
 import type { ConnectorHistory } from '../operate/history/connector-history.ts';
 import type { MetricsSource } from '../operate/metrics/metrics-source.ts';
 import type { OffsetsPreview } from '../herder/offsets-preview.ts';
-import type { Placement } from '../herder/placement.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { Mode } from './mode.ts';
 
-interface FeaturesDependencies extends Pick<Mode['stores'], 'configs' | 'statuses' | 'own'> {
-  readonly herder: Herder;
-  readonly placement: Placement;
+/** What features ask of a worker besides its herder and stores. */
+interface Surroundings {
   readonly resolver: ConfigResolver;
   readonly secrets: SecretMask;
-  readonly history: ConnectorHistory;
   /** The properties of the worker: defaults of its connectors. */
   readonly workerConfig: Readonly<Record<string, string>>;
   readonly taskStopTimeoutMs: number;
@@ -41,29 +38,36 @@ export interface Features {
 }
 
 /** Makes the features and lets them listen to the herder. */
-export function openFeatures(dependencies: FeaturesDependencies): Features {
-  const { herder, history, secrets, workerConfig } = dependencies;
+export function openFeatures(
+  herder: Herder,
+  { stores, placement }: Pick<Mode, 'stores' | 'placement'>,
+  history: ConnectorHistory,
+  surroundings: Surroundings,
+): Features {
+  const { logger, secrets, workerConfig } = surroundings;
   const { directory } = herder;
   const hide = (text: string): string => secrets.hide(text);
   const healing = new Healing({
-    ...dependencies,
+    ...{ ...stores, ...surroundings, placement },
     defaults: workerConfig,
     hide,
-    restart: (target) => {
-      // The restart does not wait for its entry.
-      void history.recorded(
-        { ...target, by: null, automatic: true },
-        () => Promise.resolve(),
-        () => 'restarted',
-      );
-      return herder.restartFailed(target);
-    },
-    onHeld: (target, reason) => {
-      herder.hold(target, reason);
+    work: {
+      restart: (target) => {
+        // The restart does not wait for its entry.
+        void history.recorded(
+          { ...target, by: null, automatic: true },
+          () => Promise.resolve(),
+          () => 'restarted',
+        );
+        return herder.restartFailed(target);
+      },
+      hold: (target, reason) => {
+        herder.hold(target, reason);
+      },
     },
   });
-  const replays = new Replays({ ...dependencies, tasks: herder.tasks, hide });
-  const committed = new CommittedLags({ ...dependencies, directory });
+  const replays = new Replays({ ...stores, ...surroundings, placement, tasks: herder.tasks, hide });
+  const committed = new CommittedLags(directory, placement, surroundings.readOffsets, logger);
   const hours = new FleetHistory();
   const figures = new TaskFiguresWatch(
     () => herder.taskReports(),
@@ -75,7 +79,7 @@ export function openFeatures(dependencies: FeaturesDependencies): Features {
   );
   const { workerId } = herder;
   const health = new ConnectorHealth({ directory, workerId, figures, committed, secrets, workerConfig, healing });
-  const fleet = new Fleet({ ...dependencies, directory, health, history: hours });
+  const fleet = new Fleet(directory, health, hours, stores.statuses);
   herder.listen(history, healing, health, replays);
   return { health, replays, fleet, metricsSource: metricsSourceOf(herder, { health, healing, replays, committed }) };
 }

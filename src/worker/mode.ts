@@ -3,7 +3,6 @@ import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { RequestAnswers } from '../herder/connector-requests.ts';
 import type { InternalTopics } from '../herder/internal-topics.ts';
 import type { Leader } from '../herder/leader-requests.ts';
-import type { PeerClient } from '../herder/peer-client.ts';
 import type { Placement } from '../herder/placement.ts';
 import type { SessionKeySettings } from '../herder/session-keys.ts';
 import type { ConfigStore } from '../herder/stores/config-store.ts';
@@ -13,16 +12,13 @@ import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import type { StatusStore } from '../herder/stores/status-store.ts';
 import type { WorkerDrains } from '../operate/drain/worker-drains.ts';
 import type { ZombieFencing } from '../herder/zombie-fencing.ts';
-import type { Logger } from '../observe/logger.ts';
 
-/** What a mode needs of the worker. */
-export interface ModeDependencies {
-  /** Where the management API of this worker answers, without a slash at its end. */
+/** Where other workers and clients reach this one. */
+export interface OwnAddress {
+  /** Where the management API answers, without a slash at its end. */
   readonly url: string;
-  /** Advertised `host:port`. */
-  readonly workerId: string;
-  readonly peers: PeerClient;
-  readonly logger: Logger;
+  /** `host:port`; the id of the worker in statuses. */
+  readonly advertised: string;
 }
 
 /** Everything in which a distributed and a standalone worker differ; the rest of the worker does not know which one it is. */

@@ -8,13 +8,11 @@ import { OffsetStore } from '../herder/stores/offset-store.ts';
 import { OwnStore } from '../herder/stores/own-store.ts';
 import { MemoryLog } from '../herder/stores/record-log.ts';
 import { StatusStore } from '../herder/stores/status-store.ts';
-import type { Mode, ModeDependencies } from './mode.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Mode } from './mode.ts';
 
 /** A worker by itself: configurations and statuses in memory, offsets in a file. */
-export function standaloneMode(
-  { standalone }: StandaloneWorkerConfig,
-  { workerId, logger }: Pick<ModeDependencies, 'workerId' | 'logger'>,
-): Mode {
+export function standaloneMode({ standalone }: StandaloneWorkerConfig, workerId: string, logger: Logger): Mode {
   const offsetFile = standalone['offset.storage.file.filename'];
   return {
     stores: {

@@ -27,7 +27,7 @@ import type { ConsoleSettings } from '../operate/console/console-resource.ts';
 import { distributedMode } from './distributed.ts';
 import { openFeatures } from './features.ts';
 import { kafkaClusterId, kafkaTopics } from './kafka-cluster.ts';
-import type { Mode, ModeDependencies } from './mode.ts';
+import type { Mode, OwnAddress } from './mode.ts';
 import { served, type ServedParts } from './routes.ts';
 import { connectorValidation, openPlugins, type OpenedPlugins } from './plugins.ts';
 import { databaseApi, openServices, type RunningServices } from './services.ts';
@@ -151,7 +151,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   const { plugins, resolver } = dependencies.opened;
   const { common, converterConfig } = config;
   const peers = new PeerClient(peerTls(config.properties));
-  const mode = openMode(config, { url: listeners.url, workerId: listeners.advertised, peers, logger });
+  const mode = openMode(config, listeners, peers, logger);
   const { configs, statuses } = mode.stores;
   const clusterId = kafkaClusterId(config.clients.worker, logger);
   const { clients, exactlyOnce, offsets, openHosting, surroundings } = openTasks(config, mode, {
@@ -199,13 +199,9 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     answers: mode.answers,
     logger: herderLogger,
   });
-  const { health, fleet, replays, metricsSource } = openFeatures({
-    ...mode.stores,
-    herder,
-    placement: mode.placement,
+  const { health, fleet, replays, metricsSource } = openFeatures(herder, mode, history, {
     resolver,
     secrets,
-    history,
     workerConfig: config.properties,
     taskStopTimeoutMs,
     readOffsets: (name) => connectorOffsets.preview(name, { to: 'latest' }),
@@ -234,7 +230,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   // Plugins that were given to this process exist in its main thread alone.
   const read: Read = (reading, options) =>
     dependencies.plugins.length > 0 ? performReading(reading, parts, options.signal) : readers.read(reading, options);
-  const readings = new Readings({ directory: herder.directory, topics, replays, read });
+  const readings = new Readings(herder.directory, topics, replays, read);
   return {
     herder,
     validation,
@@ -275,6 +271,7 @@ function consoleSettings({ own, rest }: WorkerConfig): ConsoleSettings {
   return { readOnly: own['console.read.only'], adminListeners: rest['admin.listeners'] ?? undefined };
 }
 
-function openMode(config: WorkerConfig, dependencies: ModeDependencies): Mode {
-  return config.mode === 'distributed' ? distributedMode(config, dependencies) : standaloneMode(config, dependencies);
+function openMode(config: WorkerConfig, own: OwnAddress, peers: PeerClient, logger: Logger): Mode {
+  if (config.mode === 'standalone') return standaloneMode(config, own.advertised, logger);
+  return distributedMode(config, own, peers, logger);
 }

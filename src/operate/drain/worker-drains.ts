@@ -5,16 +5,6 @@ import type { PeerClient } from '../../herder/peer-client.ts';
 import type { DrainablePlacement, GroupWorker } from '../../herder/placement.ts';
 import { signedHeaders } from '../../herder/request-signature.ts';
 
-export interface WorkerDrainsDependencies {
-  readonly placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>;
-  readonly peers: Pick<PeerClient, 'request'>;
-  readonly sessionKey: () => SessionKey | undefined;
-  /** `inter.worker.signature.algorithm` */
-  readonly algorithm: string;
-  /** This worker: advertised `host:port`. */
-  readonly workerId: string;
-}
-
 export type DrainState = 'running' | 'draining' | 'drained';
 
 export interface DrainedWorker extends GroupWorker {
@@ -35,17 +25,35 @@ const TIMEOUT_MS = 10_000;
  * the worker then says so itself each time that it joins the group, so that the next leader knows it too.
  */
 export class WorkerDrains {
-  readonly #dependencies: WorkerDrainsDependencies;
+  readonly #placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>;
+  readonly #peers: Pick<PeerClient, 'request'>;
+  readonly #sessionKey: () => SessionKey | undefined;
+  readonly #algorithm: string;
+  readonly #workerId: string;
   /** Leader only: what workers were told that does not show in the group yet. */
   readonly #told = new Map<string, boolean>();
 
-  constructor(dependencies: WorkerDrainsDependencies) {
-    this.#dependencies = dependencies;
+  /**
+   * `algorithm`: `inter.worker.signature.algorithm`
+   * `workerId`: of this worker, advertised `host:port`.
+   */
+  constructor(
+    placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>,
+    peers: Pick<PeerClient, 'request'>,
+    sessionKey: () => SessionKey | undefined,
+    algorithm: string,
+    workerId: string,
+  ) {
+    this.#placement = placement;
+    this.#peers = peers;
+    this.#sessionKey = sessionKey;
+    this.#algorithm = algorithm;
+    this.#workerId = workerId;
   }
 
   /** The workers of the group. Throws a NotOwnerError unless this worker leads. */
   workers(): readonly DrainedWorker[] {
-    const { placement } = this.#dependencies;
+    const placement = this.#placement;
     if (placement.isLeaderForeign) {
       throw new RequestError(
         409,
@@ -98,7 +106,8 @@ export class WorkerDrains {
 
   /** The leader has told this worker. Throws a RequestError with 409 where another worker was meant. */
   obey({ worker, drain }: DrainOrder): void {
-    const { placement, workerId } = this.#dependencies;
+    const placement = this.#placement;
+    const workerId = this.#workerId;
     if (worker.toLowerCase() !== workerId.toLowerCase()) {
       throw new RequestError(409, `This is worker ${workerId}, not ${worker}.`);
     }
@@ -106,8 +115,10 @@ export class WorkerDrains {
   }
 
   async #tell({ workerId, url }: GroupWorker, order: DrainOrder): Promise<void> {
-    const { peers, sessionKey, algorithm } = this.#dependencies;
-    if (workerId.toLowerCase() === this.#dependencies.workerId.toLowerCase()) {
+    const peers = this.#peers;
+    const sessionKey = this.#sessionKey;
+    const algorithm = this.#algorithm;
+    if (workerId.toLowerCase() === this.#workerId.toLowerCase()) {
       this.obey(order);
       return;
     }

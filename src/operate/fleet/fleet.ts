@@ -53,13 +53,6 @@ export interface FleetLook {
   readonly silent: readonly SilentWorker[];
 }
 
-interface FleetDependencies {
-  readonly directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
-  readonly health: Pick<ConnectorHealth, 'views'>;
-  readonly history: FleetHistory;
-  readonly statuses: Pick<StatusStore, 'onChange'>;
-}
-
 const SILENT = 'SILENT';
 /** One request may have gone wrong. */
 const SILENT_MS = 1000;
@@ -68,14 +61,26 @@ const MAX_WORKERS = 20;
 
 /** All connectors of the cluster at a glance, and the last hour of those that run here. */
 export class Fleet {
-  readonly #dependencies: FleetDependencies;
+  readonly #directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
+  readonly #health: Pick<ConnectorHealth, 'views'>;
+  readonly #history: FleetHistory;
+  readonly #statuses: Pick<StatusStore, 'onChange'>;
 
-  constructor(dependencies: FleetDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    directory: Pick<ConnectorDirectory, 'names' | 'configOf'>,
+    health: Pick<ConnectorHealth, 'views'>,
+    history: FleetHistory,
+    statuses: Pick<StatusStore, 'onChange'>,
+  ) {
+    this.#directory = directory;
+    this.#health = health;
+    this.#history = history;
+    this.#statuses = statuses;
   }
 
   async look(ask: AskWorker, askRates: AskRates): Promise<FleetLook> {
-    const { health, directory } = this.#dependencies;
+    const health = this.#health;
+    const directory = this.#directory;
     const [views, others] = await Promise.all([health.views(ask), askRates()]);
     const rates = merged([this.ownRates(), ...others]);
     const rows = views.map((view): FleetRow => {
@@ -104,12 +109,13 @@ export class Fleet {
 
   /** The listener is called when the state of a connector or task anywhere in the cluster has changed. Returns what ends that. */
   onChange(listener: () => void): () => void {
-    return this.#dependencies.statuses.onChange(listener);
+    return this.#statuses.onChange(listener);
   }
 
   /** Of the connectors that have run here within the last hour. */
   ownRates(): readonly OwnRate[] {
-    const { directory, history } = this.#dependencies;
+    const directory = this.#directory;
+    const history = this.#history;
     return directory.names().flatMap((name) => {
       const { rate } = history.newest(name);
       const spark = history.spark(name);
@@ -119,7 +125,7 @@ export class Fleet {
 
   /** Of the tasks on this worker. */
   history(connector: string): ConnectorHistory {
-    return this.#dependencies.history.series(connector);
+    return this.#history.series(connector);
   }
 }
 

@@ -17,14 +17,6 @@ export interface CommittedLag {
   readonly topics: readonly TopicLag[];
 }
 
-export interface CommittedLagsDependencies {
-  readonly directory: Pick<ConnectorDirectory, 'names' | 'status'>;
-  readonly placement: Pick<Placement, 'ownsConnector'>;
-  /** The difference between committed offsets and ends of a connector, by partition. */
-  readonly readOffsets: (connector: string) => Promise<OffsetsPreview>;
-  readonly logger: Logger;
-}
-
 const EVERY_MS = 5000;
 /** Connectors whose offsets are read in one round, one after another. */
 const MAX_IN_ROUND = 20;
@@ -37,7 +29,10 @@ export const READING: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
  * read know their lag. One request for each such connector every five seconds, less often where there are more than twenty.
  */
 export class CommittedLags {
-  readonly #dependencies: CommittedLagsDependencies;
+  readonly #directory: Pick<ConnectorDirectory, 'names' | 'status'>;
+  readonly #placement: Pick<Placement, 'ownsConnector'>;
+  readonly #readOffsets: (connector: string) => Promise<OffsetsPreview>;
+  readonly #logger: Logger;
   readonly #intervalMs: number;
   readonly #lags = new Map<string, CommittedLag>();
   /** By `performance.now()`. */
@@ -45,8 +40,20 @@ export class CommittedLags {
   #timer: NodeJS.Timeout | undefined;
   #isReading = false;
 
-  constructor(dependencies: CommittedLagsDependencies, intervalMs = EVERY_MS) {
-    this.#dependencies = dependencies;
+  /**
+   * `readOffsets`: the difference between committed offsets and ends of a connector, by partition.
+   */
+  constructor(
+    directory: Pick<ConnectorDirectory, 'names' | 'status'>,
+    placement: Pick<Placement, 'ownsConnector'>,
+    readOffsets: (connector: string) => Promise<OffsetsPreview>,
+    logger: Logger,
+    intervalMs = EVERY_MS,
+  ) {
+    this.#directory = directory;
+    this.#placement = placement;
+    this.#readOffsets = readOffsets;
+    this.#logger = logger;
     this.#intervalMs = intervalMs;
   }
 
@@ -89,17 +96,18 @@ export class CommittedLags {
   async #readOne(connector: string): Promise<void> {
     this.#readAt.set(connector, performance.now());
     try {
-      const { partitions, skipped } = await this.#dependencies.readOffsets(connector);
+      const { partitions, skipped } = await this.#readOffsets(connector);
       if (skipped === null) this.#lags.delete(connector);
       else this.#lags.set(connector, { connector, lag: skipped, topics: topicsOf(partitions) });
     } catch (error) {
       this.#lags.delete(connector);
-      this.#dependencies.logger.debug({ err: error, connector }, `The offsets of connector ${connector} are not known`);
+      this.#logger.debug({ err: error, connector }, `The offsets of connector ${connector} are not known`);
     }
   }
 
   #idle(): string[] {
-    const { directory, placement } = this.#dependencies;
+    const directory = this.#directory;
+    const placement = this.#placement;
     return directory.names().filter((name) => {
       if (!placement.ownsConnector(name)) return false;
       const status = statusOf(directory, name);

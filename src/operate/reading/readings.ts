@@ -9,13 +9,6 @@ import type { MessagePlace, PeekQuery } from '../messages/topic-peek.ts';
 import type { PreviewRequest } from '../preview/preview-request.ts';
 import type { Read } from './reading.ts';
 
-export interface ReadingsDependencies {
-  readonly directory: Pick<ConnectorDirectory, 'config'>;
-  readonly topics: Pick<ConnectorTopics, 'list'>;
-  readonly replays: Pick<Replays, 'list'>;
-  readonly read: Read;
-}
-
 /** A thread that takes longer is ended. The readings themselves end earlier. */
 const MESSAGES_MS = 40_000;
 const LETTERS_MS = 60_000;
@@ -32,35 +25,45 @@ const NO_LETTERS = { topic: null, scanned: 0, hasMore: false, partitions: [], un
  * too long.
  */
 export class Readings {
-  readonly #dependencies: ReadingsDependencies;
+  readonly #directory: Pick<ConnectorDirectory, 'config'>;
+  readonly #topics: Pick<ConnectorTopics, 'list'>;
+  readonly #replays: Pick<Replays, 'list'>;
+  readonly #read: Read;
 
-  constructor(dependencies: ReadingsDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    directory: Pick<ConnectorDirectory, 'config'>,
+    topics: Pick<ConnectorTopics, 'list'>,
+    replays: Pick<Replays, 'list'>,
+    read: Read,
+  ) {
+    this.#directory = directory;
+    this.#topics = topics;
+    this.#replays = replays;
+    this.#read = read;
   }
 
   /** What a sink would do with messages; see `ConnectorPreview`. */
   preview(plugin: string, request: PreviewRequest, signal: AbortSignal): Promise<string> {
-    return this.#dependencies.read({ kind: 'preview', plugin, request }, { signal, timeoutMs: PREVIEW_MS });
+    return this.#read({ kind: 'preview', plugin, request }, { signal, timeoutMs: PREVIEW_MS });
   }
 
   /** A page of messages of a connector's topics; see `TopicPeek`. */
   async messages(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
     const options = { signal, timeoutMs: MESSAGES_MS };
-    return this.#dependencies.read({ kind: 'messages', ...this.#ofTopics(connector), query }, options);
+    return this.#read({ kind: 'messages', ...this.#ofTopics(connector), query }, options);
   }
 
   /** What the connector would do with one message. */
   async messagePreview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
     const options = { signal, timeoutMs: PREVIEW_MS };
-    return this.#dependencies.read({ kind: 'message preview', ...this.#ofTopics(connector), place }, options);
+    return this.#read({ kind: 'message preview', ...this.#ofTopics(connector), place }, options);
   }
 
   /** The groups of a connector's dead letters; see `ConnectorDeadLetters`. */
   async letterGroups(connector: string, limit: number, signal: AbortSignal): Promise<string> {
-    if (deadLetterTopic(this.#dependencies.directory.config(connector)) === undefined)
-      return JSON.stringify(NO_LETTERS);
+    if (deadLetterTopic(this.#directory.config(connector)) === undefined) return JSON.stringify(NO_LETTERS);
     const options = { signal, timeoutMs: LETTERS_MS };
-    return this.#dependencies.read({ kind: 'letter groups', ...(await this.#ofLetters(connector)), limit }, options);
+    return this.#read({ kind: 'letter groups', ...(await this.#ofLetters(connector)), limit }, options);
   }
 
   async lettersPreview(
@@ -70,36 +73,36 @@ export class Readings {
     signal: AbortSignal,
   ): Promise<string> {
     const reading = { kind: 'letters preview', ...(await this.#ofLetters(connector)), selection, chain } as const;
-    return this.#dependencies.read(reading, { signal, timeoutMs: PREVIEW_MS });
+    return this.#read(reading, { signal, timeoutMs: PREVIEW_MS });
   }
 
   async letter(connector: string, partition: number, offset: number, signal: AbortSignal): Promise<string> {
     const reading = { kind: 'letter', ...(await this.#ofLetters(connector)), partition, offset } as const;
-    return this.#dependencies.read(reading, { signal, timeoutMs: LETTERS_MS });
+    return this.#read(reading, { signal, timeoutMs: LETTERS_MS });
   }
 
   /** Rejects with 404 if the whole topic has no letter of the selection. */
   async requireLetters(connector: string, config: ConnectorConfig, selection: LetterSelection): Promise<void> {
     const signal = new AbortController().signal;
     const reading = { kind: 'has letters', connector, config, selection } as const;
-    await this.#dependencies.read(reading, { signal, timeoutMs: LETTERS_MS });
+    await this.#read(reading, { signal, timeoutMs: LETTERS_MS });
   }
 
   /** The number of letters of a replay that have failed again. */
   async failedLetters(connector: string, replay: StoredReplay): Promise<number> {
-    const config = this.#dependencies.directory.config(connector);
+    const config = this.#directory.config(connector);
     const signal = new AbortController().signal;
     const reading = { kind: 'failed letters', connector, config, replay } as const;
-    return Number(await this.#dependencies.read(reading, { signal, timeoutMs: COUNT_MS }));
+    return Number(await this.#read(reading, { signal, timeoutMs: COUNT_MS }));
   }
 
   #ofTopics(connector: string) {
-    const config = this.#dependencies.directory.config(connector);
-    return { connector, config, topics: this.#dependencies.topics.list(connector) };
+    const config = this.#directory.config(connector);
+    return { connector, config, topics: this.#topics.list(connector) };
   }
 
   async #ofLetters(connector: string) {
-    const config = this.#dependencies.directory.config(connector);
-    return { connector, config, replays: await this.#dependencies.replays.list(connector) };
+    const config = this.#directory.config(connector);
+    return { connector, config, replays: await this.#replays.list(connector) };
   }
 }

@@ -16,6 +16,14 @@ import { RestartCounts, type RestartFigures } from './restart-counts.ts';
 import { decideRestart } from './restart-policy.ts';
 import { restartSentence, type RestartView } from './restart-view.ts';
 
+/** Starts and holds what has failed. */
+export interface RestartedWork {
+  /** Starts it anew; its failure comes back by `onFailed`. */
+  restart(target: RestartTarget): Promise<unknown>;
+  /** It is FAILED on this worker now, and waits for its next attempt. */
+  hold(target: RestartTarget, reason: string): void;
+}
+
 export interface HealingDependencies {
   readonly own: OwnStore;
   readonly configs: Pick<ConfigStore, 'connector'>;
@@ -25,10 +33,7 @@ export interface HealingDependencies {
   readonly defaults: RawConfig;
   /** Takes secrets out of a reason. */
   readonly hide: (text: string) => string;
-  /** Starts it anew; its failure comes back by `onFailed`. */
-  readonly restart: (target: RestartTarget) => Promise<unknown>;
-  /** It is FAILED on this worker now, and waits for its next attempt. */
-  readonly onHeld: (target: RestartTarget, reason: string) => void;
+  readonly work: RestartedWork;
   readonly logger: Logger;
 }
 
@@ -132,7 +137,7 @@ export class Healing implements HerderListener {
     }
     this.#wait(care, waitMs);
     this.#dependencies.logger.info({ ...target }, `Taken over: ${restartSentence(target, entry)}`);
-    this.#dependencies.onHeld(target, entry.reason);
+    this.#dependencies.work.hold(target, entry.reason);
     return true;
   }
 
@@ -232,7 +237,7 @@ export class Healing implements HerderListener {
 
   #attempt(care: Care): void {
     const { target, entry } = care;
-    const { placement, logger, restart } = this.#dependencies;
+    const { placement, logger, work } = this.#dependencies;
     if (this.#closed || entry === undefined) return;
     if (!this.#isOwn(target)) {
       this.onLeft(target);
@@ -243,7 +248,7 @@ export class Healing implements HerderListener {
       return;
     }
     this.#begin(care, entry);
-    restart(target).catch((error: unknown) => {
+    work.restart(target).catch((error: unknown) => {
       logger.error({ err: error, ...target }, `${targetText(target)} could not be restarted`);
     });
   }

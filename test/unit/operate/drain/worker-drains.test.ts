@@ -19,18 +19,18 @@ class Leader {
   isDraining = false;
   status = 204;
   readonly requests: PeerRequest[] = [];
-  readonly drains = new WorkerDrains({
-    placement: this.placement(),
-    peers: {
+  readonly drains = new WorkerDrains(
+    this.placement(),
+    {
       request: (request) => {
         this.requests.push(request);
         return Promise.resolve({ status: this.status, headers: {}, body: Buffer.from('no') });
       },
     },
-    sessionKey: () => KEY,
-    algorithm: 'HmacSHA256',
-    workerId: 'a:8083',
-  });
+    () => KEY,
+    'HmacSHA256',
+    'a:8083',
+  );
 
   placement() {
     // eslint-disable-next-line @typescript-eslint/no-this-alias -- the getters read the leader

@@ -32,22 +32,20 @@ describe('the lag of sinks of which no task reads', () => {
     read.splice(0);
     lags = new CommittedLags(
       {
-        directory: {
-          names: () => [...connectors.keys()],
-          status: (name: string) => {
-            const found = connectors.get(name);
-            if (found === undefined || found.type === 'unknown') throw new Error('404');
-            const tasks = found.tasks.map((state, task) => [task, { state }] as const);
-            return { name, connector: { state: 'STOPPED' }, tasks, type: found.type } as never;
-          },
+        names: () => [...connectors.keys()],
+        status: (name: string) => {
+          const found = connectors.get(name);
+          if (found === undefined || found.type === 'unknown') throw new Error('404');
+          const tasks = found.tasks.map((state, task) => [task, { state }] as const);
+          return { name, connector: { state: 'STOPPED' }, tasks, type: found.type } as never;
         },
-        placement: { ownsConnector: (name: string) => connectors.get(name)?.isOwned === true },
-        readOffsets: async (name) => {
-          read.push(name);
-          return (await answers.get(name)?.()) ?? offsets({ t: [5] });
-        },
-        logger: silentLogger,
       },
+      { ownsConnector: (name: string) => connectors.get(name)?.isOwned === true },
+      async (name) => {
+        read.push(name);
+        return (await answers.get(name)?.()) ?? offsets({ t: [5] });
+      },
+      silentLogger,
       5,
     );
   });

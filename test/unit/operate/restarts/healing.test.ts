@@ -49,11 +49,13 @@ describe('restarts of what has failed', () => {
       resolver: { resolve: (config) => Promise.resolve({ config, ttlMs: undefined, values: new Map() }) },
       defaults,
       hide: (text) => text.replace('secret', '[hidden]'),
-      restart: (target) => {
-        restarted.push(targetText(target));
-        return Promise.resolve();
+      work: {
+        restart: (target) => {
+          restarted.push(targetText(target));
+          return Promise.resolve();
+        },
+        hold: (target) => held.push(targetText(target)),
       },
-      onHeld: (target) => held.push(targetText(target)),
       logger: silentLogger,
     });
     workers.push(healing);
