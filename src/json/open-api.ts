@@ -85,6 +85,11 @@ export function objectOf<P extends Properties>(properties: P): Typed<ObjectShape
   };
 }
 
+/** The same, with properties that are not named allowed too. */
+export function withMore<T>(schema: Typed<T>): Typed<T> {
+  return { ...schema, additionalProperties: true };
+}
+
 const components = new WeakMap<object, { readonly name: string; readonly schema: JsonSchema }>();
 
 /** A schema that documents name: where it is used, they have a reference to it. */

@@ -56,7 +56,6 @@ export const TASK_PART = component(
   'TaskPart',
   objectOf({ name: TEXT, state: TEXT, 'error?': TEXT, counts: mapOf(ANY) }),
 );
-export type TaskPartAnswer = ShapeOf<typeof TASK_PART>;
 export const EXPANDED_CONNECTORS = component(
   'ExpandedConnectors',
   mapOf(objectOf({ 'info?': CONNECTOR_INFO, 'status?': CONNECTOR_STATE_INFO })),
@@ -79,10 +78,8 @@ export const OFFSETS_PREVIEW = component(
     offsets: arrayOf(objectOf(OFFSET)),
   }),
 );
-export type OffsetsPreviewAnswer = ShapeOf<typeof OFFSETS_PREVIEW>;
 export const ACTIVE_TOPICS = component('ActiveTopics', mapOf(objectOf({ topics: arrayOf(TEXT) })));
 export const PLUGIN_INFO = component('PluginInfo', objectOf({ class: TEXT, type: TEXT, version: nullable(TEXT) }));
-export type PluginInfoAnswer = ShapeOf<typeof PLUGIN_INFO>;
 export const CONFIG_KEY_INFO = component(
   'ConfigKeyInfo',
   objectOf({
@@ -100,7 +97,6 @@ export const CONFIG_KEY_INFO = component(
     dependents: arrayOf(TEXT),
   }),
 );
-export type ConfigKeyInfoAnswer = ShapeOf<typeof CONFIG_KEY_INFO>;
 export const CONFIG_INFOS = component(
   'ConfigInfos',
   objectOf({
@@ -121,6 +117,5 @@ export const CONFIG_INFOS = component(
     ),
   }),
 );
-export type ConfigInfosAnswer = ShapeOf<typeof CONFIG_INFOS>;
 export const LOGGER_LEVEL = component('LoggerLevel', objectOf({ level: TEXT, last_modified: nullable(INTEGER) }));
 export type LoggerLevelAnswer = ShapeOf<typeof LOGGER_LEVEL>;

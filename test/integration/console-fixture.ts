@@ -1,8 +1,9 @@
-import type { Locator } from 'playwright-core';
 import { sinkConfig } from '../support/connectors.ts';
-import { consolePage } from '../../plugins/console/test/support/console-page.ts';
+import { consolePage, type ConsolePage } from '../../plugins/console/test/support/console-page.ts';
 import { uniqueName } from '../support/services.ts';
 import { workerServices } from '../support/worker-services.ts';
+
+type Locator = ReturnType<ConsolePage['page']['locator']>;
 
 /** To be called within a `describe`: the console of a worker, with the rows of its table of connectors. */
 export function fleetConsole() {

@@ -69,7 +69,7 @@ const SELECTION = {
   additionalProperties: false,
 } as const;
 
-export const PREVIEW_LETTERS_BODY = {
+const PREVIEW_LETTERS_BODY = {
   type: 'object',
   properties: {
     selection: SELECTION,
@@ -79,7 +79,7 @@ export const PREVIEW_LETTERS_BODY = {
   additionalProperties: false,
 } as const;
 
-export const REPLAY_LETTERS_BODY = {
+const REPLAY_LETTERS_BODY = {
   ...PREVIEW_LETTERS_BODY,
   properties: {
     ...PREVIEW_LETTERS_BODY.properties,

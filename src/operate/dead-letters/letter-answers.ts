@@ -8,7 +8,6 @@ import {
   nullable,
   objectOf,
   TEXT,
-  type ShapeOf,
 } from '../../json/open-api.ts';
 
 const PLACE = objectOf({ partition: INTEGER, offset: INTEGER, timestamp: INTEGER });
@@ -58,7 +57,6 @@ export const DEAD_LETTERS = component(
     faults: objectOf({ unanswered: arrayOf(INTEGER), recent: arrayOf(RECENT_FAULT) }),
   }),
 );
-export type DeadLettersAnswer = ShapeOf<typeof DEAD_LETTERS>;
 export const PREVIEWED_LETTERS = component(
   'PreviewedLetters',
   objectOf({ topic: TEXT, scanned: INTEGER, hasMore: BOOLEAN, records: arrayOf(ANY_OBJECT) }),
@@ -85,4 +83,3 @@ export const REPLAY = component(
     reason: nullable(TEXT),
   }),
 );
-export type ReplayAnswer = ShapeOf<typeof REPLAY>;

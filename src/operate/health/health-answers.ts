@@ -10,7 +10,7 @@ import {
   NUMBER,
   objectOf,
   TEXT,
-  type ShapeOf,
+  withMore,
 } from '../../json/open-api.ts';
 import { CONNECTOR_TYPE } from '../../rest/answers.ts';
 import { VERDICTS } from './verdict.ts';
@@ -18,18 +18,17 @@ import { VERDICTS } from './verdict.ts';
 const VERDICT = enumOf(VERDICTS);
 
 /** The lag of a sink that does not read. */
-export const COMMITTED_LAG = {
-  ...objectOf({
+export const COMMITTED_LAG = withMore(
+  objectOf({
     connector: TEXT,
     lag: NUMBER,
     topics: arrayOf(objectOf({ name: TEXT, partitions: NUMBER, lag: nullable(NUMBER) })),
   }),
-  additionalProperties: true,
-};
+);
 
 /** The figures of a task in answers; other workers may be of a later version and send more. */
-export const FIGURES_OF_TASK = {
-  ...objectOf({
+export const FIGURES_OF_TASK = withMore(
+  objectOf({
     'connector?': TEXT,
     task: NUMBER,
     state: TEXT,
@@ -53,10 +52,9 @@ export const FIGURES_OF_TASK = {
     'isInGroup?': BOOLEAN,
     'uncommittedMs?': NUMBER,
   }),
-  additionalProperties: true,
-};
+);
 
-export const RESTART = component(
+const RESTART = component(
   'Restart',
   objectOf({
     task: nullable(INTEGER),
@@ -94,7 +92,6 @@ export const CONNECTOR_HEALTH = component(
     restarts: arrayOf(RESTART),
   }),
 );
-export type ConnectorHealthAnswer = ShapeOf<typeof CONNECTOR_HEALTH>;
 export const CONNECTORS_HEALTH = component(
   'ConnectorsHealth',
   objectOf({
