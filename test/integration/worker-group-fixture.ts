@@ -1,12 +1,16 @@
 import type { Work } from '../../src/herder/group/group-bytes.ts';
 import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-settings.ts';
 import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
+import { openKafkaGroup } from '../../src/herder/group/worker-membership.ts';
+import type { CountedWork } from '../../src/herder/group/known-connectors.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
 import { NO_HANDOVERS, type Handovers } from '../../src/herder/group/handovers.ts';
 import { mayWork, type WorkListener } from '../../src/herder/placement.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';
+
+export type MemberSettings = Omit<WorkerGroupSettings, 'url'>;
 
 /** What all members of a group read from their config topic, and who runs what. */
 class Scene {
@@ -48,7 +52,7 @@ class Member implements WorkListener {
   readonly mightWrite: boolean[] = [];
   readonly #scene: Scene;
 
-  constructor(scene: Scene, name: string, bootstrap: string, settings: WorkerGroupSettings) {
+  constructor(scene: Scene, name: string, bootstrap: string, settings: MemberSettings) {
     this.#scene = scene;
     this.name = name;
     const { logger, lines } = recordingLogger();
@@ -65,21 +69,17 @@ class Member implements WorkListener {
       called?.();
       return scene.work();
     };
-    this.group = new WorkerGroup({
-      settings,
-      client: { 'bootstrap.servers': bootstrap },
-      clientId: '',
-      url: `http://${name}:8083/`,
-      configured: {
-        get offset() {
-          return offset();
-        },
-        refresh: () => (this.readTo === undefined ? Promise.resolve() : new Promise(() => undefined)),
-        work,
-        taskCount: (connector) => scene.tasks.get(connector),
+    const configured: CountedWork = {
+      get offset() {
+        return offset();
       },
-      logger,
-    });
+      refresh: () => (this.readTo === undefined ? Promise.resolve() : new Promise(() => undefined)),
+      work,
+      taskCount: (connector) => scene.tasks.get(connector),
+    };
+    const own = { ...settings, url: `http://${name}:8083/` };
+    const group = openKafkaGroup({ 'bootstrap.servers': bootstrap }, '', own, logger);
+    this.group = new WorkerGroup(group, own, configured, logger);
   }
 
   get count(): number {
@@ -105,7 +105,7 @@ class Member implements WorkListener {
 export class TestWorkers {
   readonly scene = new Scene();
   readonly members: Member[] = [];
-  readonly settings: WorkerGroupSettings;
+  readonly settings: MemberSettings;
   /** The broker that new members connect to. */
   bootstrap: string;
 
@@ -130,14 +130,14 @@ export class TestWorkers {
     return new TestWorkers(uniqueName(name), (await broker()).bootstrapServers);
   }
 
-  member(name: string, more: Partial<WorkerGroupSettings> = {}): Member {
+  member(name: string, more: Partial<MemberSettings> = {}): Member {
     const created = new Member(this.scene, name, this.bootstrap, { ...this.settings, ...more });
     this.members.push(created);
     return created;
   }
 
   /** A member that has joined the group. */
-  async enter(name: string, more: Partial<WorkerGroupSettings> = {}): Promise<Member> {
+  async enter(name: string, more: Partial<MemberSettings> = {}): Promise<Member> {
     const entered = this.member(name, more);
     await entered.group.start(entered);
     return entered;

@@ -1,3 +1,4 @@
+import { sleep } from '../../async/sleep.ts';
 import { toError } from '../../errors.ts';
 import { ErrorCode } from '../../kafka/error-codes.ts';
 import { KafkaError } from '../../kafka/errors.ts';
@@ -11,6 +12,7 @@ import type {
 import type { Logger } from '../../observe/logger.ts';
 import { SpacedLines } from '../../observe/spaced-lines.ts';
 import { decodeMetadata } from './group-bytes.ts';
+import type { WorkerGroupSettings } from './worker-group-settings.ts';
 
 /**
  * Begins the client id, and so the member id, of every Sluice worker in its group: members and tools see which is which,
@@ -35,17 +37,6 @@ export function connectProtocolName(name: string): string {
   return name.startsWith(MARK) ? name.slice(MARK.length) : name;
 }
 
-export interface ForeignMembersDependencies {
-  readonly group: KafkaGroup;
-  readonly groupId: string;
-  /** `mixed.group` */
-  readonly mixed: 'allow' | 'refuse';
-  /** Ends early when the worker stops. */
-  readonly pause: (ms: number) => Promise<void>;
-  readonly isStopped: () => boolean;
-  readonly logger: Logger;
-}
-
 type Offers = ReturnType<GroupProtocol['protocols']>;
 
 /**
@@ -56,16 +47,20 @@ type Offers = ReturnType<GroupProtocol['protocols']>;
  *   open --one came in--> it is removed --> closed --one was quicker (INCONSISTENT_GROUP_PROTOCOL)--> open
  */
 export class ForeignMembers {
-  readonly #dependencies: ForeignMembersDependencies;
+  readonly #group: KafkaGroup;
+  readonly #groupId: string;
+  readonly #logger: Logger;
   readonly #allowed: boolean;
   readonly #lines: SpacedLines;
   #refused: ReadonlySet<string> = new Set();
   #isClosed = false;
 
-  constructor(dependencies: ForeignMembersDependencies) {
-    this.#dependencies = dependencies;
-    this.#allowed = dependencies.mixed === 'allow';
-    this.#lines = new SpacedLines(dependencies.logger);
+  constructor(group: KafkaGroup, { groupId, mixed }: WorkerGroupSettings, logger: Logger) {
+    this.#group = group;
+    this.#groupId = groupId;
+    this.#logger = logger;
+    this.#allowed = mixed === 'allow';
+    this.#lines = new SpacedLines(logger);
   }
 
   /** What this worker offers at JoinGroup, best first. The broker chooses one that all members offer. */
@@ -85,21 +80,20 @@ export class ForeignMembers {
     return { ...generation, protocol: connectProtocolName(generation.protocol) };
   }
 
-  /** Waits until none is in the group, or the worker stops. */
-  async untilGone(): Promise<void> {
-    const { groupId, pause, isStopped, logger } = this.#dependencies;
+  /** Resolves when no foreign member is in the group, or when the signal aborts. */
+  async untilGone(signal: AbortSignal): Promise<void> {
     let sayAtMs = 0;
-    while (!this.#allowed && !isStopped()) {
+    while (!this.#allowed && !signal.aborted) {
       const members = (await this.#inGroup()).map(({ memberId }) => memberId);
       if (members.length === 0) return;
       if (Date.now() >= sayAtMs) {
         sayAtMs = Date.now() + SAY_EVERY_MS;
-        logger.warn(
+        this.#logger.warn(
           { members },
-          `Not joining the worker group ${groupId}: workers that are not Sluice are in it. Stop them, or set mixed.group=allow to work beside them`,
+          `Not joining the worker group ${this.#groupId}: workers that are not Sluice are in it. Stop them, or set mixed.group=allow to work beside them`,
         );
       }
-      await pause(LOOK_EVERY_MS);
+      await sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
     }
   }
 
@@ -124,7 +118,7 @@ export class ForeignMembers {
   }
 
   #logRefusal(memberId: string, url: string): void {
-    const message = `Refused the worker at ${url} in the worker group ${this.#dependencies.groupId}, because it is not Sluice: it gets no work and is taken out of the group. Stop it, or set mixed.group=allow on all Sluice workers`;
+    const message = `Refused the worker at ${url} in the worker group ${this.#groupId}, because it is not Sluice: it gets no work and is taken out of the group. Stop it, or set mixed.group=allow on all Sluice workers`;
     this.#lines.log('error', { memberId, url }, message, 'refused');
   }
 
@@ -134,13 +128,10 @@ export class ForeignMembers {
     if (refused.size === 0) return false;
     this.#refused = new Set();
     try {
-      await this.#dependencies.group.remove(({ memberId }) => refused.has(memberId));
+      await this.#group.remove(({ memberId }) => refused.has(memberId));
       this.#isClosed = true;
     } catch (error) {
-      this.#dependencies.logger.warn(
-        { reason: toError(error).message },
-        'Refused workers could not be taken out of the group',
-      );
+      this.#logger.warn({ reason: toError(error).message }, 'Refused workers could not be taken out of the group');
     }
     return true;
   }
@@ -148,9 +139,9 @@ export class ForeignMembers {
   /** None where the group cannot be described: joining it tells more. */
   async #inGroup(): Promise<readonly DescribedMember[]> {
     try {
-      return (await this.#dependencies.group.members()).filter(({ memberId }) => !isSluice(memberId));
+      return (await this.#group.members()).filter(({ memberId }) => !isSluice(memberId));
     } catch (error) {
-      this.#dependencies.logger.debug({ reason: toError(error).message }, 'Who is in the worker group is not known');
+      this.#logger.debug({ reason: toError(error).message }, 'Who is in the worker group is not known');
       return [];
     }
   }

@@ -4,6 +4,8 @@ import type { ConfigStore } from '../stores/config-store.ts';
 import type { Work } from './group-bytes.ts';
 import type { CountedWork } from './known-connectors.ts';
 import { WorkerGroup } from './worker-group.ts';
+import type { WorkerGroupSettings } from './worker-group-settings.ts';
+import { openKafkaGroup } from './worker-membership.ts';
 
 /** By this name users set the level of what the group logs. */
 const LOGGER = 'org.apache.kafka.connect.runtime.distributed.WorkerCoordinator';
@@ -15,25 +17,22 @@ export function openWorkerGroup(
   url: string,
   logger: Logger,
 ): WorkerGroup {
-  return new WorkerGroup({
-    settings: {
-      groupId: distributed['group.id'],
-      sessionTimeoutMs: distributed['session.timeout.ms'],
-      rebalanceTimeoutMs: distributed['rebalance.timeout.ms'],
-      heartbeatIntervalMs: distributed['heartbeat.interval.ms'],
-      protocol: distributed['connect.protocol'],
-      mixed: own['mixed.group'].toLowerCase() === 'allow' ? 'allow' : 'refuse',
-      maxDelayMs: distributed['scheduled.rebalance.max.delay.ms'],
-      syncTimeoutMs: distributed['worker.sync.timeout.ms'],
-      unsyncBackoffMs: distributed['worker.unsync.backoff.ms'],
-      metricWindow: { sampleMs: Number(common['metrics.sample.window.ms']), samples: common['metrics.num.samples'] },
-    },
-    client: clients.worker,
-    clientId: distributed['client.id'],
+  const settings: WorkerGroupSettings = {
     url: `${url}/`,
-    configured: configuredWork(configs),
-    logger: logger.child({ logger: LOGGER }),
-  });
+    groupId: distributed['group.id'],
+    sessionTimeoutMs: distributed['session.timeout.ms'],
+    rebalanceTimeoutMs: distributed['rebalance.timeout.ms'],
+    heartbeatIntervalMs: distributed['heartbeat.interval.ms'],
+    protocol: distributed['connect.protocol'],
+    mixed: own['mixed.group'].toLowerCase() === 'allow' ? 'allow' : 'refuse',
+    maxDelayMs: distributed['scheduled.rebalance.max.delay.ms'],
+    syncTimeoutMs: distributed['worker.sync.timeout.ms'],
+    unsyncBackoffMs: distributed['worker.unsync.backoff.ms'],
+    metricWindow: { sampleMs: Number(common['metrics.sample.window.ms']), samples: common['metrics.num.samples'] },
+  };
+  const groupLogger = logger.child({ logger: LOGGER });
+  const group = openKafkaGroup(clients.worker, distributed['client.id'], settings, groupLogger);
+  return new WorkerGroup(group, settings, configuredWork(configs), groupLogger);
 }
 
 /**

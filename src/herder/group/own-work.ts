@@ -1,7 +1,7 @@
 import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
-import { NO_HANDOVERS, type Handovers } from './handovers.ts';
+import { LeftHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';
 import { NO_WORK, type MemberAssignment, type Work } from './group-bytes.ts';
 import { taskKey } from './task-key.ts';
 import { WorkSet } from './work-set.ts';
@@ -13,9 +13,13 @@ import { WorkSet } from './work-set.ts';
  *   any --drop--> nothing; `dropped` resolves when everything has stopped
  */
 export class OwnWork {
+  /** This worker wants no work, from the next join on. */
+  isDraining = false;
   readonly #owned = new WorkSet();
   readonly #stop: (work: Work, handsOver: boolean) => Promise<Handovers>;
   readonly #logger: Logger;
+  /** Handovers of the tasks that were given up last, for the workers that get them. */
+  readonly #handovers = new LeftHandovers();
   #generation: Generation | undefined;
   #assignment: MemberAssignment | undefined;
   /** Member and generation of the last assignment. */
@@ -28,6 +32,11 @@ export class OwnWork {
   constructor(stop: (work: Work, handsOver: boolean) => Promise<Handovers>, logger: Logger) {
     this.#stop = stop;
     this.#logger = logger;
+  }
+
+  /** What tasks that this worker gave up leave to the workers that get them. */
+  get handovers(): Handovers {
+    return this.#handovers.all();
   }
 
   get all(): WorkSet {
@@ -95,8 +104,8 @@ export class OwnWork {
   }
 
   /** Resolves when what this worker has of it has been stopped, for others to get it. */
-  async giveUp(work: WorkSet): Promise<Handovers> {
-    return this.#end(work, true);
+  async giveUp(work: WorkSet): Promise<void> {
+    this.#handovers.add(await this.#end(work, true));
   }
 
   /**
@@ -106,6 +115,7 @@ export class OwnWork {
   drop(reason: string, isLost: boolean): void {
     this.#drops += 1;
     this.#assignment = undefined;
+    this.#handovers.clear();
     const all = this.#owned.without();
     if (all.isEmpty) return;
     const count = { connectors: all.connectors.size, tasks: all.tasks.size };

@@ -1,10 +1,9 @@
 import type { MetricWindow } from '../../observe/metrics/sampled-stats.ts';
-import type { ClientProperties } from '../../kafka/api.ts';
 import type { GroupOptions } from '../../kafka/group/group-membership.ts';
-import type { Logger } from '../../observe/logger.ts';
-import type { CountedWork } from './known-connectors.ts';
 
 export interface WorkerGroupSettings extends GroupOptions {
+  /** The URL at which other workers reach this one, with a slash at its end. */
+  readonly url: string;
   /** `connect.protocol` */
   readonly protocol: string;
   /** `mixed.group`: whether members that are no Sluice workers may be in the group. */
@@ -17,16 +16,4 @@ export interface WorkerGroupSettings extends GroupOptions {
   readonly unsyncBackoffMs: number;
   /** Over which time figures of rebalances are computed. */
   readonly metricWindow?: MetricWindow;
-}
-
-export interface WorkerGroupDependencies {
-  readonly settings: WorkerGroupSettings;
-  /** Of the worker's own Kafka clients. */
-  readonly client: ClientProperties;
-  /** `client.id`; empty: named by this worker's address. */
-  readonly clientId: string;
-  /** By which other workers reach this one, with a slash at its end. */
-  readonly url: string;
-  readonly configured: CountedWork;
-  readonly logger: Logger;
 }

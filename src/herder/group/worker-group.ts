@@ -1,16 +1,16 @@
-import { idle } from '../../async/sleep.ts';
+import { idle, sleep } from '../../async/sleep.ts';
 import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import { RequestError, toError } from '../../errors.ts';
-import { Signal, type Generation } from '../../kafka/group/group-membership.ts';
+import { Signal, type Generation, type KafkaGroup } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ClusterView, DrainablePlacement, GroupWorker, WorkListener } from '../placement.ts';
 import { Arrivals } from './arrivals.ts';
 import { readToEnd } from './config-sync.ts';
 import { isSluice } from './foreign-members.ts';
 import { decodeAssignment, type MemberAssignment } from './group-bytes.ts';
-import { LeftHandovers, NO_HANDOVERS } from './handovers.ts';
+import { NO_HANDOVERS } from './handovers.ts';
 import { joinedLine } from './joined-line.ts';
-import { KnownConnectors } from './known-connectors.ts';
+import { KnownConnectors, type CountedWork } from './known-connectors.ts';
 import { DEALT_MS, isMoving } from './move-pace.ts';
 import { OwnWork } from './own-work.ts';
 import { RebalanceHistory } from './rebalance-history.ts';
@@ -18,7 +18,7 @@ import { isAnswered, joinedRejoin, type Rejoin } from './rejoin.ts';
 import { SessionWatch } from './session-watch.ts';
 import { Settling } from './settling.ts';
 import { WorkSet } from './work-set.ts';
-import type { WorkerGroupDependencies } from './worker-group-settings.ts';
+import type { WorkerGroupSettings } from './worker-group-settings.ts';
 import { WorkerMembership } from './worker-membership.ts';
 
 const FOREIGN_REFUSED = 'a worker that is not Sluice was refused';
@@ -42,7 +42,9 @@ const REPEATED_MS = 50;
  * One class, because every step of a round may be the one at which the session ends, the worker stops or is drained.
  */
 export class WorkerGroup implements DrainablePlacement {
-  readonly #dependencies: WorkerGroupDependencies;
+  readonly #settings: WorkerGroupSettings;
+  readonly #configured: CountedWork;
+  readonly #logger: Logger;
   readonly #work: OwnWork;
   readonly #membership: WorkerMembership;
   readonly #watch: SessionWatch;
@@ -51,18 +53,17 @@ export class WorkerGroup implements DrainablePlacement {
   readonly #changed = new Signal();
   #listener: WorkListener | undefined;
   #running: Promise<void> | undefined;
-  #stopped = false;
+  readonly #shutdown = new AbortController();
   readonly #known: KnownConnectors;
   #rejoin: Rejoin | undefined;
-  /** Of the tasks that were given up last, for the workers that get them. */
-  readonly #handovers = new LeftHandovers();
   #joinAgainAtMs: number | undefined;
   readonly #settling = new Settling();
 
-  constructor(dependencies: WorkerGroupDependencies) {
-    const { settings, logger } = dependencies;
-    this.#dependencies = dependencies;
-    this.#known = new KnownConnectors(dependencies.configured);
+  constructor(group: KafkaGroup, settings: WorkerGroupSettings, configured: CountedWork, logger: Logger) {
+    this.#settings = settings;
+    this.#configured = configured;
+    this.#logger = logger;
+    this.#known = new KnownConnectors(configured);
     this.#history = new RebalanceHistory(logger, settings.metricWindow);
     this.#arrivals = new Arrivals(() => {
       this.#changed.notify();
@@ -70,18 +71,7 @@ export class WorkerGroup implements DrainablePlacement {
     this.#work = new OwnWork(async (work, handsOver) => {
       return (await this.#listener?.revoked(work, handsOver)) ?? NO_HANDOVERS;
     }, logger);
-    this.#membership = new WorkerMembership({
-      ...dependencies,
-      allocation: () => this.#work.assignment ?? null,
-      lastCompletedGeneration: () => this.#work.lastCompletedGeneration,
-      handovers: () => this.#handovers.all(),
-      pause: (ms) => this.#pause(ms),
-      isStopped: () => this.#stopped,
-      onState: (state) => {
-        if (state !== 'stable') this.#settling.begin();
-        this.#changed.notify();
-      },
-    });
+    this.#membership = new WorkerMembership(group, settings, configured, this.#work, logger);
     const member = () => this.#membership.watched;
     this.#watch = new SessionWatch(settings.sessionTimeoutMs, member, (reason) => {
       this.#drop(reason);
@@ -126,12 +116,10 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   drain(isDraining: boolean): void {
-    if (this.#membership.isDraining === isDraining) return;
-    this.#membership.isDraining = isDraining;
+    if (this.#work.isDraining === isDraining) return;
+    this.#work.isDraining = isDraining;
     const reason = isDraining ? 'this worker is drained' : 'this worker takes work again';
-    this.#dependencies.logger.info(
-      isDraining ? 'This worker is drained: it gives up its work' : 'This worker takes work again',
-    );
+    this.#logger.info(isDraining ? 'This worker is drained: it gives up its work' : 'This worker takes work again');
     this.#requestRejoin({ reason });
   }
 
@@ -143,7 +131,10 @@ export class WorkerGroup implements DrainablePlacement {
   async start(listener: WorkListener): Promise<void> {
     this.#listener = listener;
     this.#known.readAll();
-    await this.#membership.start();
+    await this.#membership.start(this.#shutdown.signal, (state) => {
+      if (state !== 'stable') this.#settling.begin();
+      this.#changed.notify();
+    });
     this.#watch.start();
     await this.#round();
     this.#running = this.#run();
@@ -151,7 +142,7 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#shutdown.abort();
     this.#watch.stop();
     this.#arrivals.close();
     this.#changed.notify();
@@ -167,13 +158,13 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   async settled(): Promise<void> {
-    if (this.#stopped) throw new RequestError(500, 'Worker is shutting down');
+    if (this.#isStopped()) throw new RequestError(500, 'Worker is shutting down');
     if (this.#settling.isSettled && this.#membership.state === 'stable') return;
     await this.#settling.next();
   }
 
   view(): ClusterView {
-    const { groupId, sessionTimeoutMs, maxDelayMs } = this.#dependencies.settings;
+    const { groupId, sessionTimeoutMs, maxDelayMs } = this.#settings;
     return {
       groupId,
       protocol: this.#work.protocol,
@@ -181,7 +172,7 @@ export class WorkerGroup implements DrainablePlacement {
       leaderUrl: this.leaderUrl,
       isLeader: this.isLeader,
       rebalancing: !this.#settling.isSettled || this.#isMoving,
-      draining: this.#membership.isDraining,
+      draining: this.#work.isDraining,
       lostWorkWaitsMs: sessionTimeoutMs + maxDelayMs,
       ...this.#work.all.toWork(),
       ...this.#history.view(),
@@ -195,20 +186,20 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   #requestRejoin(rejoin: Rejoin): void {
-    if (this.#listener === undefined || this.#stopped) return;
+    if (this.#listener === undefined || this.#isStopped()) return;
     this.#rejoin = joinedRejoin(this.#rejoin, rejoin);
     this.#settling.begin();
     this.#changed.notify();
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopped) {
+    while (!this.#isStopped()) {
       try {
         await this.#untilRejoin();
         if (!this.#isStopped()) await this.#round();
       } catch (error) {
         if (this.#isStopped()) return;
-        this.#dependencies.logger.error({ err: error }, 'The worker group cannot be joined; trying again');
+        this.#logger.error({ err: error }, 'The worker group cannot be joined; trying again');
         this.#drop('the group cannot be joined');
         await this.#pause(AFTER_FAILURE_MS);
       }
@@ -217,11 +208,11 @@ export class WorkerGroup implements DrainablePlacement {
 
   /** The loops go on while others change this. */
   #isStopped(): boolean {
-    return this.#stopped;
+    return this.#shutdown.signal.aborted;
   }
 
   async #untilRejoin(): Promise<void> {
-    while (!this.#stopped) {
+    while (!this.#isStopped()) {
       const { state } = this.#membership;
       const isDealing = this.#arrivals.count > 0 && this.#work.assignment?.delayMs === DEALT_MS;
       if (isDealing && (state === 'stable' || state === 'rebalancing')) {
@@ -250,11 +241,12 @@ export class WorkerGroup implements DrainablePlacement {
 
   /** One rebalance, from giving up what must not run meanwhile to starting what is new. */
   async #round(): Promise<void> {
-    const { settings } = this.#dependencies;
     const { isLost } = this.#membership;
     // Nobody holds work back for a lost member when there is no delay: others have it.
-    if (isLost && (this.#watch.isOverdue || settings.maxDelayMs === 0)) this.#drop('the group gave this worker up');
-    if (settings.protocol.toLowerCase() === 'eager' || this.#work.protocol === 'default') this.#dropForEager(false);
+    if (isLost && (this.#watch.isOverdue || this.#settings.maxDelayMs === 0))
+      this.#drop('the group gave this worker up');
+    if (this.#settings.protocol.toLowerCase() === 'eager' || this.#work.protocol === 'default')
+      this.#dropForEager(false);
     await this.#work.dropped();
     const { drops } = this.#work;
     this.#rejoin = undefined;
@@ -262,7 +254,7 @@ export class WorkerGroup implements DrainablePlacement {
     const generation = await this.#membership.join();
     if (this.#membership.refusesLeader(generation)) {
       await this.#leave('a worker that is not Sluice leads the group');
-      await this.#membership.untilForeignMembersGone();
+      await this.#membership.untilForeignMembersGone(this.#shutdown.signal);
       return;
     }
     await this.#apply(generation, drops);
@@ -270,14 +262,13 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   async #apply(generation: Generation, drops: number): Promise<void> {
-    const assignment = assignmentOf(generation, this.#dependencies.logger);
+    const assignment = assignmentOf(generation, this.#logger);
     if (assignment === undefined) {
       this.#requestRejoin({ reason: 'the leader gave no assignment' });
-      await idle(this.#dependencies.settings.heartbeatIntervalMs);
+      await idle(this.#settings.heartbeatIntervalMs);
       return;
     }
-    const { logger } = this.#dependencies;
-    logger.info(joinedLine(generation, assignment));
+    this.#logger.info(joinedLine(generation, assignment));
     if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager(true);
     if (this.#work.hasTaken(generation)) {
       // The others are still giving up what is to move.
@@ -286,10 +277,9 @@ export class WorkerGroup implements DrainablePlacement {
       return;
     }
     const revoked = WorkSet.of(assignment.revoked);
-    const left = await this.#work.giveUp(revoked);
-    this.#handovers.add(left);
+    await this.#work.giveUp(revoked);
     this.#work.accept(generation);
-    if (this.#dependencies.configured.offset < assignment.configOffset && !(await this.#readToEnd())) {
+    if (this.#configured.offset < assignment.configOffset && !(await this.#readToEnd())) {
       await this.#stayOut();
       return;
     }
@@ -305,9 +295,9 @@ export class WorkerGroup implements DrainablePlacement {
     this.#arrivals.expect(assignment.assigned.tasks);
     this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + assignment.delayMs : undefined;
     if (this.#rejoin !== undefined && isAnswered(this.#rejoin, assignment.configOffset)) this.#rejoin = undefined;
-    logger.info(`Starting connectors and tasks using config offset ${String(assignment.configOffset)}`);
+    this.#logger.info(`Starting connectors and tasks using config offset ${String(assignment.configOffset)}`);
     await this.#listener?.assigned(assignment.assigned, assignment.handovers ?? NO_HANDOVERS);
-    logger.info('Finished starting connectors and tasks');
+    this.#logger.info('Finished starting connectors and tasks');
     this.#history.complete(generation, assignment, this.#work.all);
     if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker gave up work that others are to get' });
     if (this.isLeader && this.#membership.dealsAgain) this.#requestRejoin({ reason: DEALT_ANEW });
@@ -315,18 +305,17 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   async #readToEnd(): Promise<boolean> {
-    const { configured, settings, logger } = this.#dependencies;
-    return readToEnd(configured, settings.syncTimeoutMs, logger);
+    return readToEnd(this.#configured, this.#settings.syncTimeoutMs, this.#logger);
   }
 
   /** Out of the group until the config topic can be read, so as not to hold the others up. */
   async #stayOut(): Promise<void> {
-    const { settings, logger } = this.#dependencies;
-    logger.warn('The end of the config topic was not reached in time; leaving the group until it is');
+    const { unsyncBackoffMs, syncTimeoutMs, maxDelayMs } = this.#settings;
+    this.#logger.warn('The end of the config topic was not reached in time; leaving the group until it is');
     await this.#leave('the config topic cannot be read');
-    const pauseMs = Math.min(settings.unsyncBackoffMs, Math.max(settings.syncTimeoutMs, settings.maxDelayMs / 10));
+    const pauseMs = Math.min(unsyncBackoffMs, Math.max(syncTimeoutMs, maxDelayMs / 10));
     do await this.#pause(pauseMs);
-    while (!this.#stopped && !(await this.#readToEnd()));
+    while (!this.#isStopped() && !(await this.#readToEnd()));
   }
 
   async #leave(reason: string): Promise<void> {
@@ -336,14 +325,12 @@ export class WorkerGroup implements DrainablePlacement {
 
   /** Ends early when the worker stops. */
   async #pause(ms: number): Promise<void> {
-    const until = Date.now() + ms;
-    while (!this.#stopped && Date.now() < until) await this.#changed.wait(until - Date.now());
+    await sleep(ms, this.#shutdown.signal).catch(() => undefined);
   }
 
   /** Stops everything; the next round waits for that. */
   #drop(reason: string, isLost = true): void {
     this.#settling.begin();
-    this.#handovers.clear();
     this.#work.drop(reason, isLost);
     this.#requestRejoin({ reason });
   }

@@ -1,4 +1,5 @@
 import { RequestError } from '../../errors.ts';
+import type { ClientProperties } from '../../kafka/api.ts';
 import {
   KafkaGroup,
   type Generation,
@@ -6,23 +7,26 @@ import {
   type GroupMember,
   type MemberState,
 } from '../../kafka/group/group-membership.ts';
+import type { Logger } from '../../observe/logger.ts';
 import type { GroupWorker } from '../placement.ts';
 import { ForeignMembers, markedClientId, removeStaleMember } from './foreign-members.ts';
+import type { OwnWork } from './own-work.ts';
 import type { WatchedMember } from './session-watch.ts';
-import type { WorkerGroupDependencies } from './worker-group-settings.ts';
-import { WorkerProtocol, type WorkerProtocolDependencies } from './worker-protocol.ts';
+import type { WorkerGroupSettings } from './worker-group-settings.ts';
+import { WorkerProtocol, type ConfiguredWork } from './worker-protocol.ts';
 
 const LEAVE_MS = 2000;
 const NOT_JOINED: WatchedMember = { lastContactAt: 0, unanswered: false, state: 'joining' };
 
-export interface WorkerMembershipDependencies
-  extends
-    WorkerGroupDependencies,
-    Pick<WorkerProtocolDependencies, 'allocation' | 'lastCompletedGeneration' | 'handovers'> {
-  /** Ends early when the worker stops. */
-  readonly pause: (ms: number) => Promise<void>;
-  readonly isStopped: () => boolean;
-  readonly onState: (state: MemberState) => void;
+/** The group as the broker knows it. `clientId`: `client.id`; empty: named by this worker's address. */
+export function openKafkaGroup(
+  client: ClientProperties,
+  clientId: string,
+  settings: WorkerGroupSettings,
+  logger: Logger,
+): KafkaGroup {
+  const name = `connect-${new URL(settings.url).host}`;
+  return new KafkaGroup({ ...client, 'client.id': markedClientId(clientId || name) }, settings, logger, name);
 }
 
 /**
@@ -30,28 +34,26 @@ export interface WorkerMembershipDependencies
  * each time that the group was left.
  */
 export class WorkerMembership {
-  readonly #dependencies: WorkerMembershipDependencies;
+  readonly #url: string;
+  readonly #logger: Logger;
   readonly #group: KafkaGroup;
   readonly #protocol: WorkerProtocol;
   readonly #foreignMembers: ForeignMembers;
-  /** This worker wants no work, from the next join on. */
-  isDraining = false;
+  #onState: (state: MemberState) => void = () => undefined;
   #member: GroupMember | undefined;
 
-  constructor(dependencies: WorkerMembershipDependencies) {
-    const { settings, url, client, logger } = dependencies;
-    this.#dependencies = dependencies;
-    const { host } = new URL(url);
-    const clientId = markedClientId(dependencies.clientId || `connect-${host}`);
-    this.#group = new KafkaGroup({ ...client, 'client.id': clientId }, settings, logger, `connect-${host}`);
-    this.#foreignMembers = new ForeignMembers({ ...dependencies, ...settings, group: this.#group });
-    this.#protocol = new WorkerProtocol({
-      ...dependencies,
-      ...settings,
-      offer: settings.protocol,
-      isDraining: () => this.isDraining,
-      foreignMembers: this.#foreignMembers,
-    });
+  constructor(
+    group: KafkaGroup,
+    settings: WorkerGroupSettings,
+    configured: ConfiguredWork,
+    work: OwnWork,
+    logger: Logger,
+  ) {
+    this.#url = settings.url;
+    this.#logger = logger;
+    this.#group = group;
+    this.#foreignMembers = new ForeignMembers(group, settings, logger);
+    this.#protocol = new WorkerProtocol(settings, configured, work, this.#foreignMembers, logger);
   }
 
   /** Of the requests to the group's coordinator. */
@@ -90,12 +92,12 @@ export class WorkerMembership {
     return this.#member?.generation?.generationId === generationId;
   }
 
-  /** Resolves when nothing of the group keeps this worker from joining it. */
-  async start(): Promise<void> {
-    const { url, logger, isStopped } = this.#dependencies;
-    await removeStaleMember(this.#group, url, logger);
-    await this.#foreignMembers.untilGone();
-    if (isStopped()) throw new RequestError(500, 'Worker is shutting down');
+  /** Resolves when nothing of the group keeps this worker from joining it. The signal aborts when the worker stops. */
+  async start(signal: AbortSignal, onState: (state: MemberState) => void): Promise<void> {
+    this.#onState = onState;
+    await removeStaleMember(this.#group, this.#url, this.#logger);
+    await this.#foreignMembers.untilGone(signal);
+    if (signal.aborted) throw new RequestError(500, 'Worker is shutting down');
     this.#renew();
   }
 
@@ -112,8 +114,8 @@ export class WorkerMembership {
     return this.#foreignMembers.refusesLeader(leaderId);
   }
 
-  async untilForeignMembersGone(): Promise<void> {
-    await this.#foreignMembers.untilGone();
+  async untilForeignMembersGone(signal: AbortSignal): Promise<void> {
+    await this.#foreignMembers.untilGone(signal);
   }
 
   /** Leader only: takes out who was refused; whether there was anybody. */
@@ -137,7 +139,7 @@ export class WorkerMembership {
   }
 
   #renew(): void {
-    this.#member = this.#group.member(this.#protocol, this.#dependencies.onState);
+    this.#member = this.#group.member(this.#protocol, this.#onState);
   }
 
   #renewed(): GroupMember {

@@ -17,8 +17,10 @@ import {
 } from './group-bytes.ts';
 import type { Handovers } from './handovers.ts';
 import { connectProtocolName, isSluice, type ForeignMembers } from './foreign-members.ts';
+import type { OwnWork } from './own-work.ts';
 import { taskKey } from './task-key.ts';
 import { WorkSet } from './work-set.ts';
+import type { WorkerGroupSettings } from './worker-group-settings.ts';
 
 const MAX_SHOWN = 200;
 
@@ -38,27 +40,6 @@ export interface ConfiguredWork {
   work(): Work;
 }
 
-export interface WorkerProtocolDependencies {
-  readonly configured: ConfiguredWork;
-  /** Where other workers reach this one, with a slash at its end. */
-  readonly url: string;
-  /** `connect.protocol` */
-  readonly offer: string;
-  /** `scheduled.rebalance.max.delay.ms` */
-  readonly maxDelayMs: number;
-  /** `worker.sync.timeout.ms` */
-  readonly syncTimeoutMs: number;
-  /** What this worker has, by its last assignment; `null` before the first. */
-  readonly allocation: () => MemberAssignment | null;
-  /** Whether this worker wants no work. */
-  readonly isDraining: () => boolean;
-  readonly lastCompletedGeneration: () => number;
-  /** What tasks that this worker gave up leave to those who get them. */
-  readonly handovers: () => Handovers;
-  readonly foreignMembers: ForeignMembers;
-  readonly logger: Logger;
-}
-
 interface Member extends MemberMetadata {
   readonly memberId: string;
 }
@@ -69,7 +50,11 @@ interface Member extends MemberMetadata {
  */
 export class WorkerProtocol implements GroupProtocol {
   readonly type = 'connect';
-  readonly #dependencies: WorkerProtocolDependencies;
+  readonly #settings: WorkerGroupSettings;
+  readonly #configured: ConfiguredWork;
+  readonly #work: OwnWork;
+  readonly #foreignMembers: ForeignMembers;
+  readonly #logger: Logger;
   readonly #assignor: CooperativeAssignor;
   readonly #lines: SpacedLines;
   /** Leader only: who has what, by the last division. */
@@ -78,10 +63,20 @@ export class WorkerProtocol implements GroupProtocol {
   #lastProtocol: string | undefined;
   #dealsAgain = false;
 
-  constructor(dependencies: WorkerProtocolDependencies) {
-    this.#dependencies = dependencies;
-    this.#lines = new SpacedLines(dependencies.logger);
-    this.#assignor = new CooperativeAssignor(dependencies.maxDelayMs);
+  constructor(
+    settings: WorkerGroupSettings,
+    configured: ConfiguredWork,
+    work: OwnWork,
+    foreignMembers: ForeignMembers,
+    logger: Logger,
+  ) {
+    this.#settings = settings;
+    this.#configured = configured;
+    this.#work = work;
+    this.#foreignMembers = foreignMembers;
+    this.#logger = logger;
+    this.#lines = new SpacedLines(logger);
+    this.#assignor = new CooperativeAssignor(settings.maxDelayMs);
   }
 
   /** The last division gave nothing to anybody, so that all stop what they have: another round must follow. */
@@ -100,37 +95,34 @@ export class WorkerProtocol implements GroupProtocol {
   }
 
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[] {
-    const { configured, url, offer, allocation, isDraining, handovers } = this.#dependencies;
-    const own = { draining: isDraining(), handovers: handovers() };
-    const metadata = { url, configOffset: configured.offset, allocation: allocation(), ...own };
-    const names = OFFERS[offer.toLowerCase()] ?? OFFERS['sessioned'] ?? [];
-    return this.#dependencies.foreignMembers.offers(
-      names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) })),
-    );
+    const { url, protocol } = this.#settings;
+    const { assignment: allocation = null, isDraining: draining, handovers } = this.#work;
+    const metadata = { url, configOffset: this.#configured.offset, allocation, draining, handovers };
+    const names = OFFERS[protocol.toLowerCase()] ?? OFFERS['sessioned'] ?? [];
+    return this.#foreignMembers.offers(names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) })));
   }
 
   async assign(view: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
     const protocol = connectProtocolName(view.protocol) as ConnectProtocolName;
-    const { foreignMembers } = this.#dependencies;
     const members = view.members.flatMap(({ memberId, metadata }) => this.#read(memberId, metadata));
-    const foreign = foreignMembers.refused(members);
+    const foreign = this.#foreignMembers.refused(members);
     // Those that cannot be understood may have been refused, and get nothing.
-    foreignMembers.refuseUnread(
+    this.#foreignMembers.refuseUnread(
       view.members.filter(({ memberId }) => members.every((each) => each.memberId !== memberId)),
     );
     const own = members.filter((member) => !foreign.includes(member));
     const groupOffset = Math.max(-1, ...own.map(({ configOffset }) => configOffset));
-    const base = { leader: view.leaderId, leaderUrl: this.#dependencies.url };
+    const base = { leader: view.leaderId, leaderUrl: this.#settings.url };
     if (!(await this.#hasRead(groupOffset))) {
-      this.#dependencies.logger.warn(
-        { offset: this.#dependencies.configured.offset, groupOffset },
+      this.#logger.warn(
+        { offset: this.#configured.offset, groupOffset },
         'This worker leads the group and could not read the config topic as far as others have; nothing is assigned until it can',
       );
       const mismatch = { ...base, error: 'config-mismatch', configOffset: groupOffset, ...NOTHING_NEW } as const;
       return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
     }
     // All that there is has been read: a member that claims to have read more knows of records that are not there (any more).
-    const configOffset = this.#dependencies.configured.offset;
+    const configOffset = this.#configured.offset;
     // What a member of ours has cannot run elsewhere, whatever the others say.
     const held = WorkSet.union(own.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
     const claimed = WorkSet.union(foreign.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
@@ -159,11 +151,11 @@ export class WorkerProtocol implements GroupProtocol {
     members: readonly Member[],
     leaving: WorkSet,
   ): Distribution & { readonly revoked: Map<string, Work> } {
-    const all = this.#dependencies.configured.work();
+    const all = this.#configured.work();
     const configured = leaving.isEmpty ? all : WorkSet.of(all).without(leaving).toWork();
     // Members that kept their work until now say nothing of it in the eager protocol.
     const isTurning = protocol === 'default' && this.#lastProtocol !== 'default';
-    this.#dealsAgain = isTurning && this.#dependencies.offer.toLowerCase() !== 'eager';
+    this.#dealsAgain = isTurning && this.#settings.protocol.toLowerCase() !== 'eager';
     this.#lastProtocol = protocol;
     if (this.#dealsAgain) return { assigned: new Map(), revoked: new Map(), complete: new Map(), delayMs: 0 };
     const draining = new Set(members.filter((member) => member.draining === true).map(({ memberId }) => memberId));
@@ -177,7 +169,7 @@ export class WorkerProtocol implements GroupProtocol {
       configured,
       members: new Map(members.map(({ memberId, allocation }) => [memberId, allocation?.assigned ?? NO_WORK])),
       generation,
-      lastCompletedGeneration: this.#dependencies.lastCompletedGeneration(),
+      lastCompletedGeneration: this.#work.lastCompletedGeneration,
       draining,
     });
     return { ...divided, revoked: new Map(divided.revoked) };
@@ -199,10 +191,9 @@ export class WorkerProtocol implements GroupProtocol {
 
   /** Java's leader begins another round instead; reading on is quicker. */
   async #hasRead(offset: number): Promise<boolean> {
-    const { configured, syncTimeoutMs, logger } = this.#dependencies;
-    if (configured.offset >= offset) return true;
+    if (this.#configured.offset >= offset) return true;
     // What is not there once all has been read was compacted away: there is nothing more to know.
-    return readToEnd(configured, syncTimeoutMs, logger);
+    return readToEnd(this.#configured, this.#settings.syncTimeoutMs, this.#logger);
   }
 }
 
