@@ -11,6 +11,7 @@ import type { Admin } from '../kafka/api.ts';
 import { ErrorCode } from '../kafka/error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../kafka/errors.ts';
 import type { ConnectorState } from './config-state.ts';
+import type { ExactlyOnce } from './exactly-once-sources.ts';
 import { sinkOffsets, sourceOffsets, type OffsetChange } from './offset-requests.ts';
 import { previewOf, previewSink, type OffsetsPreview, type OffsetTarget } from './offsets-preview.ts';
 import type { ConfigStore } from './stores/config-store.ts';
@@ -23,10 +24,8 @@ export interface ConnectorOffsetsDependencies {
   readonly clients: Pick<TaskClients, 'admin'>;
   /** Resolves when tasks of a stopped connector have ended here, or were given up. */
   readonly tasksEnded: (connector: string) => Promise<void>;
-  /** With exactly-once delivery: resolves when tasks that are still about cannot write any more. */
-  readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
-  /** The same of a connector that was deleted. */
-  readonly fenceDeleted: ((connector: string, config: ConnectorConfig) => Promise<void>) | undefined;
+  /** `undefined` unless sources deliver exactly once. */
+  readonly exactlyOnce: ExactlyOnce | undefined;
 }
 
 type Change = 'alter' | 'reset';
@@ -130,7 +129,7 @@ export class ConnectorOffsets {
     const known = { name, config: inUse };
     if (plugin.type === 'sink') return success('alter', await this.#beginGroup(known, plugin, sinkOffsets(changes)));
     const wanted = sourceOffsets(changes);
-    await fenced(this.#dependencies.fenceDeleted?.(name, inUse));
+    await fenced(this.#dependencies.exactlyOnce?.fencing.fenceDeleted(name, inUse));
     return this.#withOffsets(known, async (storage) => {
       const keys = new Set(wanted.map(({ partition }) => partition && coordinatesKey(partition)));
       const left = (await storage.list(name)).filter(({ partition }) => !keys.has(coordinatesKey(partition)));
@@ -183,7 +182,7 @@ export class ConnectorOffsets {
   }
 
   async #write(state: ConnectorState, offsets: readonly SourceOffset[]): Promise<void> {
-    await fenced(this.#dependencies.fenceZombies?.(state.name));
+    await fenced(this.#dependencies.exactlyOnce?.sources.fenceZombies(state.name));
     const stored = storable(offsets);
     if (stored.length > 0) await this.#withOffsets(state, (storage) => storage.write(state.name, stored));
   }

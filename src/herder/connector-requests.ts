@@ -11,8 +11,8 @@ import { NotOwnerError } from './not-owner-error.ts';
 import type { Placement } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
-import type { ConfigStore } from './stores/config-store.ts';
-import type { Status, StatusStore } from './stores/status-store.ts';
+import type { HerderStores } from './stores/herder-stores.ts';
+import type { Status } from './stores/status-store.ts';
 import type { Supervision } from './supervision.ts';
 
 /** Where Connect answers requests differently in its two modes. */
@@ -39,14 +39,12 @@ export interface PutOptions {
 }
 
 export interface ConnectorRequestsDependencies {
-  readonly configs: ConfigStore;
-  readonly statuses: StatusStore;
+  readonly stores: Pick<HerderStores, 'configs' | 'statuses'>;
   readonly directory: ConnectorDirectory;
   readonly placement: Placement;
   readonly supervision: Supervision;
   readonly recorder: ChangeRecorder;
   readonly stage: StageTracker;
-  readonly answers: RequestAnswers;
   /** Of a worker with exactly-once delivery of sources. */
   readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
 }
@@ -59,25 +57,28 @@ export interface ConnectorRequestsDependencies {
  * One class, because all of them share the queue of changes and the question who has what.
  */
 export class ConnectorRequests {
-  readonly #configs: ConfigStore;
-  readonly #statuses: StatusStore;
+  readonly #configs: HerderStores['configs'];
+  readonly #statuses: HerderStores['statuses'];
   readonly #directory: ConnectorDirectory;
   readonly #placement: Placement;
   readonly #supervision: Supervision;
   readonly #recorder: ChangeRecorder;
-  readonly #dependencies: ConnectorRequestsDependencies;
+  readonly #stage: StageTracker;
+  readonly #fenceZombies: ((connector: string) => Promise<void>) | undefined;
+  readonly #answers: RequestAnswers;
   readonly #changes = new SerialQueue();
   #closed = false;
 
-  constructor(dependencies: ConnectorRequestsDependencies) {
-    const { configs, statuses, directory, placement, supervision, recorder } = dependencies;
-    this.#configs = configs;
-    this.#statuses = statuses;
-    this.#directory = directory;
-    this.#placement = placement;
-    this.#supervision = supervision;
-    this.#recorder = recorder;
-    this.#dependencies = dependencies;
+  constructor(dependencies: ConnectorRequestsDependencies, answers: RequestAnswers) {
+    this.#configs = dependencies.stores.configs;
+    this.#statuses = dependencies.stores.statuses;
+    this.#directory = dependencies.directory;
+    this.#placement = dependencies.placement;
+    this.#supervision = dependencies.supervision;
+    this.#recorder = dependencies.recorder;
+    this.#stage = dependencies.stage;
+    this.#fenceZombies = dependencies.fenceZombies;
+    this.#answers = answers;
   }
 
   /** Changes that have not begun are refused from now on: the worker stops. */
@@ -140,10 +141,10 @@ export class ConnectorRequests {
     if (this.#directory.info(name).type === 'sink') {
       throw new RequestError(400, `Connector ${name} is not a source connector`);
     }
-    if (this.#dependencies.fenceZombies === undefined) {
+    if (this.#fenceZombies === undefined) {
       throw new RequestError(500, 'This worker does not have exactly-once source support enabled.');
     }
-    await this.#dependencies.fenceZombies(name);
+    await this.#fenceZombies(name);
   }
 
   async deleteConnector(name: string, by: Actor | null = null): Promise<void> {
@@ -210,7 +211,7 @@ export class ConnectorRequests {
   }
 
   async restartTask(id: TaskId, by: Actor | null = null): Promise<void> {
-    await this.#requireTask(id, this.#dependencies.answers.unknownTask(taskText(id)));
+    await this.#requireTask(id, this.#answers.unknownTask(taskText(id)));
     const restart = () => this.#supervision.restartTask(id);
     await this.#recorder.recorded({ ...id, by }, restart, () => 'restarted');
   }
@@ -299,14 +300,14 @@ export class ConnectorRequests {
   async #change<T>(stage: string, work: () => Promise<T>): Promise<T> {
     return this.#changes.run(async () => {
       if (this.#closed) throw new RequestError(500, 'Worker is shutting down');
-      return this.#dependencies.stage.during(stage, work);
+      return this.#stage.during(stage, work);
     });
   }
 
   /** Waiting for the start, where asked for, does not hold up other changes. */
   async #changeConfig<T>(name: string, work: () => Promise<T>): Promise<T> {
     const done = await this.#changeAsLeader(`writing a config for connector ${name} to the config topic`, work);
-    if (this.#dependencies.answers.waitForStart && this.#configs.connector(name) !== undefined) {
+    if (this.#answers.waitForStart && this.#configs.connector(name) !== undefined) {
       const { connector } = this.#supervision.of(name);
       await connector.reconcile();
       await connector.settled();
@@ -316,6 +317,6 @@ export class ConnectorRequests {
 
   #changedInfo(name: string, before: readonly TaskId[]): ConnectorInfo {
     const info = this.#directory.info(name);
-    return this.#dependencies.answers.waitForStart ? info : { ...info, tasks: before };
+    return this.#answers.waitForStart ? info : { ...info, tasks: before };
   }
 }

@@ -4,8 +4,6 @@ import type { ResolvedConfig } from '../config/providers/config-resolver.ts';
 import { withVariables } from '../config/providers/variables.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import type { ConnectorHost } from '../connect/plugins/connector-host.ts';
-import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
 import { ConnectError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './config-state.ts';
@@ -15,10 +13,9 @@ import { SerialQueue } from '../async/serial-queue.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
-export interface SupervisorDependencies {
+export interface ConnectorSupervisorDependencies {
   readonly configs: ConfigStore;
   readonly placement: Placement;
-  readonly plugins: PluginRegistry;
   readonly connectors: ConnectorHost;
   readonly liveConfigs: LiveConfigs;
   readonly statuses: StatusWriter;
@@ -27,8 +24,6 @@ export interface SupervisorDependencies {
   /** Brings task configurations into the config topic. */
   readonly publish: (configs: readonly ConnectorConfig[]) => Promise<void>;
   readonly logger: Logger;
-  /** How long a plugin may take to stop. */
-  readonly connectorStopTimeoutMs: number;
 }
 
 const FIRST_RETRY_MS = 250;
@@ -59,14 +54,14 @@ interface Run {
  */
 export class ConnectorSupervisor {
   readonly #name: string;
-  readonly #dependencies: SupervisorDependencies;
+  readonly #dependencies: ConnectorSupervisorDependencies;
   readonly #queue = new SerialQueue();
   #run: Run | undefined;
   /** What the connector record and target state were when the instance was started, or left out. */
   #appliedConfig: ConnectorConfig | undefined;
   #appliedState: ConnectorState['targetState'] | undefined;
 
-  constructor(name: string, dependencies: SupervisorDependencies) {
+  constructor(name: string, dependencies: ConnectorSupervisorDependencies) {
     this.#name = name;
     this.#dependencies = dependencies;
   }
@@ -164,10 +159,10 @@ export class ConnectorSupervisor {
   }
 
   async #startInstance(run: Run): Promise<boolean> {
-    const { connectors, liveConfigs, plugins } = this.#dependencies;
+    const { connectors, liveConfigs } = this.#dependencies;
     try {
       run.resolved = await liveConfigs.resolve(this.#name, run.config);
-      await plugins.prepare(run.resolved.config);
+      await connectors.prepare(run.resolved.config);
     } catch (error) {
       if (!run.ended) connectors.fail(this.#name, error);
       return false;
@@ -182,7 +177,7 @@ export class ConnectorSupervisor {
     run.running = false;
     clearTimeout(run.retryTimer);
     this.#run = undefined;
-    await this.#dependencies.connectors.stop(this.#name, this.#dependencies.connectorStopTimeoutMs);
+    await this.#dependencies.connectors.stop(this.#name);
   }
 
   /** One publication at a time; those asked for meanwhile are one more afterwards. */
@@ -229,12 +224,12 @@ export class ConnectorSupervisor {
     desired: ConnectorState,
     { config: inUse, values }: ResolvedConfig<ConnectorConfig>,
   ): Promise<ConnectorConfig[] | undefined> {
-    const wanted = wantedVersion(inUse, 'connector.plugin.version');
-    const plugin = this.#dependencies.plugins.find('connector', inUse['connector.class'] ?? '', wanted);
+    const { connectors } = this.#dependencies;
+    const plugin = connectors.plugin(inUse);
     const maxTasks = Number(inUse['tasks.max'] ?? '1');
-    const configs = await this.#dependencies.connectors.taskConfigs(this.#name, maxTasks);
+    const configs = await connectors.taskConfigs(this.#name, maxTasks);
     if (configs.length > maxTasks && inUse['tasks.max.enforce']?.trim().toLowerCase() !== 'false') {
-      this.#dependencies.connectors.fail(
+      connectors.fail(
         this.#name,
         new ConnectError(tooManyTasks(this.#name, configs.length, maxTasks), { scope: 'caller' }),
       );

@@ -1,6 +1,7 @@
 import type { TaskId } from '../connect/tasks/task-assignment.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { HerderListener } from './herder-listener.ts';
 import type { StatusStore } from './stores/status-store.ts';
 
 export interface TopicTracking {
@@ -11,7 +12,7 @@ export interface TopicTracking {
 }
 
 /** Which topics each connector has used, kept with the statuses (docs/compatibility.md#the-management-api). */
-export class ConnectorTopics {
+export class ConnectorTopics implements HerderListener {
   readonly #statuses: StatusStore;
   readonly #tracking: TopicTracking;
   readonly #logger: Logger;
@@ -25,7 +26,7 @@ export class ConnectorTopics {
   }
 
   /** A task met records of a topic. Costs next to nothing for one that is known. */
-  note({ connector, task }: TaskId, topic: string): void {
+  onTopic({ connector, task }: TaskId, topic: string): void {
     if (!this.#tracking.enabled || this.#statuses.hasTopic(connector, topic)) return;
     const key = `${topic}:${connector}`;
     if (this.#onTheirWay.has(key)) return;

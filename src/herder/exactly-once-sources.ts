@@ -1,11 +1,19 @@
 import type { DistributedWorkerConfig } from '../config/worker-config.ts';
 import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
+import type { ConnectorConfig } from '../connect/api.ts';
 import { transactionalIds } from '../connect/source/transactional-id.ts';
+import type { TaskId } from '../connect/tasks/task-assignment.ts';
 import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Leader } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import { ZombieFencing } from './zombie-fencing.ts';
+
+/** Exactly-once delivery of source connectors. */
+export interface ExactlyOnce {
+  readonly sources: ExactlyOnceSources;
+  readonly fencing: ZombieFencing;
+}
 
 /** Whether `exactly.once.source.support` is `enabled`. */
 export function offersExactlyOnce({ distributed }: DistributedWorkerConfig): boolean {
@@ -18,28 +26,22 @@ export function offersExactlyOnce({ distributed }: DistributedWorkerConfig): boo
  */
 export function exactlyOnceSources(
   config: DistributedWorkerConfig,
-  dependencies: {
-    readonly configs: ConfigStore;
-    readonly clients: TaskClients;
-    readonly leader: Leader;
-    readonly logger: Logger;
-  },
-): { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined {
+  configs: ConfigStore,
+  clients: TaskClients,
+  leader: Leader,
+  logger: Logger,
+): ExactlyOnce | undefined {
   if (!offersExactlyOnce(config)) return undefined;
-  const { configs, clients, leader, logger } = dependencies;
   const transactionalId = transactionalIds(config.distributed['group.id']);
-  const fencing = new ZombieFencing({
-    configs,
-    logger,
-    fence: async (connector, config, tasks) => {
-      const admin = clients.admin(connector, config);
-      try {
-        await admin.fenceProducers(tasks.map(transactionalId));
-      } finally {
-        await admin.close();
-      }
-    },
-  });
+  const fence = async (connector: string, config: ConnectorConfig, tasks: readonly TaskId[]): Promise<void> => {
+    const admin = clients.admin(connector, config);
+    try {
+      await admin.fenceProducers(tasks.map(transactionalId));
+    } finally {
+      await admin.close();
+    }
+  };
+  const fencing = new ZombieFencing(configs, fence, logger);
   const sources: ExactlyOnceSources = {
     transactionalId,
     fenceZombies: (connector) => leader.fence(connector, () => fencing.fence(connector)),

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../connect/tasks/task-assignment.ts';
+import type { TaskEvent, TaskId } from '../connect/tasks/task-assignment.ts';
 import type { Failure } from '../connect/tasks/task-failure.ts';
 
 /** A task that can fail and be restarted; without `task`, the connector's own instance. */
@@ -39,6 +39,10 @@ export interface HerderListener {
   onForgotten?(connector: string, isLeader: boolean): void;
   /** An event of a task that no connector has: one that replays dead letters. */
   onReplayEvent?(event: TaskEvent): void;
+  /** A task of this worker met records of a topic, possibly one that is known. */
+  onTopic?(task: TaskId, topic: string): void;
+  /** The level of a logger was set for the whole cluster. */
+  onLoggerLevel?(logger: string, level: string): void;
   /** Whether the start of a failed connector or task that this worker was assigned is to be delayed. */
   isHeld?(target: RestartTarget): boolean;
   /** The worker stops. Its tasks are stopped when the promise has resolved. */

@@ -1,40 +1,28 @@
 import type { TaskHosting, TaskReport } from '../connect/tasks/task-hosting.ts';
-import { parseLogLevel, type LogLevels } from '../observe/log-levels.ts';
+import type { Logger } from '../observe/logger.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
 import type { ConfigListener, RestartRequest, SessionKey } from './config-state.ts';
-import { ConnectorDirectory } from './connector-directory.ts';
-import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts';
+import type { ConnectorDirectory } from './connector-directory.ts';
+import type { ConnectorRequests } from './connector-requests.ts';
 import type { Work } from './group/group-bytes.ts';
-import { HerderListeners, type HerderListener, type RestartTarget } from './herder-listener.ts';
-import { LeaderDuties } from './leader-duties.ts';
+import type { HerderListener, HerderListeners, RestartTarget } from './herder-listener.ts';
+import type { LeaderDuties } from './leader-duties.ts';
 import type { Handovers } from './group/handovers.ts';
-import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
-import type { ChangeRecorder } from './recorded-change.ts';
-import type { SecretMask } from '../observe/secret-mask.ts';
-import type { SessionKeySettings } from './session-keys.ts';
-import { StatusWriter } from './status-writer.ts';
-import type { OffsetStore } from './stores/offset-store.ts';
-import type { OwnStore } from './stores/own-store.ts';
-import { Supervision, type SupervisionDependencies } from './supervision.ts';
+import type { ClusterView, Placement, WorkListener } from './placement.ts';
+import type { HerderStores } from './stores/herder-stores.ts';
+import type { Supervision } from './supervision.ts';
 
-export interface HerderDependencies extends SupervisionDependencies {
+export interface HerderDependencies {
+  readonly stores: HerderStores;
+  readonly placement: Placement;
+  readonly directory: ConnectorDirectory;
+  readonly requests: ConnectorRequests;
+  readonly supervision: Supervision;
+  readonly duties: LeaderDuties;
   /** What the worker is busy with, for `/health` and the texts of time-outs. */
   readonly stage: StageTracker;
-  /** Advertised `host:port`. */
-  readonly workerId: string;
-  readonly offsets: OffsetStore;
-  readonly own: OwnStore;
-  readonly logLevels: LogLevels;
-  /** Keeps a record of what clients change. */
-  readonly recorder: ChangeRecorder;
-  /** Removes secrets from the traces of statuses. */
-  readonly secrets: Pick<SecretMask, 'hide'>;
-  /** Of a distributed worker. */
-  readonly sessionKeys: SessionKeySettings | undefined;
-  readonly answers: RequestAnswers;
-  /** Of a worker with exactly-once delivery of sources. */
-  readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
+  readonly logger: Logger;
 }
 
 /**
@@ -50,10 +38,14 @@ export class Herder implements ConfigListener, WorkListener {
   readonly directory: ConnectorDirectory;
   /** What clients may ask for. */
   readonly requests: ConnectorRequests;
-  readonly #dependencies: HerderDependencies;
+  /** Advertised `host:port`. */
+  readonly workerId: string;
+  readonly #stores: HerderStores;
+  readonly #placement: Placement;
   readonly #duties: LeaderDuties;
   readonly #supervision: Supervision;
-  readonly #listeners = new HerderListeners();
+  readonly #listeners: HerderListeners;
+  readonly #logger: Logger;
   #ready = false;
   #becomeReady: () => void = () => undefined;
   readonly #readiness = new Promise<void>((resolve) => {
@@ -61,25 +53,17 @@ export class Herder implements ConfigListener, WorkListener {
   });
   #stopping = false;
 
-  constructor(dependencies: HerderDependencies) {
-    this.#dependencies = dependencies;
+  constructor(workerId: string, dependencies: HerderDependencies) {
+    this.workerId = workerId;
     this.stage = dependencies.stage;
-    this.directory = new ConnectorDirectory(dependencies.configs, dependencies.statuses, dependencies.plugins);
-    const statusWriter = new StatusWriter(
-      dependencies.statuses,
-      {
-        workerId: dependencies.workerId,
-        generation: () => dependencies.placement.generation,
-        mayWork: () => mayWork(dependencies.placement),
-        version: (connector) => this.directory.plugin(connector)?.version ?? null,
-        hide: (trace) => dependencies.secrets.hide(trace),
-      },
-      dependencies.logger,
-    );
-    this.#supervision = new Supervision(dependencies, statusWriter, this.#listeners);
-    this.#duties = new LeaderDuties({ ...dependencies, statusWriter });
-    const { directory } = this;
-    this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision });
+    this.directory = dependencies.directory;
+    this.requests = dependencies.requests;
+    this.#stores = dependencies.stores;
+    this.#placement = dependencies.placement;
+    this.#duties = dependencies.duties;
+    this.#supervision = dependencies.supervision;
+    this.#listeners = dependencies.supervision.listeners;
+    this.#logger = dependencies.logger;
   }
 
   /** Before `start`. */
@@ -89,12 +73,7 @@ export class Herder implements ConfigListener, WorkListener {
 
   /** What is this worker's own. */
   get placement(): Pick<Placement, 'ownsConnector' | 'ownsTask'> {
-    return this.#dependencies.placement;
-  }
-
-  /** Advertised `host:port`. */
-  get workerId(): string {
-    return this.#dependencies.workerId;
+    return this.#placement;
   }
 
   get ready(): boolean {
@@ -103,7 +82,7 @@ export class Herder implements ConfigListener, WorkListener {
 
   /** What workers of the cluster sign their requests with. */
   get sessionKey(): SessionKey | undefined {
-    return this.#dependencies.configs.sessionKey;
+    return this.#stores.configs.sessionKey;
   }
 
   /** Resolves when the stores were read for the first time. */
@@ -113,19 +92,19 @@ export class Herder implements ConfigListener, WorkListener {
 
   /** Reads the stores, joins the cluster and starts what is this worker's. */
   async start(): Promise<void> {
-    const { configs, statuses, offsets, own, logger } = this.#dependencies;
+    const { configs, statuses, offsets, own } = this.#stores;
     await this.stage.during('reading to the end of internal topics', () =>
       Promise.all([configs.start(this), statuses.start(), offsets.start(), own.start()]),
     );
     // While the worker joins. Tasks that it is given stop elsewhere then, and should not wait for threads to start.
     const tasks = configs.names().reduce((sum, name) => sum + (configs.connector(name)?.taskConfigs.length ?? 0), 0);
     this.#supervision.tasks.prepare(tasks);
-    await this.stage.during('ensuring membership in the cluster', () => this.#dependencies.placement.start(this));
+    await this.stage.during('ensuring membership in the cluster', () => this.#placement.start(this));
     this.#ready = true;
     this.#becomeReady();
     for (const name of configs.names()) this.#supervision.reconcile(name);
     this.#listeners.tell((listener) => listener.onStarted?.());
-    logger.info('Herder started');
+    this.#logger.info('Herder started');
   }
 
   /** Stops what runs, leaves the cluster, then stops the stores. What could not be stopped in time is left behind. */
@@ -136,17 +115,17 @@ export class Herder implements ConfigListener, WorkListener {
     this.#duties.follow();
     await this.#listeners.settle((listener) => listener.onStopping?.());
     await this.#supervision.stop();
-    const { configs, statuses, offsets, own, placement } = this.#dependencies;
-    await placement.stop();
+    const { configs, statuses, offsets, own } = this.#stores;
+    await this.#placement.stop();
     await this.#listeners.settle((listener) => listener.onStopped?.());
     await Promise.all([configs.stop(), statuses.stop(), offsets.stop(), own.stop()]);
-    this.#dependencies.logger.info('Herder stopped');
+    this.#logger.info('Herder stopped');
   }
 
   /** This worker's place in its group; `undefined` for a standalone one. */
   cluster(): (ClusterView & { readonly workerId: string }) | undefined {
-    const view = this.#dependencies.placement.view();
-    return view && { ...view, workerId: this.#dependencies.workerId };
+    const view = this.#placement.view();
+    return view && { ...view, workerId: this.workerId };
   }
 
   /** The tasks that run on this worker. */
@@ -181,7 +160,7 @@ export class Herder implements ConfigListener, WorkListener {
 
   /** Resolves when what others have changed so far is known here. */
   async catchUp(): Promise<void> {
-    await this.#dependencies.configs.refresh();
+    await this.#stores.configs.refresh();
   }
 
   // WorkListener: what is this worker's now.
@@ -189,7 +168,7 @@ export class Herder implements ConfigListener, WorkListener {
   async assigned(work: Work, handovers: Handovers): Promise<void> {
     if (this.#stopping) return;
     this.#supervision.reconcileAll(work, handovers);
-    const { isLeader } = this.#dependencies.placement;
+    const { isLeader } = this.#placement;
     this.#listeners.tell((listener) => listener.onRebalanced?.(isLeader));
     if (isLeader) await this.#duties.lead();
     else this.#duties.follow();
@@ -204,7 +183,7 @@ export class Herder implements ConfigListener, WorkListener {
   // ConfigListener: what the log says now.
 
   workChanged(name: string): void {
-    this.#dependencies.placement.workChanged(name);
+    this.#placement.workChanged(name);
     this.#supervision.workChanged(name);
   }
 
@@ -216,10 +195,8 @@ export class Herder implements ConfigListener, WorkListener {
     this.#supervision.restart(request);
   }
 
-  loggerLevelChanged(logger: string, text: string): void {
-    const level = parseLogLevel(text);
-    if (level === undefined) this.#dependencies.logger.warn(`The level ${text} for logger ${logger} is not one`);
-    else this.#dependencies.logLevels.set(logger, level);
+  loggerLevelChanged(logger: string, level: string): void {
+    this.#listeners.tell((listener) => listener.onLoggerLevel?.(logger, level));
   }
 
   /** Resolves when tasks that are not wanted any more have ended here, or were given up. */

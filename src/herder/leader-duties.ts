@@ -2,17 +2,7 @@ import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { StatusWriter } from './status-writer.ts';
 import { SessionKeys, type SessionKeySettings } from './session-keys.ts';
-import type { ConfigStore } from './stores/config-store.ts';
-import type { StatusStore } from './stores/status-store.ts';
-
-export interface LeaderDutiesDependencies {
-  readonly configs: ConfigStore;
-  readonly statuses: StatusStore;
-  readonly statusWriter: StatusWriter;
-  /** Of a distributed worker. */
-  readonly sessionKeys: SessionKeySettings | undefined;
-  readonly logger: Logger;
-}
+import type { HerderStores } from './stores/herder-stores.ts';
 
 /**
  * What the leader of the cluster does besides dividing the work: it claims the config topic, keeps the key that workers sign
@@ -21,48 +11,60 @@ export interface LeaderDutiesDependencies {
  * following <--lead, follow--> leading
  */
 export class LeaderDuties {
-  readonly #dependencies: LeaderDutiesDependencies;
+  readonly #stores: Pick<HerderStores, 'configs' | 'statuses'>;
+  readonly #statusWriter: StatusWriter;
+  readonly #sessionKeys: SessionKeySettings | undefined;
+  readonly #logger: Logger;
   #keys: SessionKeys | undefined;
 
-  constructor(dependencies: LeaderDutiesDependencies) {
-    this.#dependencies = dependencies;
+  /** `sessionKeys`: `undefined` for a worker without a group. */
+  constructor(
+    stores: Pick<HerderStores, 'configs' | 'statuses'>,
+    statusWriter: StatusWriter,
+    sessionKeys: SessionKeySettings | undefined,
+    logger: Logger,
+  ) {
+    this.#stores = stores;
+    this.#statusWriter = statusWriter;
+    this.#sessionKeys = sessionKeys;
+    this.#logger = logger;
   }
 
   /** After each division of work: others have stopped what was deleted, and written their last statuses, by then. */
   async lead(): Promise<void> {
-    const { configs, sessionKeys, logger } = this.#dependencies;
+    const { configs } = this.#stores;
     await configs.lead().catch((error: unknown) => {
-      logger.error({ err: error }, 'The config topic could not be claimed; the next write to it tries again');
+      this.#logger.error({ err: error }, 'The config topic could not be claimed; the next write to it tries again');
     });
-    if (this.#keys === undefined && sessionKeys !== undefined) {
-      this.#keys = new SessionKeys(configs, sessionKeys, logger);
+    if (this.#keys === undefined && this.#sessionKeys !== undefined) {
+      this.#keys = new SessionKeys(configs, this.#sessionKeys, this.#logger);
       await this.#keys.keep().catch((error: unknown) => {
-        logger.error({ err: error }, 'The session key of the cluster could not be written');
+        this.#logger.error({ err: error }, 'The session key of the cluster could not be written');
         this.follow();
       });
     }
     this.#sweep().catch((error: unknown) => {
-      logger.warn({ reason: toError(error).message }, 'Statuses of what was deleted could not be taken away');
+      this.#logger.warn({ reason: toError(error).message }, 'Statuses of what was deleted could not be taken away');
     });
   }
 
   follow(): void {
     this.#keys?.stop();
     this.#keys = undefined;
-    this.#dependencies.configs.follow().catch((error: unknown) => {
-      this.#dependencies.logger.warn({ err: error }, 'The producer of the leader could not be closed');
+    this.#stores.configs.follow().catch((error: unknown) => {
+      this.#logger.warn({ err: error }, 'The producer of the leader could not be closed');
     });
   }
 
   async #sweep(): Promise<void> {
-    const { configs, statuses, statusWriter } = this.#dependencies;
+    const { configs, statuses } = this.#stores;
     await statuses.refresh();
     for (const name of statuses.names()) {
       const state = configs.connector(name);
-      if (state === undefined) statusWriter.removeConnector(name);
+      if (state === undefined) this.#statusWriter.removeConnector(name);
       else {
         for (const [task] of statuses.tasks(name)) {
-          if (task >= state.taskConfigs.length) statusWriter.removeTask({ connector: name, task });
+          if (task >= state.taskConfigs.length) this.#statusWriter.removeTask({ connector: name, task });
         }
       }
     }

@@ -5,14 +5,6 @@ import type { PeerClient } from './peer-client.ts';
 import type { Placement } from './placement.ts';
 import { signedHeaders } from './request-signature.ts';
 
-export interface LeaderRequestsDependencies {
-  readonly placement: Placement;
-  readonly peers: PeerClient;
-  readonly sessionKey: () => SessionKey | undefined;
-  /** `inter.worker.signature.algorithm` */
-  readonly algorithm: string;
-}
-
 const TIMEOUT_MS = 30_000;
 
 /** What a worker asks of the leader of its cluster. All reject when it was not done; the caller tries again. */
@@ -25,10 +17,17 @@ export interface Leader {
 
 /** Requests to the leader, signed. The leader itself does at once what is asked. */
 export class LeaderRequests implements Leader {
-  readonly #dependencies: LeaderRequestsDependencies;
+  readonly #placement: Placement;
+  readonly #peers: PeerClient;
+  readonly #sessionKey: () => SessionKey | undefined;
+  readonly #algorithm: string;
 
-  constructor(dependencies: LeaderRequestsDependencies) {
-    this.#dependencies = dependencies;
+  /** `algorithm`: `inter.worker.signature.algorithm` */
+  constructor(placement: Placement, peers: PeerClient, sessionKey: () => SessionKey | undefined, algorithm: string) {
+    this.#placement = placement;
+    this.#peers = peers;
+    this.#sessionKey = sessionKey;
+    this.#algorithm = algorithm;
   }
 
   async publish(connector: string, configs: readonly ConnectorConfig[], write: () => Promise<void>): Promise<void> {
@@ -42,22 +41,20 @@ export class LeaderRequests implements Leader {
   }
 
   async #isLeader(): Promise<boolean> {
-    const { placement } = this.#dependencies;
-    await placement.settled();
-    return placement.isLeader;
+    await this.#placement.settled();
+    return this.#placement.isLeader;
   }
 
   async #ask(method: string, connector: string, what: string, body: Buffer): Promise<void> {
-    const { placement, peers, sessionKey, algorithm } = this.#dependencies;
-    const { leaderUrl = '' } = placement;
+    const { leaderUrl = '' } = this.#placement;
     if (leaderUrl === '') throw new RetriableError('The worker group has no leader whose REST API is known');
-    const key = sessionKey();
+    const key = this.#sessionKey();
     if (key === undefined) throw new RetriableError('There is no session key to sign requests to the leader with yet');
     const path = `/connectors/${encodeURIComponent(connector)}/${what}`;
-    const { status, body: answer } = await peers.request({
+    const { status, body: answer } = await this.#peers.request({
       method,
       url: `${leaderUrl.replace(/\/$/, '')}${path}`,
-      headers: signedHeaders(body, algorithm, key),
+      headers: signedHeaders(body, this.#algorithm, key),
       body,
       timeoutMs: TIMEOUT_MS,
     });

@@ -2,7 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import { isState, taskText, type TaskEvent, type TaskId } from '../connect/tasks/task-assignment.ts';
+import {
+  isState,
+  taskText,
+  type TaskAssignment,
+  type TaskEvent,
+  type TaskId,
+} from '../connect/tasks/task-assignment.ts';
 import type { Failure } from '../connect/tasks/task-failure.ts';
 import type { TaskConfigs } from '../connect/tasks/task-host.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
@@ -11,8 +17,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
 import type { RestartRequest } from './config-state.ts';
-import type { ConnectorTopics } from './connector-topics.ts';
-import type { HerderListeners, RestartTarget } from './herder-listener.ts';
+import { HerderListeners, type RestartTarget } from './herder-listener.ts';
 import type { Work } from './group/group-bytes.ts';
 import type { Leader } from './leader-requests.ts';
 import { LiveConfigs } from './live-configs.ts';
@@ -23,25 +28,29 @@ import type { Placement } from './placement.ts';
 import { Startups } from './startups.ts';
 import { planRestart } from './restart-plan.ts';
 import type { StatusWriter } from './status-writer.ts';
-import type { ConfigStore } from './stores/config-store.ts';
-import type { Status, StatusStore } from './stores/status-store.ts';
+import type { HerderStores } from './stores/herder-stores.ts';
+import type { Status } from './stores/status-store.ts';
 import { TaskSupervisor } from './task-supervisor.ts';
 
 /** Opens what runs tasks. `onEvent` is told how they fare. */
 export type OpenTaskHosting = (configs: TaskConfigs, onEvent: (event: TaskEvent) => void) => TaskHosting;
 
 export interface SupervisionDependencies {
-  readonly configs: ConfigStore;
-  readonly statuses: StatusStore;
+  readonly stores: Pick<HerderStores, 'configs' | 'statuses'>;
+  readonly statusWriter: StatusWriter;
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
   readonly openHosting: OpenTaskHosting;
-  readonly topics: ConnectorTopics;
   readonly leader: Leader;
-  readonly taskStopTimeoutMs: number;
-  readonly metricWindow: MetricWindow;
   readonly logger: Logger;
+}
+
+export interface SupervisionSettings {
+  /** `task.shutdown.graceful.timeout.ms` */
+  readonly taskStopTimeoutMs: number;
+  /** Time window of the figures of starts. */
+  readonly metricWindow: MetricWindow;
 }
 
 interface Supervisors {
@@ -55,8 +64,6 @@ const OTHERS_STATUSES_MS = 1000;
 const STATUS_CHECK_MS = 20;
 /** At the end of the worker; the broker may be away for long. */
 const LAST_STATUSES_MS = 5000;
-/** Connect's limit for a connector instance to stop (docs/compatibility.md#life-cycle). */
-const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 
 /**
  * What runs on this worker: brings it in line with the config store and placement, connector by connector.
@@ -66,13 +73,14 @@ const CONNECTOR_STOP_TIMEOUT_MS = 5000;
  */
 export class Supervision {
   readonly tasks: TaskHosting;
+  readonly listeners = new HerderListeners();
   readonly #connectorStarts: Startups;
   readonly #taskStarts: Startups;
   readonly #dependencies: SupervisionDependencies;
+  readonly #taskStopTimeoutMs: number;
   readonly #connectors: ConnectorHost;
   readonly #liveConfigs: LiveConfigs;
   readonly #statuses: StatusWriter;
-  readonly #listeners: HerderListeners;
   readonly #supervisors = new Map<string, Supervisors>();
   #stopping = false;
   /** Of tasks that this worker is to start. */
@@ -80,12 +88,12 @@ export class Supervision {
   /** Of tasks that have stopped here, for others. */
   readonly #left = new Map<string, Handover>();
 
-  constructor(dependencies: SupervisionDependencies, statuses: StatusWriter, listeners: HerderListeners) {
+  constructor(dependencies: SupervisionDependencies, { taskStopTimeoutMs, metricWindow }: SupervisionSettings) {
     this.#dependencies = dependencies;
-    this.#connectorStarts = new Startups(dependencies.metricWindow);
-    this.#taskStarts = new Startups(dependencies.metricWindow);
-    this.#statuses = statuses;
-    this.#listeners = listeners;
+    this.#taskStopTimeoutMs = taskStopTimeoutMs;
+    this.#connectorStarts = new Startups(metricWindow);
+    this.#taskStarts = new Startups(metricWindow);
+    this.#statuses = dependencies.statusWriter;
     const { plugins, resolver, openHosting, logger } = dependencies;
     this.#connectors = new ConnectorHost(plugins, (event) => this.#onConnectorEvent(event), logger);
     this.#liveConfigs = new LiveConfigs(resolver, (name) => this.#restartAll(name), logger);
@@ -110,26 +118,21 @@ export class Supervision {
   of(name: string): Supervisors {
     let supervisors = this.#supervisors.get(name);
     if (supervisors === undefined) {
-      const { configs, placement, plugins, leader, logger, taskStopTimeoutMs } = this.#dependencies;
-      const shared = { configs, placement, plugins, statuses: this.#statuses };
-      supervisors = {
-        connector: new ConnectorSupervisor(name, {
-          ...shared,
-          publish: (taskConfigs) => leader.publish(name, taskConfigs, () => configs.putTaskConfigs(name, taskConfigs)),
-          connectors: this.#connectors,
-          liveConfigs: this.#liveConfigs,
-          isHeld: () => this.#isHeld({ connector: name }),
-          logger,
-          connectorStopTimeoutMs: CONNECTOR_STOP_TIMEOUT_MS,
-        }),
-        tasks: new TaskSupervisor(name, {
-          ...shared,
-          tasks: this.tasks,
-          isHeld: (task) => this.#isHeld({ connector: name, task }),
-          taskStopTimeoutMs,
-          handoverOf: (id) => this.#takeHandover(id),
-        }),
-      };
+      const { stores, placement, plugins, leader, logger } = this.#dependencies;
+      const { configs } = stores;
+      const connector = new ConnectorSupervisor(name, {
+        configs,
+        placement,
+        connectors: this.#connectors,
+        liveConfigs: this.#liveConfigs,
+        statuses: this.#statuses,
+        isHeld: () => this.#isHeld({ connector: name }),
+        publish: (taskConfigs) => leader.publish(name, taskConfigs, () => configs.putTaskConfigs(name, taskConfigs)),
+        logger,
+      });
+      const start = (assignment: TaskAssignment): void => this.#startTask(assignment);
+      const ofTasks = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start };
+      supervisors = { connector, tasks: new TaskSupervisor(name, ofTasks, this.#taskStopTimeoutMs) };
       this.#supervisors.set(name, supervisors);
     }
     return supervisors;
@@ -142,20 +145,20 @@ export class Supervision {
     this.#inBackground(
       name,
       Promise.all([connector.reconcile(), tasks.reconcile()]).then(() => {
-        if (this.#dependencies.configs.connector(name) === undefined) this.#forget(name);
+        if (this.#dependencies.stores.configs.connector(name) === undefined) this.#forget(name);
       }),
     );
   }
 
   /** Its configuration, or those of its tasks, are others. */
   workChanged(name: string): void {
-    this.#listeners.tell((listener) => listener.onConnectorChanged?.(name, 'configuration'));
+    this.listeners.tell((listener) => listener.onConnectorChanged?.(name, 'configuration'));
     this.reconcile(name);
   }
 
   /** It was paused, stopped or resumed. */
   targetStateChanged(name: string): void {
-    this.#listeners.tell((listener) => listener.onConnectorChanged?.(name, 'target state'));
+    this.listeners.tell((listener) => listener.onConnectorChanged?.(name, 'target state'));
     this.reconcile(name);
   }
 
@@ -172,9 +175,9 @@ export class Supervision {
    */
   async giveUp(work: Work, handsOver: boolean): Promise<Handovers> {
     this.tasks.mayWorkChanged();
-    for (const connector of work.connectors) this.#listeners.tell((listener) => listener.onLeft?.({ connector }));
+    for (const connector of work.connectors) this.listeners.tell((listener) => listener.onLeft?.({ connector }));
     for (const task of work.tasks) {
-      this.#listeners.tell((listener) => listener.onLeft?.(task));
+      this.listeners.tell((listener) => listener.onLeft?.(task));
       this.#received.delete(taskKey(task));
     }
     this.#left.clear();
@@ -199,7 +202,7 @@ export class Supervision {
   /** This worker's part of what a restart request comes to. */
   restart(request: RestartRequest): void {
     const name = request.connector;
-    const plan = planRestart(request, this.#dependencies.statuses);
+    const plan = planRestart(request, this.#dependencies.stores.statuses);
     const supervisors = this.#supervisors.get(name);
     if (plan === undefined || supervisors === undefined) return;
     if (plan.restartConnector && this.#dependencies.placement.ownsConnector(name)) {
@@ -208,7 +211,7 @@ export class Supervision {
     }
     const tasks = plan.tasks.filter((task) => supervisors.tasks.has(task));
     for (const task of tasks) {
-      this.#listeners.tell((listener) => listener.onRestart?.({ connector: name, task }));
+      this.listeners.tell((listener) => listener.onRestart?.({ connector: name, task }));
       this.#statuses.task({ connector: name, task }, 'RESTARTING');
     }
     this.#inBackground(name, supervisors.tasks.restart(tasks));
@@ -216,22 +219,23 @@ export class Supervision {
 
   /** By request: its instance alone. `false` when it does not start. */
   async restartConnector(name: string): Promise<boolean> {
-    this.#listeners.tell((listener) => listener.onRestart?.({ connector: name }));
+    this.listeners.tell((listener) => listener.onRestart?.({ connector: name }));
     return this.of(name).connector.restart();
   }
 
   /** By request. */
   async restartTask(id: TaskId): Promise<void> {
-    this.#listeners.tell((listener) => listener.onRestart?.(id));
+    this.listeners.tell((listener) => listener.onRestart?.(id));
     await this.of(id.connector).tasks.restart([id.task]);
   }
 
   /** Resolves when tasks that are not wanted any more have ended, here and elsewhere, or must have been given up. */
   async tasksEnded(name: string): Promise<void> {
-    const deadline = Date.now() + this.#dependencies.taskStopTimeoutMs + OTHERS_STATUSES_MS;
+    const deadline = Date.now() + this.#taskStopTimeoutMs + OTHERS_STATUSES_MS;
     await this.#supervisors.get(name)?.tasks.reconcile();
     // Whoever had a task takes its status away when it has ended.
-    while (this.#dependencies.statuses.tasks(name).length > 0 && Date.now() < deadline) await delay(STATUS_CHECK_MS);
+    while (this.#dependencies.stores.statuses.tasks(name).length > 0 && Date.now() < deadline)
+      await delay(STATUS_CHECK_MS);
   }
 
   #forget(name: string): void {
@@ -239,14 +243,14 @@ export class Supervision {
     this.#connectorStarts.ended(name);
     const isKnown = this.#supervisors.delete(name);
     const leads = isKnown && this.#dependencies.placement.isLeader;
-    this.#listeners.tell((listener) => listener.onForgotten?.(name, leads));
+    this.listeners.tell((listener) => listener.onForgotten?.(name, leads));
     if (leads) this.#statuses.removeConnector(name);
   }
 
   #restartAll(name: string): void {
     const supervisors = this.#supervisors.get(name);
     if (supervisors === undefined || this.#stopping) return;
-    this.#listeners.tell((listener) => listener.onRestartAll?.(name));
+    this.listeners.tell((listener) => listener.onRestartAll?.(name));
     this.#inBackground(name, Promise.all([supervisors.connector.restart(), supervisors.tasks.restartAll()]));
   }
 
@@ -260,11 +264,11 @@ export class Supervision {
 
   /** What has run meanwhile, on a worker that knows nothing of restarts, is not kept waiting. */
   #isHeld(target: RestartTarget): boolean {
-    return this.#statusOf(target)?.state === 'FAILED' && this.#listeners.isHeld(target);
+    return this.#statusOf(target)?.state === 'FAILED' && this.listeners.isHeld(target);
   }
 
   #statusOf({ connector, task }: RestartTarget): Status | undefined {
-    const { statuses } = this.#dependencies;
+    const { statuses } = this.#dependencies.stores;
     return task === undefined ? statuses.connector(connector) : statuses.task({ connector, task });
   }
 
@@ -295,36 +299,38 @@ export class Supervision {
       this.#connectorStarts.succeeded(name);
     } else if (state === 'FAILED') this.#connectorStarts.failed(name);
     if (event.state === 'FAILED') this.#failed({ connector: name }, event.failure);
-    else if (event.state === 'RUNNING') this.#listeners.tell((listener) => listener.onRunning?.({ connector: name }));
+    else if (event.state === 'RUNNING') this.listeners.tell((listener) => listener.onRunning?.({ connector: name }));
     if (event.state === 'RECONFIGURE') this.#supervisors.get(name)?.connector.reconfigure();
     else this.#statuses.connector(event.connector, event.state, event.state === 'FAILED' ? event.trace : null);
   }
 
   #failed(target: RestartTarget, failure: Failure): void {
-    this.#listeners.tell((listener) => listener.onFailed?.(target, failure));
+    this.listeners.tell((listener) => listener.onFailed?.(target, failure));
   }
 
-  #takeHandover(id: TaskId): Handover | undefined {
+  #startTask(assignment: TaskAssignment): void {
+    const { id } = assignment;
+    if (this.#isHeld(id)) return;
     const key = taskKey(id);
     const handover = this.#received.get(key);
     this.#received.delete(key);
-    return handover;
+    this.tasks.start({ ...assignment, handover });
   }
 
   #onTaskEvent(event: TaskEvent): void {
     if (event.id.replay !== undefined) {
-      this.#listeners.tell((listener) => listener.onReplayEvent?.(event));
+      this.listeners.tell((listener) => listener.onReplayEvent?.(event));
       return;
     }
-    if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
-    if (event.state !== 'TOPIC' && event.state !== 'RUNNING') this.#dependencies.placement.arrived(event.id);
+    if (event.state === 'TOPIC') this.listeners.tell((listener) => listener.onTopic?.(event.id, event.topic));
+    else if (event.state !== 'RUNNING') this.#dependencies.placement.arrived(event.id);
     if (!isState(event)) return;
     const task = taskText(event.id);
     if (event.state === 'FAILED') this.#taskStarts.failed(task);
     else if (event.state === 'STOPPED') this.#taskStarts.ended(task);
     else this.#taskStarts.succeeded(task);
     if (event.state === 'FAILED') this.#failed(event.id, event.failure);
-    else if (event.state === 'RUNNING') this.#listeners.tell((listener) => listener.onRunning?.(event.id));
+    else if (event.state === 'RUNNING') this.listeners.tell((listener) => listener.onRunning?.(event.id));
     if (event.state === 'STOPPED') {
       this.#statuses.task(event.id, 'UNASSIGNED');
       if (event.handover !== undefined) this.#left.set(taskKey(event.id), event.handover);

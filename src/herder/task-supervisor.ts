@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSameButLimits, limitsCanChange, rateLimitOf, withLimitsOf } from '../config/rate-limit-options.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import type { TaskAssignment, TaskId } from '../connect/tasks/task-assignment.ts';
-import type { Handover } from '../kafka/api.ts';
+import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import type { ConnectorState } from './config-state.ts';
 import type { Placement } from './placement.ts';
@@ -14,14 +13,10 @@ export interface TaskSupervisorDependencies {
   readonly configs: ConfigStore;
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
-  readonly tasks: TaskHosting;
+  readonly tasks: Pick<TaskHosting, 'stop' | 'setTargetState' | 'setRateLimit'>;
   readonly statuses: StatusWriter;
-  /** Whether a start without anybody's request has to wait, because the task has failed elsewhere a moment ago. */
-  readonly isHeld: (task: number) => boolean;
-  /** `task.shutdown.graceful.timeout.ms`, shared by the tasks that are stopped together. */
-  readonly taskStopTimeoutMs: number;
-  /** What the task left on the worker that had it before; once. */
-  readonly handoverOf: (id: TaskId) => Handover | undefined;
+  /** Starts the task, unless its start has to wait because it has failed on another worker a moment ago. */
+  readonly start: (assignment: TaskAssignment) => void;
 }
 
 /**
@@ -31,11 +26,14 @@ export interface TaskSupervisorDependencies {
 export class TaskSupervisor {
   readonly #name: string;
   readonly #dependencies: TaskSupervisorDependencies;
+  readonly #stopTimeoutMs: number;
   readonly #queue = new SerialQueue();
   #assigned = new Map<number, TaskAssignment>();
 
-  constructor(name: string, dependencies: TaskSupervisorDependencies) {
+  /** `stopTimeoutMs`: `task.shutdown.graceful.timeout.ms`, shared by the tasks that are stopped together. */
+  constructor(name: string, dependencies: TaskSupervisorDependencies, stopTimeoutMs: number) {
     this.#name = name;
+    this.#stopTimeoutMs = stopTimeoutMs;
     this.#dependencies = dependencies;
   }
 
@@ -86,9 +84,7 @@ export class TaskSupervisor {
     for (const [task, assignment] of wanted) {
       const running = this.#assigned.get(task);
       if (running === undefined) {
-        if (!this.#dependencies.isHeld(task)) {
-          this.#dependencies.tasks.start({ ...assignment, handover: this.#dependencies.handoverOf(assignment.id) });
-        }
+        this.#dependencies.start(assignment);
       } else if (running.targetState !== assignment.targetState) {
         this.#dependencies.tasks.setTargetState(assignment.id, assignment.targetState);
       }
@@ -107,7 +103,7 @@ export class TaskSupervisor {
   async #stop(tasks: readonly number[], handsOver = false): Promise<void> {
     if (tasks.length === 0) return;
     const ids = tasks.map((task) => ({ connector: this.#name, task }));
-    await this.#dependencies.tasks.stop(ids, this.#dependencies.taskStopTimeoutMs, handsOver);
+    await this.#dependencies.tasks.stop(ids, this.#stopTimeoutMs, handsOver);
     for (const task of tasks) this.#assigned.delete(task);
   }
 

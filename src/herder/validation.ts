@@ -21,11 +21,8 @@ import { sourceConflicts } from './source-conflicts.ts';
 /** A configuration before validation: JSON `null` may still be in it. */
 export type RawConnectorConfig = Readonly<Record<string, string | null>>;
 
-export interface ValidationDependencies {
-  readonly plugins: PluginRegistry;
-  readonly resolver: ConfigResolver;
-  /** What no answer may show. */
-  readonly secrets: SecretMask;
+/** Settings of the worker that a connector configuration must agree with. */
+export interface ValidationSettings {
   /** `key.converter` and its like of the worker, with their sub-keys. */
   readonly converterConfig: ConnectorConfig;
   /** `group.id`, of a distributed worker. */
@@ -35,7 +32,6 @@ export interface ValidationDependencies {
   readonly overridePolicy: OverridePolicy;
   /** `topic.creation.enable` */
   readonly topicCreationEnabled: boolean;
-  readonly logger: Logger;
 }
 
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
@@ -60,11 +56,24 @@ interface AskedConfig {
  */
 export class ConnectorValidation {
   readonly plugins: PluginRegistry;
-  readonly #dependencies: ValidationDependencies;
+  readonly #resolver: ConfigResolver;
+  readonly #secrets: SecretMask;
+  readonly #settings: ValidationSettings;
+  readonly #logger: Logger;
 
-  constructor(dependencies: ValidationDependencies) {
-    this.plugins = dependencies.plugins;
-    this.#dependencies = dependencies;
+  /** Answers do not show what `secrets` knows. */
+  constructor(
+    plugins: PluginRegistry,
+    resolver: ConfigResolver,
+    secrets: SecretMask,
+    settings: ValidationSettings,
+    logger: Logger,
+  ) {
+    this.plugins = plugins;
+    this.#resolver = resolver;
+    this.#secrets = secrets;
+    this.#settings = settings;
+    this.#logger = logger;
   }
 
   /** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
@@ -112,13 +121,13 @@ export class ConnectorValidation {
   #warnOfSlips(given: RawConnectorConfig, { configs }: ConfigInfos): void {
     const known = configs.map(({ value }) => value.name);
     for (const unknown of unknownOptions(Object.keys(given), known)) {
-      this.#dependencies.logger.warn(`Connector ${given['name'] ?? ''}: ${unknownOptionText(unknown)}`);
+      this.#logger.warn(`Connector ${given['name'] ?? ''}: ${unknownOptionText(unknown)}`);
     }
   }
 
   async #resolve(given: RawConnectorConfig, stage: StageTracker): Promise<RawConnectorConfig> {
     const { config } = await stage.during('resolving the variables of a connector configuration', () =>
-      this.#dependencies.resolver.resolve(given),
+      this.#resolver.resolve(given),
     );
     return config;
   }
@@ -132,7 +141,7 @@ export class ConnectorValidation {
   ): Promise<ConfigInfos> {
     const plugin = await stage.during('loading the plugins of a connector', () => this.#pluginOf(given, config));
     const infos = await this.#validateResolved(plugin, config, stage, asked);
-    const shown = withHiddenValues(infos, given, config, this.#dependencies.secrets);
+    const shown = withHiddenValues(infos, given, config, this.#secrets);
     return { ...shown, name: given['connector.class'] ?? shown.name };
   }
 
@@ -142,8 +151,8 @@ export class ConnectorValidation {
     stage: StageTracker,
     { listed, connects = true }: AskedValidation,
   ): Promise<ConfigInfos> {
-    const { plugins, converterConfig, overridePolicy, topicCreationEnabled } = this.#dependencies;
-    const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
+    const { converterConfig, overridePolicy, topicCreationEnabled } = this.#settings;
+    const surroundings = { type: plugin.type, connector: plugin, plugins: this.plugins, converterConfig };
     const [base, own, ...converters] = validateConnectorSections(config, surroundings, listed);
     const more = this.#conflicts(plugin, config);
     const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
@@ -173,7 +182,7 @@ export class ConnectorValidation {
   }
 
   #conflicts(plugin: ConnectorPlugin, config: RawConnectorConfig): OptionResult[] {
-    const { workerGroupId, exactlyOnceSources } = this.#dependencies;
+    const { workerGroupId, exactlyOnceSources } = this.#settings;
     if (plugin.type === 'sink') return [...sinkConflicts(config, workerGroupId)];
     return sourceConflicts(withoutNulls(config), plugin, exactlyOnceSources);
   }

@@ -5,12 +5,8 @@ import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './config-state.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
-export interface ZombieFencingDependencies {
-  readonly configs: ConfigStore;
-  /** Takes the transactional ids of these tasks away from whoever has them. */
-  readonly fence: (connector: string, config: ConnectorConfig, tasks: readonly TaskId[]) => Promise<void>;
-  readonly logger: Logger;
-}
+/** Fences the producers that use the transactional ids of these tasks. */
+type FenceTasks = (connector: string, config: ConnectorConfig, tasks: readonly TaskId[]) => Promise<void>;
 
 /**
  * Sees to it that tasks of generations before the present one cannot write any more
@@ -19,11 +15,15 @@ export interface ZombieFencingDependencies {
  * `tasks-fencing-<connector>`. The leader's to do.
  */
 export class ZombieFencing {
-  readonly #dependencies: ZombieFencingDependencies;
+  readonly #configs: ConfigStore;
+  readonly #fence: FenceTasks;
+  readonly #logger: Logger;
   readonly #rounds = new Map<string, Promise<void>>();
 
-  constructor(dependencies: ZombieFencingDependencies) {
-    this.#dependencies = dependencies;
+  constructor(configs: ConfigStore, fence: FenceTasks, logger: Logger) {
+    this.#configs = configs;
+    this.#fence = fence;
+    this.#logger = logger;
   }
 
   /** Resolves when tasks of the present generation may start. Tasks that ask at the same time share one round. */
@@ -38,18 +38,17 @@ export class ZombieFencing {
 
   /** Of a connector that was deleted, which is to be created with this configuration: resolves when what is left of it cannot write. */
   async fenceDeleted(connector: string, config: ConnectorConfig): Promise<void> {
-    const count = this.#dependencies.configs.taskCountRecord(connector);
+    const count = this.#configs.taskCountRecord(connector);
     if (count !== undefined) await this.#fenceTasks(connector, config, count);
   }
 
   async #round(connector: string): Promise<void> {
-    const { configs } = this.#dependencies;
-    await configs.refresh();
-    const state = configs.connector(connector);
+    await this.#configs.refresh();
+    const state = this.#configs.connector(connector);
     if (state === undefined) throw new ConnectError(`Connector ${connector} not found`);
     if (!state.pendingFencing) return;
     await this.#fenceOld(state);
-    await configs.putTaskCount(connector, state.taskConfigs.length);
+    await this.#configs.putTaskCount(connector, state.taskConfigs.length);
   }
 
   async #fenceOld({ name, config, taskCountRecord, taskConfigs }: ConnectorState): Promise<void> {
@@ -60,11 +59,9 @@ export class ZombieFencing {
 
   async #fenceTasks(name: string, config: ConnectorConfig, count: number): Promise<void> {
     const tasks = Array.from({ length: count }, (_none, task) => ({ connector: name, task }));
-    this.#dependencies.logger.info(
-      `Fencing ${String(tasks.length)} tasks of connector ${name} of the generation before`,
-    );
+    this.#logger.info(`Fencing ${String(tasks.length)} tasks of connector ${name} of the generation before`);
     try {
-      await this.#dependencies.fence(name, config, tasks);
+      await this.#fence(name, config, tasks);
     } catch (error) {
       throw new ConnectError(`Failed to complete zombie fencing for connector ${name}: ${toError(error).message}`, {
         cause: error,

@@ -34,7 +34,7 @@ export function distributedMode(
     sessionKey: () => configs.sessionKey,
     algorithm: distributed['inter.worker.signature.algorithm'],
   };
-  const leader = new LeaderRequests(requests);
+  const leader = new LeaderRequests(placement, peers, requests.sessionKey, requests.algorithm);
   return {
     stores,
     placement,
@@ -57,7 +57,7 @@ export function distributedMode(
       const own = { ...topics.offset, name: topic };
       return internalTopic({ ...clients.worker, ...client }, own, CONNECTOR_OFFSETS, logger.child({ connector }));
     },
-    exactlyOnce: (clients) => exactlyOnceSources(config, { configs, clients, leader, logger }),
+    exactlyOnce: (clients) => exactlyOnceSources(config, configs, clients, leader, logger),
     sessionKeys: {
       algorithm: distributed['inter.worker.key.generation.algorithm'],
       bits: distributed['inter.worker.key.size'],
@@ -123,9 +123,6 @@ function openLeaderWriter({ distributed, topics, clients }: DistributedWorkerCon
   const { 'group.id': groupId, 'exactly.once.source.support': support } = distributed;
   if (support.toLowerCase() === 'disabled') return undefined;
   const over = { 'client.id': `${groupId}-leader`, 'transactional.id': `connect-cluster-${groupId}` };
-  return new LeaderWriter({
-    topic: topics.config.name,
-    open: () => createKafkaClient({ ...clients.worker, ...over }, logger).transactionalProducer(),
-    logger,
-  });
+  const open = () => createKafkaClient({ ...clients.worker, ...over }, logger).transactionalProducer();
+  return new LeaderWriter(topics.config.name, open, logger);
 }

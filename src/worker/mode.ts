@@ -1,17 +1,13 @@
-import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
 import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { RequestAnswers } from '../herder/connector-requests.ts';
 import type { InternalTopics } from '../herder/internal-topics.ts';
 import type { Leader } from '../herder/leader-requests.ts';
 import type { Placement } from '../herder/placement.ts';
 import type { SessionKeySettings } from '../herder/session-keys.ts';
-import type { ConfigStore } from '../herder/stores/config-store.ts';
-import type { OffsetStore } from '../herder/stores/offset-store.ts';
-import type { OwnStore } from '../herder/stores/own-store.ts';
+import type { ExactlyOnce } from '../herder/exactly-once-sources.ts';
+import type { HerderStores } from '../herder/stores/herder-stores.ts';
 import type { OpenRecordLog } from '../herder/stores/record-log.ts';
-import type { StatusStore } from '../herder/stores/status-store.ts';
 import type { WorkerDrains } from '../operate/drain/worker-drains.ts';
-import type { ZombieFencing } from '../herder/zombie-fencing.ts';
 
 /** Where other workers and clients reach this one. */
 export interface OwnAddress {
@@ -23,12 +19,7 @@ export interface OwnAddress {
 
 /** Everything in which a distributed and a standalone worker differ; the rest of the worker does not know which one it is. */
 export interface Mode {
-  readonly stores: {
-    readonly configs: ConfigStore;
-    readonly offsets: OffsetStore;
-    readonly statuses: StatusStore;
-    readonly own: OwnStore;
-  };
+  readonly stores: HerderStores;
   readonly placement: Placement;
   readonly leader: Leader;
   /** `undefined` for a worker without a group. */
@@ -44,9 +35,7 @@ export interface Mode {
   /** Opens the topic that a connector names by `offsets.storage.topic`. */
   readonly openOffsetsTopic: (connector: string, topic: string) => OpenRecordLog;
   /** `undefined` unless sources deliver exactly once. */
-  readonly exactlyOnce: (
-    clients: TaskClients,
-  ) => { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined;
+  readonly exactlyOnce: (clients: TaskClients) => ExactlyOnce | undefined;
   /** Of the key that workers of the cluster sign their requests with. */
   readonly sessionKeys: SessionKeySettings | undefined;
   /** `inter.worker.verification.algorithms` */

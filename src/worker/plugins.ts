@@ -4,7 +4,7 @@ import type { WorkerConfig } from '../config/worker-config.ts';
 import type { Plugin } from '../connect/api.ts';
 import { openPluginPath } from '../connect/plugins/path/plugin-path.ts';
 import { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import { ConnectorValidation, type ValidationDependencies } from '../herder/validation.ts';
+import { ConnectorValidation, type ValidationSettings } from '../herder/validation.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import { builtInPlugins, configProviderFinder } from './built-in-plugins.ts';
@@ -37,17 +37,19 @@ export async function openPlugins(
   return { plugins, resolver: new ConfigResolver(providers, secrets, logger) };
 }
 
-type ValidationParts = Pick<
-  ValidationDependencies,
-  'plugins' | 'resolver' | 'secrets' | 'workerGroupId' | 'exactlyOnceSources' | 'logger'
->;
-
 /** What checks the configurations of a worker's connectors. */
-export function connectorValidation(config: WorkerConfig, parts: ValidationParts): ConnectorValidation {
-  return new ConnectorValidation({
-    ...parts,
+export function connectorValidation(
+  config: WorkerConfig,
+  { plugins, resolver }: OpenedPlugins,
+  secrets: SecretMask,
+  cluster: Pick<ValidationSettings, 'workerGroupId' | 'exactlyOnceSources'>,
+  logger: Logger,
+): ConnectorValidation {
+  const settings = {
+    ...cluster,
     converterConfig: config.converterConfig,
     overridePolicy: clientOverrides(config),
     topicCreationEnabled: config.common['topic.creation.enable'],
-  });
+  };
+  return new ConnectorValidation(plugins, resolver, secrets, settings, logger);
 }

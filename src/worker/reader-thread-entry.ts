@@ -32,15 +32,9 @@ async function openParts(): Promise<ReadingParts> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
   // The main thread has warned about what is wrong with the path.
   const { plugins, resolver } = await openPlugins(config, { plugins: [], secrets, logger: silentLogger });
-  const validation = connectorValidation(config, {
-    logger,
-    plugins,
-    resolver,
-    secrets,
-    // The group of a sink was checked when its configuration was stored.
-    workerGroupId: undefined,
-    exactlyOnceSources: data.exactlyOnceGroup !== undefined,
-  });
+  // The group of a sink was checked when its configuration was stored.
+  const cluster = { workerGroupId: undefined, exactlyOnceSources: data.exactlyOnceGroup !== undefined };
+  const validation = connectorValidation(config, { plugins, resolver }, secrets, cluster, logger);
   // Readings join no group and write nothing, so that their clients need no name that is their own.
   const clients = new KafkaTaskClients(
     config.clients,

@@ -42,12 +42,7 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
   const owner = async (): Promise<string> => taskOwner(await clusterId(), mode.workers);
   const clients = new KafkaTaskClients(config.clients, clientOverrides(config), owner, logger);
   const exactlyOnce = mode.exactlyOnce(clients);
-  const offsets = new SourceOffsetStores({
-    worker: mode.stores.offsets,
-    workerTopic: mode.offsetsTopic,
-    openTopic: mode.openOffsetsTopic,
-    logger,
-  });
+  const offsets = new SourceOffsetStores(mode.stores.offsets, mode.offsetsTopic, mode.openOffsetsTopic, logger);
   const factory = new TaskFactory({
     mayWork: () => mayWork(mode.placement),
     plugins,

@@ -1,15 +1,22 @@
 import type { WorkerConfig } from '../config/worker-config.ts';
 import type { Plugin } from '../connect/api.ts';
+import { ClusterLogLevels } from '../herder/cluster-log-levels.ts';
+import { ConnectorDirectory } from '../herder/connector-directory.ts';
 import { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import { ConnectorReplays } from '../operate/dead-letters/connector-replays.ts';
 import { LetterReader } from '../operate/dead-letters/letter-reader.ts';
+import { ConnectorRequests } from '../herder/connector-requests.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
 import { Herder } from '../herder/herder.ts';
+import { LeaderDuties } from '../herder/leader-duties.ts';
 import { ConnectorHistory } from '../operate/history/connector-history.ts';
 import { performReading } from '../operate/reading/perform-reading.ts';
 import type { Read, Reading } from '../operate/reading/reading.ts';
 import { Readings } from '../operate/reading/readings.ts';
 import { PeerClient } from '../herder/peer-client.ts';
+import { mayWork } from '../herder/placement.ts';
+import { StatusWriter } from '../herder/status-writer.ts';
+import { Supervision } from '../herder/supervision.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { ConnectorLog } from '../observe/connector-log.ts';
@@ -179,26 +186,29 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     logger: herderLogger,
   });
   const taskStopTimeoutMs = Number(common['task.shutdown.graceful.timeout.ms']);
-  const herder: Herder = new Herder({
-    ...mode.stores,
-    stage,
+  const { stores, placement, leader } = mode;
+  const directory = new ConnectorDirectory(configs, statuses, plugins);
+  const statusSource = {
     workerId,
-    recorder: history,
-    placement: mode.placement,
-    leader: mode.leader,
-    fenceZombies: exactlyOnce && ((name) => exactlyOnce.fencing.fence(name)),
-    plugins,
-    resolver,
-    secrets,
-    openHosting,
-    topics,
-    logLevels,
-    taskStopTimeoutMs,
-    metricWindow: metricWindow(config),
-    sessionKeys: mode.sessionKeys,
-    answers: mode.answers,
-    logger: herderLogger,
-  });
+    generation: () => placement.generation,
+    mayWork: () => mayWork(placement),
+    version: (connector: string) => directory.plugin(connector)?.version ?? null,
+    hide: (trace: string) => secrets.hide(trace),
+  };
+  const statusWriter = new StatusWriter(statuses, statusSource, herderLogger);
+  const supervision = new Supervision(
+    { stores, statusWriter, placement, plugins, resolver, openHosting, leader, logger: herderLogger },
+    { taskStopTimeoutMs, metricWindow: metricWindow(config) },
+  );
+  const fenceZombies = exactlyOnce && ((name: string) => exactlyOnce.fencing.fence(name));
+  const requests = new ConnectorRequests(
+    { stores, directory, placement, supervision, recorder: history, stage, fenceZombies },
+    mode.answers,
+  );
+  const duties = new LeaderDuties(stores, statusWriter, mode.sessionKeys, herderLogger);
+  const parts = { stores, placement, directory, requests, supervision, duties, stage, logger: herderLogger };
+  const herder = new Herder(workerId, parts);
+  herder.listen(topics, new ClusterLogLevels(logLevels, herderLogger));
   const { health, fleet, replays, metricsSource } = openFeatures(herder, mode, history, {
     resolver,
     secrets,
@@ -214,23 +224,18 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     resolver,
     clients,
     tasksEnded: (name) => herder.tasksEnded(name),
-    fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
-    fenceDeleted: exactlyOnce && ((name, config) => exactlyOnce.fencing.fenceDeleted(name, config)),
+    exactlyOnce,
   });
-  const validation = connectorValidation(config, {
-    logger: herderLogger,
-    plugins,
-    resolver,
-    secrets,
-    workerGroupId: mode.groupId,
-    exactlyOnceSources: exactlyOnce !== undefined,
-  });
+  const cluster = { workerGroupId: mode.groupId, exactlyOnceSources: exactlyOnce !== undefined };
+  const validation = connectorValidation(config, dependencies.opened, secrets, cluster, herderLogger);
   const readers = new ReaderThreads<Reading>(threadEntry('./reader-thread-entry'), surroundings);
-  const parts = { plugins, validation, clients, converterConfig, secrets, resolver };
+  const readingParts = { plugins, validation, clients, converterConfig, secrets, resolver };
   // Plugins that were given to this process exist in its main thread alone.
   const read: Read = (reading, options) =>
-    dependencies.plugins.length > 0 ? performReading(reading, parts, options.signal) : readers.read(reading, options);
-  const readings = new Readings(herder.directory, topics, replays, read);
+    dependencies.plugins.length > 0
+      ? performReading(reading, readingParts, options.signal)
+      : readers.read(reading, options);
+  const readings = new Readings(directory, topics, replays, read);
   return {
     herder,
     validation,

@@ -22,11 +22,8 @@ describe('the config topic of a group that fences its leaders', function () {
   const transactionalId = uniqueName('connect-cluster');
 
   async function store(): Promise<ConfigStore> {
-    const writer = new LeaderWriter({
-      topic,
-      open: () => client.transactionalProducer({ 'transactional.id': transactionalId }),
-      logger,
-    });
+    const open = () => client.transactionalProducer({ 'transactional.id': transactionalId });
+    const writer = new LeaderWriter(topic, open, logger);
     const created = new ConfigStore(
       (onRecord) =>
         client.compactedTopic({

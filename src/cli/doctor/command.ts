@@ -76,14 +76,11 @@ async function surroundings(
     const kafka = brokers.then((findings) => findings.every(({ level }) => level !== 'fail'));
     const cluster = config.mode === 'distributed' ? config : undefined;
     const exactlyOnceGroup = cluster && offersExactlyOnce(cluster) ? cluster.distributed['group.id'] : undefined;
-    const validation = connectorValidation(config, {
-      logger: silentLogger,
-      plugins,
-      resolver,
-      secrets,
+    const settings = {
       workerGroupId: cluster?.distributed['group.id'],
       exactlyOnceSources: exactlyOnceGroup !== undefined,
-    });
+    };
+    const validation = connectorValidation(config, { plugins, resolver }, secrets, settings, silentLogger);
     const parts = { config, plugins, resolver, validation, secrets, kafka, exactlyOnceGroup };
     return await Promise.all([
       section('machine', [

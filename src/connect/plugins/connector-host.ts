@@ -3,10 +3,13 @@ import { javaTrace, toError } from '../../errors.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
-import type { Connector, ConnectorConfig } from '../api.ts';
+import type { Connector, ConnectorConfig, ConnectorPlugin } from '../api.ts';
 import { failureOf, type Failure } from '../tasks/task-failure.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
 import { wantedVersion } from './plugins-of-config.ts';
+
+/** Connect's limit for a connector instance to stop (docs/compatibility.md#life-cycle). */
+const STOP_TIMEOUT_MS = 5000;
 
 /** What a connector instance tells the control side. */
 export type ConnectorEvent =
@@ -21,7 +24,7 @@ interface HostedConnector {
   muted: boolean;
 }
 
-/** Runs connector instances. A plugin that hangs in `start` or `stop` keeps nobody waiting beyond the time given. */
+/** Runs connector instances. A plugin that hangs in `start` or `stop` keeps nobody waiting beyond a time limit. */
 export class ConnectorHost {
   readonly #plugins: PluginRegistry;
   readonly #onEvent: (event: ConnectorEvent) => void;
@@ -34,12 +37,22 @@ export class ConnectorHost {
     this.#logger = logger;
   }
 
+  /** Loads the plugins that the configuration names. */
+  async prepare(config: ConnectorConfig): Promise<void> {
+    await this.#plugins.prepare(config);
+  }
+
+  /** The plugin that the configuration names. Throws when there is none. */
+  plugin(config: ConnectorConfig): ConnectorPlugin {
+    const wanted = wantedVersion(config, 'connector.plugin.version');
+    return this.#plugins.find('connector', config['connector.class'] ?? '', wanted);
+  }
+
   /** The plugin must have been loaded. `false` when the connector failed to start; the FAILED event then has the trace. */
   async start(name: string, config: ConnectorConfig): Promise<boolean> {
     let hosted: HostedConnector | undefined;
     try {
-      const wanted = wantedVersion(config, 'connector.plugin.version');
-      const plugin = this.#plugins.find('connector', config['connector.class'] ?? '', wanted);
+      const plugin = this.plugin(config);
       let failure: Error | undefined;
       const owner = {
         name: `connector ${name}`,
@@ -82,7 +95,8 @@ export class ConnectorHost {
     return ownedBy(hosted.owner, () => eventLoopWatch.during(activity, () => hosted.instance.taskConfigs(maxTasks)));
   }
 
-  async stop(name: string, timeoutMs: number): Promise<void> {
+  /** Resolves when the instance has stopped, or after Connect's time limit. */
+  async stop(name: string): Promise<void> {
     const hosted = this.#connectors.get(name);
     if (hosted === undefined) return;
     this.#connectors.delete(name);
@@ -93,8 +107,8 @@ export class ConnectorHost {
     ).catch((error: unknown) => {
       this.#logger.error({ err: error, connector: name }, `Connector ${name} failed while it was stopped`);
     });
-    if (!(await within(stopped, timeoutMs))) {
-      this.#logger.warn({ connector: name }, `Connector ${name} did not stop within ${String(timeoutMs)} ms`);
+    if (!(await within(stopped, STOP_TIMEOUT_MS))) {
+      this.#logger.warn({ connector: name }, `Connector ${name} did not stop within ${String(STOP_TIMEOUT_MS)} ms`);
     }
   }
 

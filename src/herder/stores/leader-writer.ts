@@ -5,12 +5,6 @@ import { SerialQueue } from '../../async/serial-queue.ts';
 
 const CLOSE_MS = 2_000;
 
-export interface LeaderWriterDependencies {
-  readonly topic: string;
-  readonly open: () => TransactionalProducer;
-  readonly logger: Logger;
-}
-
 /**
  * Writes to the config topic in transactions of an id that all workers of a group share: who claims it fences a leader of
  * before that does not know yet that it is one no more
@@ -19,12 +13,16 @@ export interface LeaderWriterDependencies {
  *   released --claim, write--> claimed --release, a failure--> released
  */
 export class LeaderWriter {
-  readonly #dependencies: LeaderWriterDependencies;
+  readonly #topic: string;
+  readonly #open: () => TransactionalProducer;
+  readonly #logger: Logger;
   readonly #queue = new SerialQueue();
   #producer: TransactionalProducer | undefined;
 
-  constructor(dependencies: LeaderWriterDependencies) {
-    this.#dependencies = dependencies;
+  constructor(topic: string, open: () => TransactionalProducer, logger: Logger) {
+    this.#topic = topic;
+    this.#open = open;
+    this.#logger = logger;
   }
 
   async claim(): Promise<void> {
@@ -33,7 +31,7 @@ export class LeaderWriter {
 
   /** All records or none. A failure, which may be that another worker leads, says so; the next write claims anew. */
   async write(records: readonly { readonly key: string; readonly value: Buffer | null }[]): Promise<void> {
-    const { topic, logger } = this.#dependencies;
+    const topic = this.#topic;
     const produced = records.map(({ key, value }) => {
       return { topic, partition: null, key: Buffer.from(key), value, timestamp: null, headers: [] };
     });
@@ -44,7 +42,7 @@ export class LeaderWriter {
         await producer.send(produced);
         await producer.commit();
       } catch (error) {
-        logger.warn({ err: error }, 'Failed to perform fencable send to config topic');
+        this.#logger.warn({ err: error }, 'Failed to perform fencable send to config topic');
         await this.#close();
         const why = 'another worker may have become the leader; the request can be tried again';
         throw new ConnectError(`Failed to perform fencable send to config topic: ${why}`, { cause: error });
@@ -58,7 +56,7 @@ export class LeaderWriter {
 
   async #claimed(): Promise<TransactionalProducer> {
     if (this.#producer !== undefined) return this.#producer;
-    const producer = this.#dependencies.open();
+    const producer = this.#open();
     this.#producer = producer;
     try {
       await producer.connect();
@@ -67,7 +65,7 @@ export class LeaderWriter {
       await this.#close();
       throw error;
     }
-    this.#dependencies.logger.info('Writing to the config topic as its leader, in transactions');
+    this.#logger.info('Writing to the config topic as its leader, in transactions');
     return producer;
   }
 

@@ -6,33 +6,40 @@ import type { Logger } from '../../observe/logger.ts';
 import { OffsetStore } from './offset-store.ts';
 import type { OpenRecordLog } from './record-log.ts';
 
-export interface SourceOffsetStoresDependencies {
-  /** What the worker keeps for all connectors. */
-  readonly worker: OffsetStore;
-  /** Its topic; `undefined` on standalone workers, whose connectors have no topics of their own either. */
-  readonly workerTopic: string | undefined;
-  readonly openTopic: (connector: string, topic: string) => OpenRecordLog;
-  readonly logger: Logger;
-}
-
 /**
  * Offsets of source connectors: in the worker's store, and first of all in the topic of its own that a connector may name by
  * `offsets.storage.topic` (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
  */
 export class SourceOffsetStores implements SourceOffsets {
-  readonly #dependencies: SourceOffsetStoresDependencies;
+  readonly #worker: OffsetStore;
+  readonly #workerTopic: string | undefined;
+  readonly #openTopic: (connector: string, topic: string) => OpenRecordLog;
+  readonly #logger: Logger;
 
-  constructor(dependencies: SourceOffsetStoresDependencies) {
-    this.#dependencies = dependencies;
+  /**
+   * `worker` has the offsets of all connectors; `workerTopic` is its topic, `undefined` on standalone workers, whose connectors have no
+   * topics of their own either.
+   */
+  constructor(
+    worker: OffsetStore,
+    workerTopic: string | undefined,
+    openTopic: (connector: string, topic: string) => OpenRecordLog,
+    logger: Logger,
+  ) {
+    this.#worker = worker;
+    this.#workerTopic = workerTopic;
+    this.#openTopic = openTopic;
+    this.#logger = logger;
   }
 
   async open(connector: string, config: ConnectorConfig): Promise<OpenOffsets> {
-    const { worker, workerTopic, openTopic, logger } = this.#dependencies;
+    const worker = this.#worker;
+    const workerTopic = this.#workerTopic;
     const topic = config['offsets.storage.topic']?.trim() ?? '';
     if (workerTopic === undefined || topic === '' || topic === workerTopic) return ofWorker(worker, workerTopic);
-    const own = new OffsetStore(openTopic(connector, topic), logger);
+    const own = new OffsetStore(this.#openTopic(connector, topic), this.#logger);
     await own.start();
-    const storage = new TwofoldOffsets(own, worker, logger);
+    const storage = new TwofoldOffsets(own, worker, this.#logger);
     return {
       storage,
       topic: { name: topic, encode: (name, offsets) => own.encode(name, offsets) },

@@ -20,9 +20,9 @@ describe('a connector’s key that is no option but nearly is one', () => {
     const logger = pino({ level: 'warn' }, { write });
     const config = loadWorkerConfig({ mode: 'standalone', properties: WORKER });
     const secrets = new SecretMask();
-    const { plugins, resolver } = await openPlugins(config, { plugins: [], secrets, logger });
-    const parts = { plugins, resolver, secrets, logger, workerGroupId: undefined, exactlyOnceSources: false };
-    const validation = connectorValidation(config, parts);
+    const opened = await openPlugins(config, { plugins: [], secrets, logger });
+    const standalone = { workerGroupId: undefined, exactlyOnceSources: false };
+    const validation = connectorValidation(config, opened, secrets, standalone, logger);
     const given = {
       ...SINK,
       'tasks.maxx': '1',
@@ -36,7 +36,7 @@ describe('a connector’s key that is no option but nearly is one', () => {
       const asked = await validation.validateFor('FileStreamSink', given);
       assert.equal(asked.error_count, 0);
     } finally {
-      await resolver.close();
+      await opened.resolver.close();
     }
     assert.deepEqual(warnings.sort(), [
       'Connector slip: there is no option flie; did you mean file?',

@@ -1,0 +1,20 @@
+import { parseLogLevel, type LogLevels } from '../observe/log-levels.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { HerderListener } from './herder-listener.ts';
+
+/** Applies the levels of loggers that were set for the whole cluster to this worker. */
+export class ClusterLogLevels implements HerderListener {
+  readonly #levels: LogLevels;
+  readonly #logger: Logger;
+
+  constructor(levels: LogLevels, logger: Logger) {
+    this.#levels = levels;
+    this.#logger = logger;
+  }
+
+  onLoggerLevel(logger: string, text: string): void {
+    const level = parseLogLevel(text);
+    if (level === undefined) this.#logger.warn(`The level ${text} for logger ${logger} is not one`);
+    else this.#levels.set(logger, level);
+  }
+}
