@@ -35,9 +35,7 @@ export const databaseHttp: ServicePlugin = {
     }
     const settings = parseOptions(serviceOptions, config);
     const nanoseconds = settings.nanoseconds as NanosecondRule;
-    return new DatabaseHttpService(settings, context, {
-      routes: storingRoutes(nanoseconds),
-    });
+    return new DatabaseHttpService(settings, context, storingRoutes(nanoseconds));
   },
 };
 

@@ -29,7 +29,10 @@ import { openApiRoute } from './open-api/open-api-route.ts';
 import { PasswordCheck } from './access/password-check.ts';
 import { claimBytes } from './statements/held-answer.ts';
 import { HeldRoom } from './statements/held-room.ts';
+import { ClusterSettings } from './statements/cluster-settings.ts';
 import { queryRoute } from './statements/query-route.ts';
+import { StatementConnections } from './statements/statement-connections.ts';
+import { RequestStatements } from './statements/statement-runner.ts';
 import type { Route } from './route.ts';
 import { ServerSettings } from './server-settings.ts';
 import { serviceGauges } from './service-gauges.ts';
@@ -45,9 +48,8 @@ const CERTIFICATE_CHECK_MS = 5_000;
 /** How often the users of requests that run are looked at, see password-check.ts. */
 const REVIEW_MS = 5_000;
 
-export interface DatabaseHttpDependencies {
-  /** Routes beside those for SQL and sessions. */
-  readonly routes?: readonly Route[];
+/** Clock and intervals that tests set. */
+export interface ServiceTiming {
   /** Milliseconds since the epoch; tokens age by it. */
   readonly nowMs?: () => number;
   readonly certificateCheckMs?: number;
@@ -63,7 +65,8 @@ export class DatabaseHttpService implements Service {
   readonly #settings: ServiceSettings;
   readonly #logger: Logger;
   readonly #earlierAddress: string | undefined;
-  readonly #dependencies: DatabaseHttpDependencies;
+  readonly #moreRoutes: readonly Route[];
+  readonly #timing: ServiceTiming;
   readonly #databases: UserDatabases;
   readonly #sessions: SessionStore;
   readonly #passwords: PasswordCheck;
@@ -81,19 +84,22 @@ export class DatabaseHttpService implements Service {
   #address: string | undefined;
   #loading: Promise<void> = Promise.resolve();
 
+  /** `routes`: routes beside those for SQL and sessions. */
   constructor(
     settings: ServiceSettings,
     { logger, earlierAddress }: ServiceContext,
-    dependencies: DatabaseHttpDependencies,
+    routes: readonly Route[] = [],
+    timing: ServiceTiming = {},
   ) {
     const defaultDatabase = settings['default.database'];
-    const nowMs = dependencies.nowMs ?? Date.now;
+    const nowMs = timing.nowMs ?? Date.now;
     // Complains about the URL now; the users come with the requests.
     parseConnectionUrl(settings['connection.url'], { user: 'nobody', database: defaultDatabase });
     this.#settings = settings;
     this.#logger = logger;
     this.#earlierAddress = earlierAddress;
-    this.#dependencies = dependencies;
+    this.#moreRoutes = routes;
+    this.#timing = timing;
     this.#databases = new UserDatabases(
       {
         url: settings['connection.url'],
@@ -111,41 +117,39 @@ export class DatabaseHttpService implements Service {
       waitMs: settings['connection.wait.ms'],
     });
     this.#proxies = new TrustedProxies(settings['trusted.proxies']);
-    this.#passwords = new PasswordCheck({
-      databases: this.#databases,
-      defaultDatabase,
-      trust: settings['trust.authentication'] === 'warn' ? 'warn' : 'refuse',
+    const trust = settings['trust.authentication'] === 'warn' ? 'warn' : 'refuse';
+    this.#passwords = new PasswordCheck(
+      this.#databases,
+      { defaultDatabase, trust, believedMs: timing.believedMs },
+      (identity) => this.#access.revoke(identity),
       logger,
-      nowMs: Date.now,
-      believedMs: dependencies.believedMs,
-      onRevoked: (identity) => this.#access.revoke(identity),
-    });
+    );
     this.#serverSettings = new ServerSettings(logger, () => this.#databases.service);
     this.#sessions = new SessionStore(nowMs, () => this.#serverSettings.timeoutMs);
-    this.#access = new Access({
-      sessions: this.#sessions,
-      passwords: this.#passwords,
-      databases: this.#databases,
-      proxies: this.#proxies,
+    this.#access = new Access(this.#sessions, this.#passwords, this.#databases, this.#proxies, {
       defaultDatabase,
       tokenConnections: settings['token.connections'],
     });
     const probe = new DatabaseProbe(() => this.#databases.answers(), Date.now);
-    this.#server = new ApiServer({
-      routes: this.#allRoutes(defaultDatabase),
-      access: this.#access,
-      settings: this.#serverSettings,
-      requestLog: new RequestLog(logger, settings['access.log'] as AccessLog),
-      clientOf: (request) => this.#proxies.clientOf(request),
-      crossOrigin: new CrossOrigin(settings['cors.allow.origins']),
-      databaseAnswers: () => probe.answers(),
-      defaultDatabase,
-      maxBodyBytes: Number(settings['max.body.bytes']),
-      clientTimeoutMs: settings['client.timeout.ms'],
-      takeTimeoutMs: settings['client.request.timeout.ms'],
-      statementTimeoutMs: Number(settings['statement.timeout.ms']) || undefined,
-      logger,
-    });
+    this.#server = new ApiServer(
+      {
+        routes: this.#allRoutes(defaultDatabase),
+        access: this.#access,
+        serverSettings: this.#serverSettings,
+        requestLog: new RequestLog(logger, settings['access.log'] as AccessLog),
+        proxies: this.#proxies,
+        crossOrigin: new CrossOrigin(settings['cors.allow.origins']),
+        databaseAnswers: () => probe.answers(),
+        logger,
+      },
+      {
+        defaultDatabase,
+        maxBodyBytes: Number(settings['max.body.bytes']),
+        clientTimeoutMs: settings['client.timeout.ms'],
+        takeTimeoutMs: settings['client.request.timeout.ms'],
+        statementTimeoutMs: Number(settings['statement.timeout.ms']) || undefined,
+      },
+    );
   }
 
   /** `https://host:port` of the first listener. */
@@ -182,7 +186,7 @@ export class DatabaseHttpService implements Service {
     if (files !== undefined) {
       const settings = {
         seen,
-        everyMs: this.#dependencies.certificateCheckMs ?? CERTIFICATE_CHECK_MS,
+        everyMs: this.#timing.certificateCheckMs ?? CERTIFICATE_CHECK_MS,
         logger: this.#logger,
       };
       this.#watch = new CertificateWatch(files, settings, (renewed) => {
@@ -195,7 +199,7 @@ export class DatabaseHttpService implements Service {
     }, SWEEP_EVERY_MS).unref();
     this.#review = setInterval(
       () => void this.#access.review(),
-      Math.min(REVIEW_MS, this.#dependencies.believedMs ?? REVIEW_MS),
+      Math.min(REVIEW_MS, this.#timing.believedMs ?? REVIEW_MS),
     ).unref();
     this.#unwatch = watchService(() =>
       serviceGauges({
@@ -251,30 +255,26 @@ export class DatabaseHttpService implements Service {
   }
 
   #allRoutes(defaultDatabase: string): readonly Route[] {
-    const routes = [...this.#routes(defaultDatabase), ...(this.#dependencies.routes ?? [])];
+    const routes = [...this.#routes(defaultDatabase), ...this.#moreRoutes];
     return [...routes, openApiRoute(routes)];
   }
 
   #routes(defaultDatabase: string): readonly Route[] {
     const settings = this.#serverSettings;
     const sessions = this.#sessions;
-    const runner = {
-      settings,
-      defaultDatabase,
-      slots: this.#slots,
-      connectionWaitMs: this.#settings['connection.wait.ms'],
-      maxStatementLength: this.#settings['max.statement.length'],
-    };
+    const maxLength = this.#settings['max.statement.length'];
+    const connections = new StatementConnections(this.#slots, this.#settings['connection.wait.ms']);
+    const clusterSettings = new ClusterSettings(settings, defaultDatabase);
+    const statements = new RequestStatements(connections, clusterSettings, maxLength);
     return [
-      loginRoute({ sessions, settings, defaultDatabase }),
-      sessionRoute({ sessions, settings }),
-      ...signinRoutes({ sessions, isSecure: this.#settings.tls !== 'off', failure: secondVersionFailure }),
-      ddlRoute(runner),
-      insertRoute(runner),
-      queryRoute({
-        ...runner,
+      loginRoute(sessions, settings, defaultDatabase),
+      sessionRoute(sessions, settings),
+      ...signinRoutes(sessions, this.#settings.tls !== 'off', secondVersionFailure),
+      ddlRoute(statements),
+      insertRoute(statements),
+      queryRoute(connections, clusterSettings, this.#room, {
+        maxLength,
         maxBytes: this.#settings['query.max.bytes'],
-        room: this.#room,
         stallMs: this.#settings['client.timeout.ms'],
       }),
     ];

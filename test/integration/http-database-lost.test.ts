@@ -34,7 +34,7 @@ describe('the database HTTP API before a database of its own', () => {
       'default.database': 'postgres',
       ...options,
     });
-    const service = new DatabaseHttpService(settings, { logger }, { routes: storingRoutes() });
+    const service = new DatabaseHttpService(settings, { logger }, storingRoutes());
     services.push(service);
     await service.start();
     const right = basic(postgres.user, postgres.password);

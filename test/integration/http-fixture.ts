@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOptions, silentLogger, type Logger } from '../../src/index.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
-import { DatabaseHttpService, type DatabaseHttpDependencies } from '../../plugins/database-http/service.ts';
+import type { Route } from '../../plugins/database-http/route.ts';
+import { DatabaseHttpService, type ServiceTiming } from '../../plugins/database-http/service.ts';
 import { ApiProcess } from '../support/api-process.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -24,6 +25,10 @@ export interface Call {
   readonly body?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+}
+
+interface ServiceParts extends ServiceTiming {
+  readonly routes?: readonly Route[];
 }
 
 /** The database HTTP API on a port of its own, before a database and roles of its own. */
@@ -45,22 +50,19 @@ export class HttpFixture {
 
   static async start(
     options: Record<string, string> = {},
-    dependencies: DatabaseHttpDependencies = {},
+    parts: ServiceParts = {},
     logger: Logger = silentLogger,
   ): Promise<HttpFixture> {
     const access = await database('http');
     const directory = await mkdtemp(join(tmpdir(), 'sluice-http-'));
-    const fixture = new HttpFixture(access, directory, create(access, directory, options, dependencies, logger));
+    const fixture = new HttpFixture(access, directory, create(access, directory, options, parts, logger));
     await fixture.#started(fixture.service);
     return fixture;
   }
 
   /** Another service on the same database, as after a restart. */
-  async another(
-    options: Record<string, string> = {},
-    dependencies: DatabaseHttpDependencies = {},
-  ): Promise<DatabaseHttpService> {
-    const service = create(this.access, this.#directory, options, dependencies);
+  async another(options: Record<string, string> = {}, parts: ServiceParts = {}): Promise<DatabaseHttpService> {
+    const service = create(this.access, this.#directory, options, parts);
     await this.#started(service);
     return service;
   }
@@ -132,11 +134,11 @@ function create(
   access: TestDatabase,
   directory: string,
   options: Record<string, string>,
-  dependencies: DatabaseHttpDependencies,
+  { routes, ...timing }: ServiceParts,
   logger: Logger = silentLogger,
 ): DatabaseHttpService {
   const config = { ...configuration(access, directory), ...options };
-  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger }, dependencies);
+  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger }, routes, timing);
 }
 
 function configuration(access: TestDatabase, directory: string): Record<string, string> {

@@ -38,7 +38,7 @@ export class IngestFixture {
       'default.database': name,
       ...options,
     });
-    const service = new DatabaseHttpService(settings, { logger: silentLogger }, { routes: storingRoutes() });
+    const service = new DatabaseHttpService(settings, { logger: silentLogger }, storingRoutes());
     await service.start();
     return new IngestFixture(database, service);
   }

@@ -17,7 +17,7 @@ export async function withDatabaseApi<T>(
     'default.database': access.database,
     'statement.timeout.ms': '5000',
   });
-  const service = new DatabaseHttpService(settings, { logger: silentLogger }, { routes: storingRoutes() });
+  const service = new DatabaseHttpService(settings, { logger: silentLogger }, storingRoutes());
   await service.start();
   try {
     return await work({ url: new URL(service.address ?? ''), access });

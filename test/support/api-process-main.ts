@@ -6,7 +6,7 @@ import type { ApiProcessMessage } from './api-process.ts';
 const SAMPLE_MS = 5;
 
 const config = JSON.parse(process.argv[2] ?? '') as Record<string, string>;
-const service = new DatabaseHttpService(parseOptions(serviceOptions, config), { logger: silentLogger }, {});
+const service = new DatabaseHttpService(parseOptions(serviceOptions, config), { logger: silentLogger });
 await service.start();
 
 let peakBytes = 0;

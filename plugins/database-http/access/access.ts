@@ -35,7 +35,8 @@ export class Visit implements Login {
   constructor(
     identity: Identity,
     session: ApiSession | undefined,
-    { databases, defaultDatabase }: Pick<AccessDependencies, 'databases' | 'defaultDatabase'>,
+    databases: UserDatabases,
+    defaultDatabase: string,
     onRevoked: () => void,
   ) {
     this.identity = identity;
@@ -77,23 +78,34 @@ export function visitOf(login: Login): Visit {
   return login;
 }
 
-export interface AccessDependencies {
-  readonly sessions: SessionStore;
-  readonly passwords: PasswordCheck;
-  readonly proxies: TrustedProxies;
-  readonly databases: UserDatabases;
+export interface AccessSettings {
   readonly defaultDatabase: string;
+  /** Limit of the requests with one token at a time. */
   readonly tokenConnections: number;
 }
 
 /** Who may come in, and for how long: tokens are looked up, passwords are asked of the database, now and again. */
 export class Access {
-  readonly #dependencies: AccessDependencies;
+  readonly #sessions: SessionStore;
+  readonly #passwords: PasswordCheck;
+  readonly #databases: UserDatabases;
+  readonly #proxies: TrustedProxies;
+  readonly #settings: AccessSettings;
   /** Requests under way. */
   readonly #visits = new Set<Visit>();
 
-  constructor(dependencies: AccessDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    sessions: SessionStore,
+    passwords: PasswordCheck,
+    databases: UserDatabases,
+    proxies: TrustedProxies,
+    settings: AccessSettings,
+  ) {
+    this.#sessions = sessions;
+    this.#passwords = passwords;
+    this.#databases = databases;
+    this.#proxies = proxies;
+    this.#settings = settings;
   }
 
   /** ApiFailure 401 for credentials that are none, 503 when they cannot be checked or the token is used too often at once. */
@@ -113,20 +125,20 @@ export class Access {
   /** The users of requests under way are looked up again. Never rejects. */
   async review(): Promise<void> {
     const identities = new Map([...this.#visits].map(({ identity }) => [identity.key, identity]));
-    await Promise.all([...identities.values()].map((identity) => this.#dependencies.passwords.review(identity)));
+    await Promise.all([...identities.values()].map((identity) => this.#passwords.review(identity)));
   }
 
   /** A user may not log in any more as before: tokens, connections and requests of that user and password end. */
   revoke(identity: Identity): void {
-    const { sessions, databases } = this.#dependencies;
+    const sessions = this.#sessions;
     for (const session of sessions.list()) if (session.identity.key === identity.key) sessions.delete(session);
     for (const visit of this.#visits) if (visit.identity.key === identity.key) visit.revoke();
-    databases.evict(identity);
+    this.#databases.evict(identity);
   }
 
   /** The request was carried out: the validity of its token starts anew, whatever came of it. */
   refresh({ session }: Visit): void {
-    if (session !== undefined) this.#dependencies.sessions.refresh(session);
+    if (session !== undefined) this.#sessions.refresh(session);
   }
 
   /** The answer is sent. */
@@ -137,21 +149,21 @@ export class Access {
   }
 
   async #byToken(token: string, unknown: string, onRevoked: () => void): Promise<Visit> {
-    const session = this.#dependencies.sessions.find(token);
+    const session = this.#sessions.find(token);
     if (session === undefined) throw new ApiFailure(401, unknown);
-    const limit = this.#dependencies.tokenConnections;
+    const limit = this.#settings.tokenConnections;
     if (session.running >= limit) {
       throw new ApiFailure(503, TEXTS.tooManyForToken(limit), { retryAfterSeconds: 1 });
     }
     session.running += 1;
     try {
-      if (!(await this.#dependencies.passwords.isStillRight(session.identity))) throw new ApiFailure(401, unknown);
+      if (!(await this.#passwords.isStillRight(session.identity))) throw new ApiFailure(401, unknown);
     } catch (error) {
       session.running -= 1;
       throw error;
     }
-    this.#dependencies.sessions.refresh(session);
-    return new Visit(session.identity, session, this.#dependencies, onRevoked);
+    this.#sessions.refresh(session);
+    return this.#visit(session.identity, session, onRevoked);
   }
 
   async #byPassword(
@@ -162,8 +174,12 @@ export class Access {
     if (presented.kind === 'none') throw new ApiFailure(401, presented.reason);
     if (presented.kind === 'token') throw new ApiFailure(401, TEXTS.malformedCredentials);
     const identity = identityOf(presented.user, presented.password);
-    const address = addressGroup(this.#dependencies.proxies.clientOf(request));
-    if (!(await this.#dependencies.passwords.isRight(identity, address, anew))) throw new ApiFailure(401, refused);
-    return new Visit(identity, undefined, this.#dependencies, onRevoked);
+    const address = addressGroup(this.#proxies.clientOf(request));
+    if (!(await this.#passwords.isRight(identity, address, anew))) throw new ApiFailure(401, refused);
+    return this.#visit(identity, undefined, onRevoked);
+  }
+
+  #visit(identity: Identity, session: ApiSession | undefined, onRevoked: () => void): Visit {
+    return new Visit(identity, session, this.#databases, this.#settings.defaultDatabase, onRevoked);
   }
 }

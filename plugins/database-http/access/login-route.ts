@@ -4,14 +4,8 @@ import type { ServerSettings } from '../server-settings.ts';
 import type { SessionStore } from './session-store.ts';
 import { TEXTS } from '../texts.ts';
 
-export interface LoginDependencies {
-  readonly sessions: SessionStore;
-  readonly settings: ServerSettings;
-  readonly defaultDatabase: string;
-}
-
 /** `GET /restapi/login`: a token for a user and password. */
-export function loginRoute({ sessions, settings, defaultDatabase }: LoginDependencies): Route {
+export function loginRoute(sessions: SessionStore, settings: ServerSettings, defaultDatabase: string): Route {
   return {
     methods: ['GET'],
     path: '/restapi/login',

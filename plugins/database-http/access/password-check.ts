@@ -27,16 +27,11 @@ const FIND_ROLE = ownStatement('access: look for a role', 'SELECT 1 FROM pg_cata
 /** What becomes of users whom the database asks for no password. */
 export type Trust = 'refuse' | 'warn';
 
-export interface PasswordCheckDependencies {
-  readonly databases: UserDatabases;
+export interface PasswordCheckSettings {
   readonly defaultDatabase: string;
   readonly trust: Trust;
-  readonly logger: Logger;
-  readonly nowMs: () => number;
   /** Default: 20 seconds. */
   readonly believedMs?: number | undefined;
-  /** Told of users whose password is not right any more, or who may not log in. */
-  readonly onRevoked: (identity: Identity) => void;
 }
 
 /**
@@ -47,7 +42,6 @@ export class PasswordCheck {
   readonly #databases: UserDatabases;
   readonly #defaultDatabase: string;
   readonly #logger: Logger;
-  readonly #nowMs: () => number;
   readonly #trust: Trust;
   readonly #throttle: LoginThrottle;
   readonly #believedMs: number;
@@ -62,15 +56,20 @@ export class PasswordCheck {
   readonly #knownSlots = new ConnectionSlots(MAX_CHECKS);
   #hasWarned = false;
 
-  constructor({ databases, defaultDatabase, trust, logger, nowMs, believedMs, onRevoked }: PasswordCheckDependencies) {
+  /** `onRevoked` is called with users whose password is not valid any more, or who may not log in. */
+  constructor(
+    databases: UserDatabases,
+    { defaultDatabase, trust, believedMs = BELIEVED_MS }: PasswordCheckSettings,
+    onRevoked: (identity: Identity) => void,
+    logger: Logger,
+  ) {
     this.#databases = databases;
-    this.#believedMs = believedMs ?? BELIEVED_MS;
+    this.#believedMs = believedMs;
     this.#onRevoked = onRevoked;
     this.#defaultDatabase = defaultDatabase;
     this.#trust = trust;
     this.#logger = logger;
-    this.#nowMs = nowMs;
-    this.#throttle = new LoginThrottle(nowMs);
+    this.#throttle = new LoginThrottle(Date.now);
   }
 
   /** Says in the log when the database does not ask this user for the password. Never rejects. */
@@ -102,7 +101,7 @@ export class PasswordCheck {
   }
 
   #isBelieved({ key }: Identity): boolean {
-    return (this.#believed.get(key) ?? 0) > this.#nowMs();
+    return (this.#believed.get(key) ?? 0) > Date.now();
   }
 
   async #once({ key }: Identity, check: () => Promise<boolean>): Promise<boolean> {
@@ -152,7 +151,7 @@ export class PasswordCheck {
   }
 
   #succeeded({ user, key }: Identity, address: string | undefined): void {
-    this.#believed.set(key, this.#nowMs() + this.#believedMs);
+    this.#believed.set(key, Date.now() + this.#believedMs);
     this.#roles.set(user, { exists: true, untilMs: Infinity });
     if (address !== undefined) this.#throttle.succeeded({ user, address });
   }
@@ -167,12 +166,12 @@ export class PasswordCheck {
   async #isReal(user: string, address: string): Promise<boolean> {
     if (this.#throttle.isKnown({ user, address })) return true;
     const known = this.#roles.get(user);
-    if (known !== undefined && known.untilMs > this.#nowMs()) return known.exists;
+    if (known !== undefined && known.untilMs > Date.now()) return known.exists;
     const { service } = this.#databases;
     if (service === undefined) return false;
     try {
       const { rows } = await service.ask(FIND_ROLE, [user], { timeoutMs: MAX_QUEUE_MS });
-      this.#roles.set(user, { exists: rows.length > 0, untilMs: this.#nowMs() + ROLES_KNOWN_MS });
+      this.#roles.set(user, { exists: rows.length > 0, untilMs: Date.now() + ROLES_KNOWN_MS });
       return rows.length > 0;
     } catch (error) {
       this.#logger.debug({ err: toError(error) }, 'database HTTP API: a role could not be looked for');

@@ -5,21 +5,16 @@ import type { ServerSettings } from '../server-settings.ts';
 import type { ApiSession, SessionStore } from './session-store.ts';
 import { TEXTS } from '../texts.ts';
 
-export interface SessionDependencies {
-  readonly sessions: SessionStore;
-  readonly settings: ServerSettings;
-}
-
 /** `GET /restapi/session` lists logins, `DELETE` ends the one whose id is in the body, without a body that of the token. */
-export function sessionRoute(dependencies: SessionDependencies): Route {
+export function sessionRoute(sessions: SessionStore, settings: ServerSettings): Route {
   return {
     methods: ['GET', 'DELETE'],
     path: '/restapi/session',
-    handle: async (request) => (request.method === 'GET' ? list(request, dependencies) : end(request, dependencies)),
+    handle: async (request) => (request.method === 'GET' ? list(request, sessions, settings) : end(request, sessions)),
   };
 }
 
-async function list(request: ApiRequest, { sessions, settings }: SessionDependencies): Promise<ApiAnswer> {
+async function list(request: ApiRequest, sessions: SessionStore, settings: ServerSettings): Promise<ApiAnswer> {
   const visit = visitOf(request.login);
   const isAdministrator = await request.clock.database(() => visit.isAdministrator());
   const seen = sessions.list().filter(({ identity }) => isAdministrator || identity.user === visit.user);
@@ -53,7 +48,7 @@ function utcText(epochMs: number): string {
   return new Date(Math.min(epochMs, LAST_MS)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-async function end(request: ApiRequest, { sessions }: SessionDependencies): Promise<ApiAnswer> {
+async function end(request: ApiRequest, sessions: SessionStore): Promise<ApiAnswer> {
   // `curl -d "$id"` and files end with a line break.
   const id = (await request.text()).trim();
   const own = visitOf(request.login).session;

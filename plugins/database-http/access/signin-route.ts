@@ -4,19 +4,16 @@ import { SESSION_COOKIE } from './credentials.ts';
 import type { SessionStore } from './session-store.ts';
 import type { ApiAnswer, ApiFailure, Route } from '../route.ts';
 
-export interface SigninDependencies {
-  readonly sessions: SessionStore;
-  /** The cookie is for HTTPS alone. */
-  readonly isSecure: boolean;
-  /** The answer to a failure, as InfluxDB 2 has it. */
-  readonly failure: (failure: ApiFailure) => ApiAnswer;
-}
-
 /**
  * `POST /api/v2/signin` of InfluxDB 2: a session for a user and password, as a cookie; its client for Python begins with it.
- * `POST /api/v2/signout` ends it. Browsers send the cookie from pages of the same site alone.
+ * `POST /api/v2/signout` ends it. Browsers send the cookie from pages of the same site alone. `isSecure`: the cookie is for HTTPS alone;
+ * `failure` makes the answer to a failure as InfluxDB 2 has it.
  */
-export function signinRoutes({ sessions, isSecure, failure }: SigninDependencies): Route[] {
+export function signinRoutes(
+  sessions: SessionStore,
+  isSecure: boolean,
+  failure: (failure: ApiFailure) => ApiAnswer,
+): Route[] {
   const attributes = `; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   return [
     {

@@ -4,30 +4,39 @@ import { ApiFailure, type ApiRequest } from '../route.ts';
 import { isSettingName, type ServerSettings } from '../server-settings.ts';
 import { isInvalidValue } from '../time-zone.ts';
 
-/** `SET CLUSTER SETTING`, for administrators. ApiFailure 400 for others and for settings that are none here. */
-export async function changeClusterSetting(
-  request: ApiRequest,
-  name: string,
-  value: string | undefined,
-  parts: { readonly settings: ServerSettings; readonly defaultDatabase: string },
-): Promise<void> {
-  if (!isSettingName(name)) throw unknownSetting(name, parts.settings);
-  if (!(await request.login.isAdministrator())) {
-    throw new ApiFailure(400, 'pq: only users with the admin role are allowed to SET CLUSTER SETTING');
-  }
-  try {
-    await parts.settings.set(name, value, request.executorOn(parts.defaultDatabase), parts.defaultDatabase);
-  } catch (error) {
-    if (error instanceof DatabaseError && isInvalidValue(error)) throw databaseFailure(error);
-    throw error;
-  }
-}
+/** `SET CLUSTER SETTING` and `SHOW CLUSTER SETTING`. ApiFailure 400 for settings that do not exist here. */
+export class ClusterSettings {
+  readonly #settings: ServerSettings;
+  readonly #defaultDatabase: string;
 
-/** The settings that `SHOW CLUSTER SETTING [name]` prints, by name. */
-export function clusterSettings(name: string | undefined, settings: ServerSettings): readonly [string, string][] {
-  if (name === undefined) return settings.names().map((each) => [each, settings.show(each)]);
-  if (!isSettingName(name)) throw unknownSetting(name, settings);
-  return [[name, settings.show(name)]];
+  /** The settings are stored in the default database. */
+  constructor(settings: ServerSettings, defaultDatabase: string) {
+    this.#settings = settings;
+    this.#defaultDatabase = defaultDatabase;
+  }
+
+  /** ApiFailure 400 for users who are not administrators. */
+  async change(request: ApiRequest, name: string, value: string | undefined): Promise<void> {
+    if (!isSettingName(name)) throw unknownSetting(name, this.#settings);
+    if (!(await request.login.isAdministrator())) {
+      throw new ApiFailure(400, 'pq: only users with the admin role are allowed to SET CLUSTER SETTING');
+    }
+    const database = this.#defaultDatabase;
+    try {
+      await this.#settings.set(name, value, request.executorOn(database), database);
+    } catch (error) {
+      if (error instanceof DatabaseError && isInvalidValue(error)) throw databaseFailure(error);
+      throw error;
+    }
+  }
+
+  /** Names and values that `SHOW CLUSTER SETTING [name]` prints. */
+  shown(name: string | undefined): readonly [string, string][] {
+    const settings = this.#settings;
+    if (name === undefined) return settings.names().map((each) => [each, settings.show(each)]);
+    if (!isSettingName(name)) throw unknownSetting(name, settings);
+    return [[name, settings.show(name)]];
+  }
 }
 
 function unknownSetting(name: string, settings: ServerSettings): ApiFailure {

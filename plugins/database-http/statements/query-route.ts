@@ -7,7 +7,7 @@ import {
   type Session,
   type StreamOptions,
 } from '../../database/index.ts';
-import { clusterSettings } from './cluster-settings.ts';
+import type { ClusterSettings } from './cluster-settings.ts';
 import { databaseFailure, databaseText } from '../database-failure.ts';
 import { claimBytes, HeldAnswer } from './held-answer.ts';
 import type { HeldRoom } from './held-room.ts';
@@ -17,7 +17,8 @@ import type { ResultWriter } from './result-writer.ts';
 import { readSqlBody } from './sql-body.ts';
 import { faultHeaders, faultOf } from './statement-fault.ts';
 import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
-import { MAX_ROUNDS, pinned, type RunnerDependencies } from './statement-runner.ts';
+import type { StatementConnections } from './statement-connections.ts';
+import { MAX_ROUNDS } from './statement-runner.ts';
 import { readStatements, type RequestStatement, translateAgain, translateIn, Turns } from './statement-text.ts';
 import { TEXTS } from '../texts.ts';
 
@@ -34,9 +35,12 @@ const KINDS: ReadonlySet<string> = new Set([
   'show-cluster-setting',
 ]);
 
-export interface QueryDependencies extends RunnerDependencies {
+export interface QueryLimits {
+  /** Length of the statement. */
+  readonly maxLength: number;
+  /** Size of the answer. */
   readonly maxBytes: number;
-  readonly room: HeldRoom;
+  /** Time that a client has to take more of the answer. */
   readonly stallMs: number;
 }
 
@@ -51,23 +55,29 @@ interface Query {
 }
 
 /** `POST /restapi/query`, and `GET` with `q`: one statement that reads, in a read-only session. */
-export function queryRoute(dependencies: QueryDependencies): Route {
+export function queryRoute(
+  connections: StatementConnections,
+  clusterSettings: ClusterSettings,
+  room: HeldRoom,
+  { maxLength, maxBytes, stallMs }: QueryLimits,
+): Route {
   return {
     methods: ['GET', 'POST'],
     path: '/restapi/query',
     handle: async (request) => {
-      const body = await readSqlBody(request, dependencies.maxStatementLength);
-      const statement = await request.clock.parseWith(() => onlyStatement(body.sql, dependencies.maxStatementLength));
+      const body = await readSqlBody(request, maxLength);
+      const statement = await request.clock.parseWith(() => onlyStatement(body.sql, maxLength));
       const page = new Page(request, body);
       const isJson = acceptedFormat(request.headers.accept) === 'json';
       const held = new HeldAnswer(request.clock.startedAt, {
-        ...dependencies,
+        room,
+        stallMs,
         page,
-        maxBytes: isJson ? dependencies.maxBytes : Number.MAX_SAFE_INTEGER,
-        holdBytes: claimBytes(dependencies.maxBytes),
+        maxBytes: isJson ? maxBytes : Number.MAX_SAFE_INTEGER,
+        holdBytes: claimBytes(maxBytes),
       });
       const query = { sql: body.sql, statement, parameters: body.parameters, page, held, executed: '' };
-      held.fillFrom(execute(request, query, dependencies));
+      held.fillFrom(execute(request, query, connections, clusterSettings, maxBytes));
       return held.answer();
     },
     failure,
@@ -95,10 +105,16 @@ async function onlyStatement(sql: string, maxLength: number): Promise<RequestSta
   throw new ApiFailure(400, TEXTS.changesInQuery(changing ?? kind));
 }
 
-async function execute(request: ApiRequest, query: Query, dependencies: QueryDependencies): Promise<void> {
+async function execute(
+  request: ApiRequest,
+  query: Query,
+  connections: StatementConnections,
+  clusterSettings: ClusterSettings,
+  maxBytes: number,
+): Promise<void> {
   const { statement, page, held } = query;
   const int64AsString = request.query.get('int64') === 'string';
-  const rules = { int64AsString, maxBytes: dependencies.maxBytes, page };
+  const rules = { int64AsString, maxBytes, page };
   const format = acceptedFormat(request.headers.accept);
   const send = async (chunks: AsyncIterable<QueryResult>): Promise<void> => {
     let writer: ResultWriter | undefined;
@@ -118,7 +134,7 @@ async function execute(request: ApiRequest, query: Query, dependencies: QueryDep
     const translation = await translateIn(request.database, request, statement.text);
     switch (translation.kind) {
       case 'show-cluster-setting':
-        await send(settingRows(translation.name, dependencies));
+        await send(settingRows(translation.name, clusterSettings));
         return;
       case 'refuse':
         throw new ApiFailure(400, `pq: ${translation.message}`);
@@ -126,7 +142,7 @@ async function execute(request: ApiRequest, query: Query, dependencies: QueryDep
         const database = translation.database ?? request.database;
         const gauge = held.gauge(request.login.user, stop);
         const options = { signal: stop.signal, timeoutMs: request.statementTimeoutMs, chunkRows: CHUNK_ROWS, gauge };
-        await pinned(request, database, dependencies, { readTransaction: true, holder: held.clientWait }, (session) =>
+        await connections.pinned(request, database, { readTransaction: true, holder: held.clientWait }, (session) =>
           send(request.clock.stream(read(session, translation, request, query, options))),
         );
         return;
@@ -192,9 +208,9 @@ const TEXT = { typeOid: 25, typeModifier: -1 };
 
 async function* settingRows(
   name: string | undefined,
-  dependencies: QueryDependencies,
+  clusterSettings: ClusterSettings,
 ): AsyncGenerator<QueryResult, void, undefined> {
-  const rows = clusterSettings(name, dependencies.settings);
+  const rows = clusterSettings.shown(name);
   const command = 'SHOW';
   if (name !== undefined) {
     yield { command, fields: [{ name, ...TEXT }], rows: rows.map(([, value]) => [value]), rowCount: rows.length };

@@ -8,11 +8,8 @@ import {
   type Session,
 } from '../../database/index.ts';
 import { audit, isAudited } from '../audit.ts';
-import { changeClusterSetting } from './cluster-settings.ts';
-import type { ConnectionSlots, SlotHolder } from '../transport/connection-slots.ts';
-import { databaseFailure } from '../database-failure.ts';
+import type { ClusterSettings } from './cluster-settings.ts';
 import { ApiFailure, type ApiRequest, type StatementFault } from '../route.ts';
-import type { ServerSettings } from '../server-settings.ts';
 import { faultOf } from './statement-fault.ts';
 import { failed, refused, success, type StatementOutcome } from './statement-outcome.ts';
 import {
@@ -24,9 +21,9 @@ import {
   Turns,
   type RequestStatement,
 } from './statement-text.ts';
-import type { SqlBody } from './sql-body.ts';
+import { readSqlBody, type SqlBody } from './sql-body.ts';
+import type { StatementConnections } from './statement-connections.ts';
 import { TEXTS } from '../texts.ts';
-import { badTimeZone, isInvalidValue } from '../time-zone.ts';
 
 /** Attempts for a statement that the server rolled back because of other transactions. */
 const MAX_TRIES = 10;
@@ -36,14 +33,6 @@ const MAX_PAUSE_MS = 1000;
 export const MAX_ROUNDS = 3;
 
 const CHANGES_TABLES: ReadonlySet<string> = new Set(['create', 'alter', 'drop']);
-
-export interface RunnerDependencies {
-  readonly settings: ServerSettings;
-  readonly defaultDatabase: string;
-  readonly slots: ConnectionSlots;
-  readonly connectionWaitMs: number;
-  readonly maxStatementLength: number;
-}
 
 export interface StatementRules {
   /** Why the endpoint does not take the statement; `undefined` when it does. */
@@ -58,23 +47,33 @@ export interface StatementsRun {
   readonly fault: StatementFault | undefined;
 }
 
-/**
- * Runs the statements of one request one after the other, each for itself, on one connection; a failure does not stop
- * those behind it. `USE` goes on with a connection to another database; where it fails, those behind it are refused.
- */
-export async function runStatements(
-  request: ApiRequest,
-  body: SqlBody,
-  rules: StatementRules,
-  dependencies: RunnerDependencies,
-): Promise<StatementsRun> {
-  const { sql, parameters } = body;
-  const runner = new StatementRunner(request, body, rules, dependencies);
-  const turns = new Turns();
-  const most = parameters.length > 0 ? 1 : MAX_STATEMENTS;
-  await requireFewStatements(sql, most, dependencies.maxStatementLength, turns);
-  await runner.run(readStatements(sql, dependencies.maxStatementLength), turns);
-  return runner;
+/** Runs the statements of requests. */
+export class RequestStatements {
+  readonly #connections: StatementConnections;
+  readonly #clusterSettings: ClusterSettings;
+  readonly #maxLength: number;
+
+  /** `maxLength` limits the text of one statement. */
+  constructor(connections: StatementConnections, clusterSettings: ClusterSettings, maxLength: number) {
+    this.#connections = connections;
+    this.#clusterSettings = clusterSettings;
+    this.#maxLength = maxLength;
+  }
+
+  /**
+   * Runs the statements of one request one after the other, each for itself, on one connection; a failure does not stop
+   * those behind it. `USE` continues with a connection to another database; where it fails, those behind it are refused.
+   */
+  async run(request: ApiRequest, rules: StatementRules): Promise<StatementsRun> {
+    const body = await readSqlBody(request, this.#maxLength);
+    const { sql, parameters } = body;
+    const runner = new StatementRunner(request, body, rules, this.#connections, this.#clusterSettings);
+    const turns = new Turns();
+    const most = parameters.length > 0 ? 1 : MAX_STATEMENTS;
+    await requireFewStatements(sql, most, this.#maxLength, turns);
+    await runner.run(readStatements(sql, this.#maxLength), turns);
+    return runner;
+  }
 }
 
 class StatementRunner implements StatementsRun {
@@ -83,18 +82,26 @@ class StatementRunner implements StatementsRun {
   readonly #request: ApiRequest;
   readonly #body: SqlBody;
   readonly #rules: StatementRules;
-  readonly #dependencies: RunnerDependencies;
+  readonly #connections: StatementConnections;
+  readonly #clusterSettings: ClusterSettings;
   #database: string;
   /** A USE failed: what is behind it was meant for another database. */
   #isLost = false;
   /** What the database was given last; empty where that was a part of what the statement means. */
   #executed = '';
 
-  constructor(request: ApiRequest, body: SqlBody, rules: StatementRules, dependencies: RunnerDependencies) {
+  constructor(
+    request: ApiRequest,
+    body: SqlBody,
+    rules: StatementRules,
+    connections: StatementConnections,
+    clusterSettings: ClusterSettings,
+  ) {
     this.#request = request;
     this.#body = body;
     this.#rules = rules;
-    this.#dependencies = dependencies;
+    this.#connections = connections;
+    this.#clusterSettings = clusterSettings;
     this.#database = request.database;
   }
 
@@ -111,7 +118,7 @@ class StatementRunner implements StatementsRun {
     let next = await advance();
     while (next.done !== true) {
       try {
-        await pinned(this.#request, this.#database, this.#dependencies, {}, async (session) => {
+        await this.#connections.pinned(this.#request, this.#database, {}, async (session) => {
           const database = this.#database;
           while (next.done !== true && this.#database === database) {
             const outcome = await this.#runOne(session, next.value);
@@ -176,7 +183,7 @@ class StatementRunner implements StatementsRun {
         this.#database = translation.database;
         return success(0);
       case 'set-cluster-setting':
-        await changeClusterSetting(this.#request, translation.name, translation.value, this.#dependencies);
+        await this.#clusterSettings.change(this.#request, translation.name, translation.value);
         return success(0);
       case 'show-cluster-setting':
         return refused(TEXTS.notForDdl);
@@ -254,51 +261,6 @@ async function runTranslation(
     // IF [NOT] EXISTS: what was to be done is done. Outside of the transaction, which the refusal has ended.
     if (doneOn !== undefined && error instanceof DatabaseError && error.sqlstate === doneOn) return 0;
     throw error;
-  }
-}
-
-/**
- * A pinned connection to `database` in the request's zone. Waits for one at most `connectionWaitMs`. Rejects with an
- * ApiFailure when there is none: 503 then and when the database is away, 400 for a database or zone that does not exist.
- */
-export async function pinned<T>(
-  request: ApiRequest,
-  database: string,
-  dependencies: RunnerDependencies,
-  options: { readonly readTransaction?: boolean; readonly holder?: SlotHolder },
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
-  const executor = request.executorOn(database);
-  const { holder, ...sessionOptions } = options;
-  const wait = new AbortController();
-  const onAbort = (): void => wait.abort(request.signal.reason);
-  const timer = setTimeout(() => wait.abort(new Error(TEXTS.noConnection)), dependencies.connectionWaitMs);
-  request.signal.addEventListener('abort', onAbort, { once: true });
-  let isPinned = false;
-  let giveBack: (() => void) | undefined;
-  try {
-    giveBack = await dependencies.slots.take(executor, wait.signal, holder);
-    return await executor.session(
-      async (session) => {
-        isPinned = true;
-        clearTimeout(timer);
-        return work(session);
-      },
-      { ...sessionOptions, timeZone: request.timeZone, signal: wait.signal },
-    );
-  } catch (error) {
-    if (request.signal.aborted) throw error;
-    // In a read transaction the zone is set with the first statement; statements themselves are never told so.
-    if (error instanceof DatabaseError && isInvalidValue(error))
-      throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
-    if (isPinned) throw error;
-    if (wait.signal.aborted) throw new ApiFailure(503, TEXTS.noConnection, { retryAfterSeconds: 1, cause: error });
-    if (!(error instanceof DatabaseError)) throw error;
-    throw databaseFailure(error);
-  } finally {
-    clearTimeout(timer);
-    request.signal.removeEventListener('abort', onAbort);
-    giveBack?.();
   }
 }
 

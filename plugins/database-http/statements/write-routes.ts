@@ -1,8 +1,7 @@
 import { type ApiAnswer, type ApiFailure, jsonAnswer, type Route } from '../route.ts';
 import { faultHeaders } from './statement-fault.ts';
 import { statusOf, type StatementOutcome } from './statement-outcome.ts';
-import { runStatements, type RunnerDependencies, type StatementRules, type StatementsRun } from './statement-runner.ts';
-import { readSqlBody } from './sql-body.ts';
+import type { RequestStatements, StatementRules, StatementsRun } from './statement-runner.ts';
 import { TEXTS } from '../texts.ts';
 
 const DDL_KINDS: ReadonlySet<string> = new Set([
@@ -32,18 +31,13 @@ const insertRules: StatementRules = {
 };
 
 /** `POST /restapi/ddl`: CREATE, DROP, DELETE, USE, ALTER, UPDATE, GRANT, REVOKE. */
-export function ddlRoute(dependencies: RunnerDependencies): Route {
+export function ddlRoute(statements: RequestStatements): Route {
   return {
     methods: ['POST'],
     path: '/restapi/ddl',
     handle: async (request) => {
       const { startedAt } = request.clock;
-      const run = await runStatements(
-        request,
-        await readSqlBody(request, dependencies.maxStatementLength),
-        ddlRules,
-        dependencies,
-      );
+      const run = await statements.run(request, ddlRules);
       const time = seconds(startedAt);
       return answer(run, (ok) => ({ code: ok ? 0 : -1, desc: descs(run.outcomes), time: ok ? time : null }));
     },
@@ -52,18 +46,13 @@ export function ddlRoute(dependencies: RunnerDependencies): Route {
 }
 
 /** `POST /restapi/insert`: INSERT. */
-export function insertRoute(dependencies: RunnerDependencies): Route {
+export function insertRoute(statements: RequestStatements): Route {
   return {
     methods: ['POST'],
     path: '/restapi/insert',
     handle: async (request) => {
       const { startedAt } = request.clock;
-      const run = await runStatements(
-        request,
-        await readSqlBody(request, dependencies.maxStatementLength),
-        insertRules,
-        dependencies,
-      );
+      const run = await statements.run(request, insertRules);
       const time = seconds(startedAt);
       return answer(run, (ok) => ({
         code: ok ? 0 : -1,

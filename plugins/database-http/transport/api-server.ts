@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { asActivity, toError, type Logger } from '../../../src/index.ts';
 import { DatabaseError } from '../../database/index.ts';
+import type { TrustedProxies } from '../access/client-address.ts';
 import type { Access, Visit } from '../access/access.ts';
 import { databaseFailure } from '../database-failure.ts';
 import type { CrossOrigin } from './cross-origin.ts';
@@ -18,13 +19,16 @@ import { badTimeZone, readTimeZone, requireTimeZone } from '../time-zone.ts';
 export interface ApiServerDependencies {
   readonly routes: readonly Route[];
   readonly access: Access;
-  readonly settings: ServerSettings;
+  readonly serverSettings: ServerSettings;
   readonly crossOrigin: CrossOrigin;
   readonly requestLog: RequestLog;
-  /** The address of a request's client. */
-  readonly clientOf: (request: IncomingMessage) => string;
+  readonly proxies: Pick<TrustedProxies, 'clientOf'>;
   /** Whether the database server takes connections now. */
   readonly databaseAnswers: () => Promise<boolean>;
+  readonly logger: Logger;
+}
+
+export interface ApiServerSettings {
   readonly defaultDatabase: string;
   readonly maxBodyBytes: number;
   /** Of a client that sends or takes nothing. */
@@ -32,7 +36,6 @@ export interface ApiServerDependencies {
   /** Of a client whose answer is held for it. */
   readonly takeTimeoutMs: number;
   readonly statementTimeoutMs: number | undefined;
-  readonly logger: Logger;
 }
 
 const MAX_KNOWN_ZONES = 1_000;
@@ -52,6 +55,7 @@ interface Arrival {
 /** Finds the route of a request, lets its user in, and sends what the route answers. */
 export class ApiServer {
   readonly #dependencies: ApiServerDependencies;
+  readonly #settings: ApiServerSettings;
   readonly #routes: ReadonlyMap<string, Route>;
   readonly #prefixes: readonly Route[];
   readonly #handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -59,8 +63,9 @@ export class ApiServer {
   /** Zones that the database has accepted. */
   readonly #knownZones = new Set<string>();
 
-  constructor(dependencies: ApiServerDependencies) {
+  constructor(dependencies: ApiServerDependencies, settings: ApiServerSettings) {
     this.#dependencies = dependencies;
+    this.#settings = settings;
     this.#routes = new Map(dependencies.routes.map((route) => [route.path, route]));
     this.#prefixes = dependencies.routes.filter(({ isPrefix }) => isPrefix === true);
     const app = new Koa();
@@ -103,7 +108,7 @@ export class ApiServer {
       return;
     }
     const clock = new RequestClock();
-    const address = this.#dependencies.clientOf(request);
+    const address = this.#dependencies.proxies.clientOf(request);
     let isCut = false;
     const controller = new AbortController();
     const onClose = (): void => {
@@ -122,8 +127,8 @@ export class ApiServer {
       });
       response.setHeader('Server-Timing', clock.header());
       if (answer.sent !== undefined && Buffer.isBuffer(answer.body))
-        take = setTimeout(() => response.destroy(), this.#dependencies.takeTimeoutMs);
-      if (!response.destroyed) await sendAnswer(answer, request, response, this.#dependencies.clientTimeoutMs);
+        take = setTimeout(() => response.destroy(), this.#settings.takeTimeoutMs);
+      if (!response.destroyed) await sendAnswer(answer, request, response, this.#settings.clientTimeoutMs);
     } catch (error) {
       // The head is out: a body that breaks off is all that can tell of the failure.
       response.destroy();
@@ -181,7 +186,7 @@ export class ApiServer {
 
   #userRequest(arrival: Arrival, route: Route, visit: Visit): ApiRequest {
     const { url } = arrival;
-    const database = databaseOf(url, route) ?? this.#dependencies.defaultDatabase;
+    const database = databaseOf(url, route) ?? this.#settings.defaultDatabase;
     return {
       ...this.#bareRequest(arrival),
       login: visit,
@@ -190,7 +195,7 @@ export class ApiServer {
         return visit.executorOn(database);
       },
       executorOn: (name) => visit.executorOn(name),
-      timeZone: route.takesTimeZone === false ? this.#dependencies.settings.timeZone : this.#timeZone(url),
+      timeZone: route.takesTimeZone === false ? this.#dependencies.serverSettings.timeZone : this.#timeZone(url),
     };
   }
 
@@ -201,7 +206,7 @@ export class ApiServer {
     return {
       ...this.#bareRequest(arrival),
       login: { user: 'guest', isAdministrator: async () => false },
-      database: this.#dependencies.defaultDatabase,
+      database: this.#settings.defaultDatabase,
       get executor() {
         return noExecutor();
       },
@@ -211,7 +216,7 @@ export class ApiServer {
   }
 
   #bareRequest({ request, url, requestId, address, clock, signal }: Arrival) {
-    const limits = { maxBytes: this.#dependencies.maxBodyBytes, idleMs: this.#dependencies.clientTimeoutMs };
+    const limits = { maxBytes: this.#settings.maxBodyBytes, idleMs: this.#settings.clientTimeoutMs };
     const body = () => readBody(request, limits);
     return {
       method: request.method ?? '',
@@ -222,7 +227,7 @@ export class ApiServer {
       text: async () => readText(body()),
       signal,
       clock,
-      statementTimeoutMs: this.#dependencies.statementTimeoutMs,
+      statementTimeoutMs: this.#settings.statementTimeoutMs,
       requestId,
       address,
       databaseAnswers: this.#dependencies.databaseAnswers,
@@ -241,7 +246,7 @@ export class ApiServer {
 
   #timeZone(url: URL): string {
     const parameter = url.searchParams.get('tz');
-    if (parameter === null || parameter.trim() === '') return this.#dependencies.settings.timeZone;
+    if (parameter === null || parameter.trim() === '') return this.#dependencies.serverSettings.timeZone;
     const zone = readTimeZone(parameter);
     if (zone === undefined) throw new ApiFailure(400, badTimeZone(parameter));
     return zone;

@@ -24,21 +24,25 @@ describe('a request of the HTTP API that keeps the event loop for more than a se
         return Promise.resolve(jsonAnswer(200, {}));
       },
     };
-    const api = new ApiServer({
-      routes: [slow],
-      access: undefined as unknown as Access,
-      settings: new ServerSettings(silentLogger, () => undefined),
-      crossOrigin: new CrossOrigin([]),
-      requestLog: new RequestLog(silentLogger, 'off'),
-      clientOf: () => '127.0.0.1',
-      databaseAnswers: async () => true,
-      defaultDatabase: 'd',
-      maxBodyBytes: 1_000,
-      clientTimeoutMs: 10_000,
-      takeTimeoutMs: 10_000,
-      statementTimeoutMs: undefined,
-      logger: silentLogger,
-    });
+    const api = new ApiServer(
+      {
+        routes: [slow],
+        access: undefined as unknown as Access,
+        serverSettings: new ServerSettings(silentLogger, () => undefined),
+        crossOrigin: new CrossOrigin([]),
+        requestLog: new RequestLog(silentLogger, 'off'),
+        proxies: { clientOf: () => '127.0.0.1' },
+        databaseAnswers: async () => true,
+        logger: silentLogger,
+      },
+      {
+        defaultDatabase: 'd',
+        maxBodyBytes: 1_000,
+        clientTimeoutMs: 10_000,
+        takeTimeoutMs: 10_000,
+        statementTimeoutMs: undefined,
+      },
+    );
     const warnings: string[] = [];
     const logger = { child: () => ({ warn: (text: string) => warnings.push(text) }) } as unknown as Logger;
     const stop = eventLoopWatch.start(logger);

@@ -23,7 +23,7 @@ describe('the OpenAPI description of the database HTTP API', () => {
       tls: 'off',
       'connection.url': 'postgresql://127.0.0.1:1',
     });
-    const service = new DatabaseHttpService(settings, { logger: silentLogger }, { routes: storingRoutes() });
+    const service = new DatabaseHttpService(settings, { logger: silentLogger }, storingRoutes());
     await service.start();
     try {
       const answer = await fetch(`${service.address ?? ''}/openapi.json`);
