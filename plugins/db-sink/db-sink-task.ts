@@ -24,7 +24,9 @@ import {
 } from '../database/index.ts';
 import { BatchRows } from './batch-rows.ts';
 import { createSinkDecoder, refusedByEngine } from './decoders.ts';
-import { ExactlyOnce } from './delivery.ts';
+import { isExactlyOnce } from './delivery-options.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+import { ExactlyOnce, offsetsOf, prepareOffsets } from './delivery.ts';
 import { sinkOptions } from './options.ts';
 import { attemptWith } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
@@ -32,7 +34,7 @@ import { awayText, Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 import { messageBytes } from './waiting-records.ts';
-import { WriteLane, type LaneDependencies } from './write-lane.ts';
+import { WriteLane, type BatchWrites, type LaneDependencies } from './write-lane.ts';
 import { WrittenTables } from './written-tables.ts';
 
 /** Two writes at a time keep the database busy while this process decodes: measured 1.7 times the rate of one. */
@@ -109,10 +111,10 @@ export class DbSinkTask implements SinkTask {
     const dropWrites = async (): Promise<void> => {
       await Promise.all(this.#lanes.map((lane) => lane.drop()));
     };
-    const deliveryDependencies = { executor, context, writer, retries, dropWrites };
-    const exactlyOnce = await beginWithAttempts(executor, policy, () =>
-      ExactlyOnce.start(options, deliveryDependencies),
-    );
+    const offsets = offsetsOf(executor, options, context.config, context.connectorName);
+    const wantsExactlyOnce = isExactlyOnce(options);
+    await beginWithAttempts(executor, policy, () => prepareOffsets(offsets, wantsExactlyOnce, context.logger));
+    const exactlyOnce = wantsExactlyOnce ? new ExactlyOnce(offsets, context, writer, retries, dropWrites) : undefined;
     this.#exactlyOnce = exactlyOnce;
     this.#starting = undefined;
     const createDecoder = (): RecordDecoder =>
@@ -125,9 +127,7 @@ export class DbSinkTask implements SinkTask {
     const { errantRecords } = context;
     const laneDependencies: Omit<LaneDependencies, 'batchRows'> = {
       createDecoder,
-      attempt: errantRecords.tolerant ? undefined : (exactlyOnce?.store.storeWholly ?? attemptWith(writer)),
-      write: (part, signal) => writer.write(part, signal),
-      store: exactlyOnce && ((batch, signal) => exactlyOnce.store.store(batch, signal)),
+      writes: batchWrites(writer, exactlyOnce?.store, errantRecords.tolerant),
       refuse: (record, error) => errantRecords.report(record, error),
       onFailure: requestCommit,
       onFenced: (error) => exactlyOnce?.claims.fenced(error),
@@ -265,4 +265,11 @@ export class DbSinkTask implements SinkTask {
     await this.#executor?.close();
     this.#executor = undefined;
   }
+}
+
+/** `store`: with exactly-once delivery; `tolerant`: records that are refused do not fail the task. */
+function batchWrites(writer: TableWriter, store: DeliveryStore | undefined, tolerant: boolean): BatchWrites {
+  if (!tolerant) return { kind: 'ordered', attempt: store?.storeWholly ?? attemptWith(writer) };
+  if (store !== undefined) return { kind: 'whole', store: (batch, signal) => store.store(batch, signal) };
+  return { kind: 'parts', write: (part, signal) => writer.write(part, signal) };
 }

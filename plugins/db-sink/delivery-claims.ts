@@ -21,16 +21,6 @@ const MAX_FENCES = 2;
 /** How long a call waits for the database; then partitions are paused and polling goes on. */
 const MAX_WAIT_MS = 5_000;
 
-export interface ClaimDependencies {
-  readonly offsets: DeliveryOffsets;
-  readonly context: SinkTaskContext;
-  readonly retries: Retries;
-  /** Gives up what is being written, and forgets what waits. */
-  readonly dropWrites: () => Promise<void>;
-  /** Default: ten seconds. */
-  readonly fencedForMs?: number;
-}
-
 interface Claiming {
   readonly owner: string;
   readonly abort: AbortController;
@@ -44,7 +34,11 @@ interface Claiming {
  * any --close of all--> none; any --close of some--> claiming the others again. Records are taken while the partitions are held, and only then.
  */
 export class DeliveryClaims {
-  readonly #dependencies: ClaimDependencies;
+  readonly #offsets: DeliveryOffsets;
+  readonly #context: SinkTaskContext;
+  readonly #retries: Retries;
+  readonly #dropWrites: () => Promise<void>;
+  readonly #fencedForMs: number;
   #state: 'none' | 'claiming' | 'held' | 'fenced' = 'none';
   readonly #partitions = new Map<string, TopicPartition>();
   /** As the table has them. */
@@ -55,8 +49,19 @@ export class DeliveryClaims {
   #fences = 0;
   #fence: FencedError | undefined;
 
-  constructor(dependencies: ClaimDependencies) {
-    this.#dependencies = dependencies;
+  /** `dropWrites` ends the writes in flight and forgets the records that wait. */
+  constructor(
+    offsets: DeliveryOffsets,
+    context: SinkTaskContext,
+    retries: Retries,
+    dropWrites: () => Promise<void>,
+    fencedForMs = FENCED_FOR_MS,
+  ) {
+    this.#offsets = offsets;
+    this.#context = context;
+    this.#retries = retries;
+    this.#dropWrites = dropWrites;
+    this.#fencedForMs = fencedForMs;
   }
 
   get isHeld(): boolean {
@@ -73,7 +78,7 @@ export class DeliveryClaims {
 
   /** With what tells its log from another. */
   identified(offset: PartitionOffset): PartitionOffset {
-    return this.#dependencies.context.identified(offset);
+    return this.#context.identified(offset);
   }
 
   /** What a transaction, which has ended well, has put into the table. */
@@ -93,7 +98,7 @@ export class DeliveryClaims {
   async ready(): Promise<void> {
     if (this.#state === 'held' || this.#state === 'none') return;
     if (this.#state === 'fenced') {
-      if (performance.now() - this.#fencedAt < (this.#dependencies.fencedForMs ?? FENCED_FOR_MS)) {
+      if (performance.now() - this.#fencedAt < this.#fencedForMs) {
         throw new RetriableError('The partitions are claimed by others; the group has not taken them back yet');
       }
       if (this.#fences > MAX_FENCES) {
@@ -101,7 +106,7 @@ export class DeliveryClaims {
           cause: this.#fence,
         });
       }
-      this.#dependencies.context.logger.warn('The group leaves the partitions to this task: it claims them again');
+      this.#context.logger.warn('The group leaves the partitions to this task: it claims them again');
       await this.#claim();
     }
     await this.#settle();
@@ -116,7 +121,7 @@ export class DeliveryClaims {
     this.#fencedAt = performance.now();
     this.#fences += 1;
     this.#fence = error;
-    this.#dependencies.context.logger.warn(`${error.message}; what was being written of it is undone`);
+    this.#context.logger.warn(`${error.message}; what was being written of it is undone`);
   }
 
   async close(partitions: readonly TopicPartition[]): Promise<void> {
@@ -134,9 +139,9 @@ export class DeliveryClaims {
   }
 
   async #claim(): Promise<void> {
-    const { offsets, context, retries, dropWrites } = this.#dependencies;
+    const context = this.#context;
     await this.#cancel();
-    await dropWrites();
+    await this.#dropWrites();
     this.#state = 'claiming';
     const owner = `task ${String(context.taskIndex)} of ${context.connectorName}, ${hostname()}/${String(process.pid)}, ${randomUUID()}`;
     const abort = new AbortController();
@@ -147,9 +152,13 @@ export class DeliveryClaims {
     });
     const attempted = { what: `The offsets of ${String(from.length)} partitions`, from: '', done: 'claimed' } as const;
     const claim = async (): Promise<{ positions: readonly PartitionOffset[] }> => {
-      const claimed = await retries.run(attempted, signal, async () => offsets.claim(owner, from, { signal }));
+      const claimed = await this.#retries.run(attempted, signal, async () =>
+        this.#offsets.claim(owner, from, { signal }),
+      );
       const positions = await context.kept(claimed, signal);
-      await retries.run(attempted, signal, async () => offsets.correct(owner, claimed, positions, { signal }));
+      await this.#retries.run(attempted, signal, async () =>
+        this.#offsets.correct(owner, claimed, positions, { signal }),
+      );
       return { positions };
     };
     const result = claim().catch((error: unknown) => ({ failure: unclaimed(error) }));
@@ -167,7 +176,7 @@ export class DeliveryClaims {
     if (result === undefined) return;
     this.#claiming = undefined;
     if ('failure' in result) throw result.failure;
-    const { context } = this.#dependencies;
+    const context = this.#context;
     this.#owner = claiming.owner;
     for (const { topic, partition, offset } of result.positions) {
       this.#positions.set(topicPartitionKey(topic, partition), offset);

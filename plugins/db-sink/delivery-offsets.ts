@@ -149,6 +149,11 @@ export class DeliveryOffsets {
     this.#name = tableText(table);
   }
 
+  /** A transaction in the database that has the table. */
+  async atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#executor.atomically(work, signal);
+  }
+
   /**
    * Creates the table when it is missing, and adds what it lacks. Resolves with a warning where that cannot be added: offsets are
    * then kept as by earlier versions.

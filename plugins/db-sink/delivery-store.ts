@@ -1,12 +1,5 @@
 import { topicPartitionKey, type PartitionOffset, type SinkRecord } from '../../src/index.ts';
-import {
-  DatabaseError,
-  partsOf,
-  type DecodedPart,
-  type DecodedStatement,
-  type Executor,
-  type Fault,
-} from '../database/index.ts';
+import { DatabaseError, partsOf, type DecodedPart, type DecodedStatement, type Fault } from '../database/index.ts';
 import { NeedsNoTransaction } from './change-runner.ts';
 import type { DeliveryClaims } from './delivery-claims.ts';
 import { FencedError, type DeliveryOffsets, type OffsetMove } from './delivery-offsets.ts';
@@ -15,15 +8,6 @@ import { refusals } from './refusals.ts';
 import type { Retries } from './retries.ts';
 import { firstFrom, Refused, WHOLLY, WHOLLY_AS_IT_IS, type TableWriter } from './table-writer.ts';
 import type { SealedBatch, WaitingRecords } from './waiting-records.ts';
-
-export interface StoreDependencies {
-  readonly executor: Executor;
-  readonly offsets: DeliveryOffsets;
-  readonly claims: DeliveryClaims;
-  readonly writer: TableWriter;
-  readonly retries: Retries;
-  readonly refuse: (record: SinkRecord, error: Error) => Promise<void>;
-}
 
 /** Records, what was decoded of them, and what of that was refused so far. */
 interface Work {
@@ -38,10 +22,24 @@ interface Work {
 
 /** Stores batches and the offsets behind them in one transaction each. */
 export class DeliveryStore {
-  readonly #dependencies: StoreDependencies;
+  readonly #offsets: DeliveryOffsets;
+  readonly #claims: DeliveryClaims;
+  readonly #writer: TableWriter;
+  readonly #retries: Retries;
+  readonly #refuse: (record: SinkRecord, error: Error) => Promise<void>;
 
-  constructor(dependencies: StoreDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    offsets: DeliveryOffsets,
+    claims: DeliveryClaims,
+    writer: TableWriter,
+    retries: Retries,
+    refuse: (record: SinkRecord, error: Error) => Promise<void>,
+  ) {
+    this.#offsets = offsets;
+    this.#claims = claims;
+    this.#writer = writer;
+    this.#retries = retries;
+    this.#refuse = refuse;
   }
 
   /**
@@ -85,21 +83,21 @@ export class DeliveryStore {
    * now are with the next rows.
    */
   async move(ends: readonly PartitionOffset[], signal: AbortSignal): Promise<void> {
-    const { executor, offsets, claims } = this.#dependencies;
+    const offsets = this.#offsets;
+    const { owner } = this.#claims;
     const moves = this.#movesTo(ends).filter(({ from, to }) => to > from);
     if (moves.length === 0) return;
-    await executor.atomically((transaction) => offsets.move(transaction, claims.owner, moves, { signal }), signal);
+    await offsets.atomically((transaction) => offsets.move(transaction, owner, moves, { signal }), signal);
     this.#moved(moves);
   }
 
   async #store(work: Work, signal: AbortSignal): Promise<void> {
-    const { retries, claims } = this.#dependencies;
     const { count, firstOrigin, ends } = work.records;
     const attempted = { what: `${String(count)} records`, from: firstFrom(firstOrigin), done: 'written' } as const;
-    const { owner } = claims;
+    const { owner } = this.#claims;
     const moves = this.#movesTo(ends);
     let checksAtOnce = false;
-    await retries.run(attempted, signal, async () => {
+    await this.#retries.run(attempted, signal, async () => {
       try {
         await this.#transact(work, { owner, moves, checksAtOnce }, signal);
       } catch (error) {
@@ -117,11 +115,12 @@ export class DeliveryStore {
     { owner, moves, checksAtOnce }: { owner: string; moves: readonly OffsetMove[]; checksAtOnce: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const { executor, offsets, writer, refuse } = this.#dependencies;
+    const offsets = this.#offsets;
+    const writer = this.#writer;
     const mayGrow = wholly?.mayGrow !== false;
     if (mayGrow) for (const part of parts) if (part.kind === 'rows') await writer.prepare(part, signal);
     const how = wholly && (mayGrow ? WHOLLY : WHOLLY_AS_IT_IS);
-    await executor.atomically(async (transaction) => {
+    await offsets.atomically(async (transaction) => {
       if ((await offsets.move(transaction, owner, moves, { signal })) === 'stored') return;
       if (checksAtOnce) await transaction.query('SET CONSTRAINTS ALL IMMEDIATE', [], { signal });
       let refused = faults;
@@ -137,7 +136,7 @@ export class DeliveryStore {
         const { topic, partition, offset } = record.consumed;
         const key = `${topicPartitionKey(topic, partition)}/${String(offset)}`;
         if (reported.has(key)) continue;
-        await refuse(record, error);
+        await this.#refuse(record, error);
         reported.add(key);
       }
     }, signal);
@@ -155,7 +154,7 @@ export class DeliveryStore {
         signal,
       );
     }
-    const refused = await this.#dependencies.writer.write({ kind: 'statement', statement }, signal);
+    const refused = await this.#writer.write({ kind: 'statement', statement }, signal);
     return {
       records: rest,
       parts: parts.slice(at + 1),
@@ -167,16 +166,15 @@ export class DeliveryStore {
 
   #movesTo(ends: readonly PartitionOffset[]): OffsetMove[] {
     return ends.map(({ topic, partition, offset }) => {
-      const from = this.#dependencies.claims.position(topicPartitionKey(topic, partition));
+      const from = this.#claims.position(topicPartitionKey(topic, partition));
       // Rows must not be stored without their offset.
       if (from === undefined) throw new FencedError(`topic ${topic}, partition ${String(partition)} is not claimed`);
-      const { topicId, leaderEpoch } = this.#dependencies.claims.identified({ topic, partition, offset });
+      const { topicId, leaderEpoch } = this.#claims.identified({ topic, partition, offset });
       return { topic, partition, from, to: offset, topicId, leaderEpoch };
     });
   }
 
   #moved(moves: readonly OffsetMove[]): void {
-    for (const { topic, partition, to } of moves)
-      this.#dependencies.claims.moved(topicPartitionKey(topic, partition), to);
+    for (const { topic, partition, to } of moves) this.#claims.moved(topicPartitionKey(topic, partition), to);
   }
 }

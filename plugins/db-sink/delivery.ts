@@ -3,6 +3,7 @@ import {
   silentLogger,
   toError,
   type ConnectorConfig,
+  type Logger,
   type PartitionOffset,
   type SinkOffset,
   type SinkTaskContext,
@@ -19,61 +20,52 @@ import type { TableWriter } from './table-writer.ts';
 /** What a commit of the group's offsets may wait for. */
 const MOVE_TIMEOUT_MS = 2_000;
 
-export interface DeliveryDependencies {
-  readonly executor: Executor;
-  readonly context: SinkTaskContext;
-  readonly writer: TableWriter;
-  readonly retries: Retries;
-  readonly dropWrites: () => Promise<void>;
-}
-
 /** What a task does for `delivery=exactly-once`. */
 export class ExactlyOnce {
   readonly claims: DeliveryClaims;
   readonly store: DeliveryStore;
-  readonly #dependencies: DeliveryDependencies;
+  readonly #logger: Logger;
+  readonly #retries: Retries;
 
-  private constructor(dependencies: DeliveryDependencies, offsets: DeliveryOffsets) {
-    const { context } = dependencies;
-    this.#dependencies = dependencies;
-    this.claims = new DeliveryClaims({ ...dependencies, offsets });
-    this.store = new DeliveryStore({
-      ...dependencies,
-      offsets,
-      claims: this.claims,
-      refuse: (record, error) => context.errantRecords.report(record, error),
-    });
-  }
-
-  /** `undefined` when the options ask for at-least-once delivery. */
-  static async start(options: SinkOptions, dependencies: DeliveryDependencies): Promise<ExactlyOnce | undefined> {
-    const { executor, context } = dependencies;
-    const offsets = offsetsOf(executor, options, context.config, context.connectorName);
-    if (isExactlyOnce(options)) {
-      const warning = await offsets.ensureTable();
-      if (warning !== undefined) context.logger.warn(warning);
-      return new ExactlyOnce(dependencies, offsets);
-    }
-    try {
-      // Else a later change to exactly-once would go back to where the table was left.
-      await offsets.forget();
-    } catch (error) {
-      context.logger.warn({ err: error }, 'Offsets that may be in the database from before could not be removed');
-    }
-    return undefined;
+  constructor(
+    offsets: DeliveryOffsets,
+    context: SinkTaskContext,
+    writer: TableWriter,
+    retries: Retries,
+    dropWrites: () => Promise<void>,
+  ) {
+    this.#logger = context.logger;
+    this.#retries = retries;
+    this.claims = new DeliveryClaims(offsets, context, retries, dropWrites);
+    this.store = new DeliveryStore(offsets, this.claims, writer, retries, (record, error) =>
+      context.errantRecords.report(record, error),
+    );
   }
 
   /** Moves offsets behind which nothing waits to be stored, so that what needs no rows is not read again after a restart. */
   async moveIdle(ends: readonly PartitionOffset[]): Promise<void> {
-    const { context, retries } = this.#dependencies;
-    if (!this.claims.isHeld || retries.isAway) return;
+    if (!this.claims.isHeld || this.#retries.isAway) return;
     try {
       await this.store.move(ends, AbortSignal.timeout(MOVE_TIMEOUT_MS));
     } catch (error) {
       if (error instanceof FencedError) this.claims.fenced(error);
-      else
-        context.logger.warn(`Offsets without rows were not stored; they are with the next: ${toError(error).message}`);
+      else this.#logger.warn(`Offsets without rows were not stored; they are with the next: ${toError(error).message}`);
     }
+  }
+}
+
+/** The table of offsets is created for exactly-once delivery. For at-least-once delivery it loses the offsets of the connector. */
+export async function prepareOffsets(offsets: DeliveryOffsets, exactlyOnce: boolean, logger: Logger): Promise<void> {
+  if (exactlyOnce) {
+    const warning = await offsets.ensureTable();
+    if (warning !== undefined) logger.warn(warning);
+    return;
+  }
+  try {
+    // Else a later change to exactly-once would go back to where the table was left.
+    await offsets.forget();
+  } catch (error) {
+    logger.warn({ err: error }, 'Offsets that may be in the database from before could not be removed');
   }
 }
 
@@ -90,7 +82,7 @@ export async function alterOffsets(config: ConnectorConfig, changes: readonly Si
   }
 }
 
-function offsetsOf(
+export function offsetsOf(
   executor: Executor,
   options: SinkOptions,
   config: ConnectorConfig,

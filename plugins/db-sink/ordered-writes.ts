@@ -23,52 +23,58 @@ export type Attempt = (
   signal: AbortSignal,
 ) => Promise<Undone | undefined>;
 
-export interface OrderedDependencies {
-  readonly attempt: Attempt;
-  readonly createDecoder: () => RecordDecoder;
-  readonly refuse: (record: SinkRecord, error: Error) => Promise<void>;
-  readonly onDone: (origin: Origin) => void;
-  /** What is left of the batch. */
-  readonly onLeft: (records: WaitingRecords) => void;
-}
+type Refuse = (record: SinkRecord, error: Error) => Promise<void>;
 
 /**
- * Does a batch in the order of its records up to the first one that is refused, for `errors.tolerance=none`: all in front of it is
+ * Does batches in the order of its records up to the first one that is refused, for `errors.tolerance=none`: all in front of it is
  * stored, and nothing behind it is stored or run. The batch is tried as a whole, which is the one attempt that is made as long as
  * nothing fails; then its halves, until the record is found. Tables are created and changed for a record alone, when all in
- * front of it is stored. Rejects as `attempt` and `refuse` do.
+ * front of it is stored.
  */
-export async function doInOrder(
-  batch: SealedBatch,
-  dependencies: OrderedDependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  const { attempt, onDone, onLeft } = dependencies;
-  let rest = batch.records;
-  let next = batch;
-  for (;;) {
-    const { count } = next.records;
-    const undone = await attempt(next, { mayGrow: count === 1, onDone }, signal);
-    if (undone === undefined && count === rest.count) return;
-    let done = count - (undone?.records.count ?? 0);
-    if (undone !== undefined && count === 1) {
-      await refuseOne(undone, dependencies.refuse);
-      done = 1;
+export class OrderedWrites {
+  readonly #attempt: Attempt;
+  readonly #createDecoder: () => RecordDecoder;
+  readonly #refuse: Refuse;
+
+  constructor(attempt: Attempt, createDecoder: () => RecordDecoder, refuse: Refuse) {
+    this.#attempt = attempt;
+    this.#createDecoder = createDecoder;
+    this.#refuse = refuse;
+  }
+
+  /** `onLeft` is called with what is left of the batch. Rejects as `attempt` and `refuse` do. */
+  async do(
+    batch: SealedBatch,
+    onDone: (origin: Origin) => void,
+    onLeft: (records: WaitingRecords) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let rest = batch.records;
+    let next = batch;
+    for (;;) {
+      const { count } = next.records;
+      const undone = await this.#attempt(next, { mayGrow: count === 1, onDone }, signal);
+      if (undone === undefined && count === rest.count) return;
+      let done = count - (undone?.records.count ?? 0);
+      if (undone !== undefined && count === 1) {
+        await refuseOne(undone, this.#refuse);
+        done = 1;
+      }
+      if (done > 0) {
+        [, rest] = rest.splitAt(done);
+        onLeft(rest);
+        if (rest.count === 0) return;
+      }
+      const size = undone === undefined ? count * 2 : Math.max(1, undone.records.count >>> 1);
+      const [records] = rest.splitAt(size);
+      // A decoder that has seen later records describes tables with their columns too, which must not be added for this one.
+      next = { records, decoded: await records.decode(this.#createDecoder()) };
     }
-    if (done > 0) {
-      [, rest] = rest.splitAt(done);
-      onLeft(rest);
-      if (rest.count === 0) return;
-    }
-    const size = undone === undefined ? count * 2 : Math.max(1, undone.records.count >>> 1);
-    const [records] = rest.splitAt(size);
-    // A decoder that has seen later records describes tables with their columns too, which must not be added for this one.
-    next = { records, decoded: await records.decode(dependencies.createDecoder()) };
   }
 }
 
 /** Resolves when the record is left out. */
-async function refuseOne({ records, faults, error }: Undone, refuse: OrderedDependencies['refuse']): Promise<void> {
+async function refuseOne({ records, faults, error }: Undone, refuse: Refuse): Promise<void> {
   if (error !== undefined) throw error;
   const refused = await refusals(records, faults);
   if (refused.length === 0) throw new ConnectError('A record was neither stored nor refused');

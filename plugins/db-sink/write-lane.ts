@@ -2,7 +2,7 @@ import { ConnectError, toError, Turn, within, type SinkRecord, type SinkRecordBl
 import { partsOf, type Decoded, type DecodedPart, type Fault, type Origin } from '../database/index.ts';
 import { WRITE_MS, type BatchRows } from './batch-rows.ts';
 import { FencedError } from './delivery-offsets.ts';
-import { changesTables, doInOrder, type Attempt } from './ordered-writes.ts';
+import { changesTables, OrderedWrites, type Attempt } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import { refusals } from './refusals.ts';
 import {
@@ -14,15 +14,24 @@ import {
   type SealedBatch,
 } from './waiting-records.ts';
 
+type WriteParts = (part: DecodedPart, signal: AbortSignal) => Promise<readonly Fault[]>;
+
+/** How a lane writes its batches. An abort ends each of them soon. */
+export type BatchWrites =
+  /** Part by part: `write` stores rows of one table or runs one statement, retries included, and resolves with what was refused. */
+  | {
+      readonly kind: 'parts';
+      readonly write: WriteParts;
+    }
+  /** A batch as a whole; `store` also reports what was refused. */
+  | { readonly kind: 'whole'; readonly store: (batch: SealedBatch, signal: AbortSignal) => Promise<void> }
+  /** In the order of the records, up to the first one that is refused (`errors.tolerance=none`). */
+  | { readonly kind: 'ordered'; readonly attempt: Attempt };
+
 /** What a lane needs from its task. */
 export interface LaneDependencies {
   readonly createDecoder: () => RecordDecoder;
-  /** Stores rows of one table or runs one statement, retries included; gives what was refused. An abort ends it soon. */
-  readonly write: (part: DecodedPart, signal: AbortSignal) => Promise<readonly Fault[]>;
-  /** Takes the place of `write` and `refuse` where a batch is stored as a whole. */
-  readonly store?: ((batch: SealedBatch, signal: AbortSignal) => Promise<void>) | undefined;
-  /** Takes the place of both where the first record that is refused ends its partition (`errors.tolerance=none`). */
-  readonly attempt?: Attempt | undefined;
+  readonly writes: BatchWrites;
   /** Told of a store that was fenced. */
   readonly onFenced?: (error: FencedError) => void;
   /** By Connect's error policy; rejects when the task must fail. */
@@ -245,22 +254,29 @@ export class WriteLane {
   }
 
   async #do(batch: SealedBatch, signal: AbortSignal): Promise<void> {
-    const { attempt, store, createDecoder, refuse } = this.#dependencies;
-    if (attempt === undefined) return store?.(batch, signal) ?? this.#write(batch.decoded, signal);
-    const onLeft = (records: WaitingRecords): void => {
-      this.#inFlight = records;
-    };
-    const onDone = (origin: Origin): void => {
-      [, this.#inFlight] = this.#inFlight.splitBehind(origin);
-      this.#dependencies.onTablesChanged();
-    };
-    return doInOrder(batch, { attempt, createDecoder, refuse, onLeft, onDone }, signal);
+    const { writes, createDecoder, refuse } = this.#dependencies;
+    switch (writes.kind) {
+      case 'parts':
+        return this.#write(batch.decoded, writes.write, signal);
+      case 'whole':
+        return writes.store(batch, signal);
+      case 'ordered': {
+        const onLeft = (records: WaitingRecords): void => {
+          this.#inFlight = records;
+        };
+        const onDone = (origin: Origin): void => {
+          [, this.#inFlight] = this.#inFlight.splitBehind(origin);
+          this.#dependencies.onTablesChanged();
+        };
+        return new OrderedWrites(writes.attempt, createDecoder, refuse).do(batch, onDone, onLeft, signal);
+      }
+    }
   }
 
-  async #write(decoded: Decoded, signal: AbortSignal): Promise<void> {
+  async #write(decoded: Decoded, write: WriteParts, signal: AbortSignal): Promise<void> {
     let refused: readonly Fault[] = decoded.faults;
     for (const part of partsOf(decoded)) {
-      const faults = await this.#dependencies.write(part, signal);
+      const faults = await write(part, signal);
       if (faults.length > 0) refused = [...refused, ...faults];
       if (part.kind === 'statement' && changesTables(part.statement.kind)) {
         const [done, rest] = this.#inFlight.splitBehind(part.statement.origin);

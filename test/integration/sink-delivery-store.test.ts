@@ -82,12 +82,12 @@ class Owner {
       this.drops++;
       return Promise.resolve();
     };
-    this.claims = new DeliveryClaims({ offsets, context, retries, dropWrites, fencedForMs: 300 });
+    this.claims = new DeliveryClaims(offsets, context, retries, dropWrites, 300);
     const refuse = async (record: SinkRecord) => {
       this.refused.push(record.offset);
       await this.onRefused();
     };
-    this.store = new DeliveryStore({ executor, offsets, claims: this.claims, writer, retries, refuse });
+    this.store = new DeliveryStore(offsets, this.claims, writer, retries, refuse);
   }
 
   static async of(executor: Executor, position = 0, log: Owner['log'] = {}, onKept?: Owner['onKept']): Promise<Owner> {

@@ -131,7 +131,7 @@ describe('work on many records', () => {
           return { rows: [], statements: [], faults: [] };
         },
       }),
-      write: () => Promise.resolve([]),
+      writes: { kind: 'parts', write: () => Promise.resolve([]) },
       refuse: () => Promise.resolve(),
       onFailure: () => undefined,
       onTablesChanged: () => undefined,

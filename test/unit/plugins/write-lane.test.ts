@@ -42,7 +42,7 @@ class Lane {
   constructor(parts: Partial<LaneDependencies> = {}) {
     this.lane = new WriteLane({
       createDecoder: () => new MessageDecoder(() => new CdcDbDecoder()),
-      write: (part, signal) => this.#write(part, signal),
+      writes: { kind: 'parts', write: (part, signal) => this.#write(part, signal) },
       refuse: (refused, error) => {
         this.refused.push([refused.offset, error.message]);
         return Promise.resolve();
@@ -199,7 +199,7 @@ describe('a lane of a sink', () => {
   });
 
   it('tells a failure at every call from then on', async () => {
-    const lane = new Lane({ write: () => Promise.reject(new Error('no more')) });
+    const lane = new Lane({ writes: { kind: 'parts', write: () => Promise.reject(new Error('no more')) } });
     lane.lane.add(row(0));
     lane.lane.start();
     await until(() => lane.failed === 1, 'the failure is told');
