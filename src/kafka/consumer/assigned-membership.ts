@@ -1,14 +1,13 @@
 import { within } from '../../async/within.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
-import type { RebalanceListener } from '../api.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../errors.ts';
 import { GroupFigures } from '../group/group-figures.ts';
 import type { PartitionsById } from '../group/consumer-heartbeat-protocol.ts';
 import { HeartbeatMember, type HeartbeatSubscription } from '../group/heartbeat-member.ts';
 import type { TopicInterest } from '../topic-metadata.ts';
-import { HeldPartitions } from './held-partitions.ts';
+import type { HeldPartitions } from './held-partitions.ts';
 import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';
 
@@ -51,18 +50,13 @@ export class AssignedMembership implements Membership {
   /** The broker takes Java's regular expression as RE2. */
   #brokerMatches: boolean;
 
-  constructor(
-    dependencies: MembershipDependencies,
-    groupId: string,
-    selection: TopicSelection,
-    listener: RebalanceListener,
-  ) {
+  constructor(dependencies: MembershipDependencies, groupId: string, selection: TopicSelection) {
     const { cluster, config, logger, notify, positions } = dependencies;
     const { instanceId, rackId, rebalanceTimeoutMs, remoteAssignor: assignor, leftoverName } = config;
     this.#dependencies = dependencies;
     this.#groupId = groupId;
     this.#selection = selection;
-    this.#held = new HeldPartitions(dependencies, listener);
+    this.#held = dependencies.held;
     const options = { groupId, instanceId, rackId, rebalanceTimeoutMs, assignor, leftoverName };
     this.figures = new GroupFigures(config.connection.metricWindow);
     const onChange = (): void => {

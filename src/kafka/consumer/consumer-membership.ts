@@ -2,7 +2,7 @@ import { idle } from '../../async/sleep.ts';
 import { within } from '../../async/within.ts';
 import type { TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
-import type { Handover, RebalanceListener } from '../api.ts';
+import type { Handover } from '../api.ts';
 import type { Assignor, GroupSubscription, PartitionCounts, PartitionRacks } from '../assignors/assignor.ts';
 import { createAssignor } from '../assignors/assignors.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
@@ -11,7 +11,7 @@ import { CommitRefusedError, KafkaError, MembershipLostError } from '../errors.t
 import { GroupFigures } from '../group/group-figures.ts';
 import { GroupMember } from '../group/group-member.ts';
 import type { Generation, GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
-import { HeldPartitions, waitIfRetriable } from './held-partitions.ts';
+import { waitIfRetriable, type HeldPartitions } from './held-partitions.ts';
 import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';
 import { SpacedLines } from '../../observe/spaced-lines.ts';
@@ -59,13 +59,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
   /** Of the consumer before, until it was taken up. */
   #handover: Handover | undefined;
 
-  constructor(
-    dependencies: MembershipDependencies,
-    groupId: string,
-    selection: TopicSelection,
-    listener: RebalanceListener,
-    handover?: Handover,
-  ) {
+  constructor(dependencies: MembershipDependencies, groupId: string, selection: TopicSelection, handover?: Handover) {
     const { config } = dependencies;
     const options = {
       groupId,
@@ -78,7 +72,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     this.#groupId = groupId;
     this.#handover = handover;
     this.#selection = selection;
-    this.#held = new HeldPartitions(dependencies, listener);
+    this.#held = dependencies.held;
     this.#lines = new SpacedLines(dependencies.logger);
     this.#assignors = config.assignors.map(createAssignor);
     this.#isCooperative = this.#assignors.every(({ isCooperative }) => isCooperative);

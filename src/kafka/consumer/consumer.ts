@@ -9,6 +9,7 @@ import { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { AssignedMembership } from './assigned-membership.ts';
 import { ConsumerMembership } from './consumer-membership.ts';
+import { HeldPartitions } from './held-partitions.ts';
 import type { Membership, TopicSelection } from './membership.ts';
 import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } from '../errors.ts';
 import { Fetcher } from './fetcher.ts';
@@ -85,8 +86,8 @@ export class KafkaConsumer implements Consumer {
       {
         cluster: this.#cluster,
         metadata: this.#metadata,
-        fetcher: this.#fetcher,
         positions: this.#positions,
+        held: new HeldPartitions(this.#metadata, this.#fetcher, this.#positions, listener, this.#logger),
         config: this.#config,
         logger: this.#logger,
         notify: () => {
@@ -95,7 +96,6 @@ export class KafkaConsumer implements Consumer {
       },
       groupId,
       topics,
-      listener,
       handover,
     );
     this.#metadata.start();

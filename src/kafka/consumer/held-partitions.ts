@@ -1,24 +1,13 @@
 import type { Backoff } from '../../async/backoff.ts';
 import { idle } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
-import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { RebalanceListener } from '../api.ts';
-import type { Cluster } from '../cluster.ts';
 import { isRetriable } from '../errors.ts';
-import { backoffOf } from '../retry.ts';
 import type { TopicMetadata } from '../topic-metadata.ts';
 import type { Fetcher } from './fetcher.ts';
-import { commitOffsets, type GroupIdentity } from './offsets.ts';
+import type { GroupIdentity } from './offsets.ts';
 import type { StartPositions } from './start-positions.ts';
-
-export interface HoldingDependencies {
-  readonly cluster: Cluster;
-  readonly metadata: TopicMetadata;
-  readonly fetcher: Fetcher;
-  readonly positions: StartPositions;
-  readonly logger: Logger;
-}
 
 /**
  * What a member of a group holds, as its listener was told.
@@ -32,16 +21,28 @@ export interface HoldingDependencies {
  * One class, because what is held, what comes next and what the fetcher reads change together.
  */
 export class HeldPartitions {
-  readonly #dependencies: HoldingDependencies;
+  readonly #metadata: TopicMetadata;
+  readonly #fetcher: Fetcher;
+  readonly #positions: StartPositions;
   readonly #listener: RebalanceListener;
+  readonly #logger: Logger;
   #owned: readonly TopicPartition[] | undefined;
   #ready: readonly TopicPartition[] | undefined;
   #preparing = false;
   #givingUp: Promise<void> | undefined;
 
-  constructor(dependencies: HoldingDependencies, listener: RebalanceListener) {
-    this.#dependencies = dependencies;
+  constructor(
+    metadata: TopicMetadata,
+    fetcher: Fetcher,
+    positions: StartPositions,
+    listener: RebalanceListener,
+    logger: Logger,
+  ) {
+    this.#metadata = metadata;
+    this.#fetcher = fetcher;
+    this.#positions = positions;
     this.#listener = listener;
+    this.#logger = logger;
   }
 
   get owned(): readonly TopicPartition[] {
@@ -71,8 +72,9 @@ export class HeldPartitions {
     isCurrent: () => boolean,
     identity: () => GroupIdentity,
   ): Promise<void> {
-    const { cluster, metadata, fetcher, positions } = this.#dependencies;
-    const backoff = backoffOf(cluster);
+    const fetcher = this.#fetcher;
+    const positions = this.#positions;
+    const backoff = positions.backoff();
     this.forgetReady();
     this.#preparing = true;
     try {
@@ -81,10 +83,10 @@ export class HeldPartitions {
       fetcher.assign([...this.owned, ...added]);
       for (const partition of added) fetcher.withhold(partition, true);
       // Offsets are kept with the ids of topics: a topic may have been created again since the last answer.
-      if (added.length > 0) await metadata.update().catch(waitIfRetriable(backoff));
+      if (added.length > 0) await this.#metadata.update().catch(waitIfRetriable(backoff));
       const mayMove = held.size === 0;
       while (isCurrent() && positions.needed) await positions.resolve(mayMove).catch(waitIfRetriable(backoff));
-      await this.#keepBeginnings(identity);
+      await positions.keepBeginnings(identity);
       if (isCurrent()) this.#ready = partitions;
     } finally {
       this.#preparing = false;
@@ -110,8 +112,8 @@ export class HeldPartitions {
       if (revoked.length > 0) await this.#tellRevoked('revoked', revoked);
     } finally {
       this.#owned = next;
-      this.#dependencies.fetcher.assign(next);
-      for (const partition of added) this.#dependencies.fetcher.withhold(partition, false);
+      this.#fetcher.assign(next);
+      for (const partition of added) this.#fetcher.withhold(partition, false);
     }
     if (isFirst || added.length > 0) await this.#listener.onAssigned(added);
     return revoked.length > 0;
@@ -120,7 +122,7 @@ export class HeldPartitions {
   /** What was prepared is not to be settled any more: another member may have it, and read on, before it comes again. */
   forgetReady(): void {
     this.#ready = undefined;
-    this.#dependencies.fetcher.assign(this.owned);
+    this.#fetcher.assign(this.owned);
   }
 
   /** Takes the partitions away from the fetcher after the listener has had its say, once. */
@@ -138,28 +140,13 @@ export class HeldPartitions {
       if (partitions.length > 0) await this.#tellRevoked(how, partitions);
     } finally {
       this.#owned = undefined;
-      this.#dependencies.fetcher.assign([]);
+      this.#fetcher.assign([]);
     }
   }
 
   async #tellRevoked(how: 'revoked' | 'lost', partitions: readonly TopicPartition[]): Promise<void> {
-    this.#dependencies.logger.info({ partitions: partitions.map(keyOf) }, `partitions ${how}`);
+    this.#logger.info({ partitions: partitions.map(keyOf) }, `partitions ${how}`);
     await (how === 'lost' ? this.#listener.onLost(partitions) : this.#listener.onRevoked(partitions));
-  }
-
-  /**
-   * The group is told at once where new partitions were begun: whoever gets them before anything else is committed may have come
-   * after them, and would begin at their end.
-   */
-  async #keepBeginnings(identity: () => GroupIdentity): Promise<void> {
-    const { cluster, positions, logger } = this.#dependencies;
-    const beginnings = positions.takeBeginnings();
-    if (beginnings.length === 0) return;
-    try {
-      await commitOffsets(cluster, identity(), beginnings);
-    } catch (error) {
-      logger.debug({ reason: toError(error).message }, 'the beginnings of new partitions were not committed');
-    }
   }
 }
 

@@ -1,18 +1,26 @@
 import type { TopicPartition } from '../../data/record.ts';
+import type { Logger } from '../../observe/logger.ts';
 import type { Handover, TopicPredicate } from '../api.ts';
+import type { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { CommitRefusedError } from '../errors.ts';
 import type { GroupFigures } from '../group/group-figures.ts';
-import type { TopicInterest } from '../topic-metadata.ts';
-import type { HoldingDependencies } from './held-partitions.ts';
+import type { TopicInterest, TopicMetadata } from '../topic-metadata.ts';
+import type { HeldPartitions } from './held-partitions.ts';
 import type { GroupIdentity } from './offsets.ts';
+import type { StartPositions } from './start-positions.ts';
 
 export type TopicSelection = readonly string[] | TopicPredicate;
 
-export interface MembershipDependencies extends HoldingDependencies {
+export interface MembershipDependencies {
+  readonly cluster: Cluster;
+  readonly metadata: TopicMetadata;
+  readonly positions: StartPositions;
+  readonly held: HeldPartitions;
   readonly config: ConsumerConfig;
   /** Something happened that `coordinate` should look at. */
   readonly notify: () => void;
+  readonly logger: Logger;
 }
 
 /** The consumer's side of its group: joins in the background, calls the listener only from `coordinate` and `close`. */

@@ -1,11 +1,13 @@
 import { topicPartitionKey } from '../../data/record.ts';
-import { SluiceError } from '../../errors.ts';
+import type { Backoff } from '../../async/backoff.ts';
+import { SluiceError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { PartitionPosition } from '../api.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { Fetcher } from './fetcher.ts';
-import { OffsetTime, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
+import { backoffOf } from '../retry.ts';
+import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
 import { NewPartitions } from './new-partitions.ts';
 import { PositionCheck, type EpochPosition } from './position-check.ts';
 import type { PartitionBuffer } from './partition-buffer.ts';
@@ -125,11 +127,24 @@ export class StartPositions {
     this.#fetcher.wake();
   }
 
-  /** Where new partitions were begun since the last call, of which the group has no offset yet. */
-  takeBeginnings(): readonly PartitionPosition[] {
+  /** For retries of what concerns positions. */
+  backoff(): Backoff {
+    return backoffOf(this.#cluster);
+  }
+
+  /**
+   * Commits where new partitions were begun since the last call, for which the group has no offset yet: a member that gets them before
+   * anything else is committed may have come after them, and would begin at their end. Never rejects.
+   */
+  async keepBeginnings(identity: () => GroupIdentity): Promise<void> {
     const beginnings = this.#beginnings;
     this.#beginnings = [];
-    return beginnings;
+    if (beginnings.length === 0) return;
+    try {
+      await commitOffsets(this.#cluster, identity(), beginnings);
+    } catch (error) {
+      this.#logger.debug({ reason: toError(error).message }, 'the beginnings of new partitions were not committed');
+    }
   }
 
   #startsNew(buffer: PartitionBuffer): boolean {

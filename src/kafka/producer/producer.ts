@@ -26,12 +26,6 @@ const MAX_BATCH_BYTES = 512 * 1024;
 type Part = ProducedRecord | PackedRecords;
 type Partitioner = (record: Pick<ProducedRecord, 'topic' | 'partition' | 'key'>) => number;
 
-/** What a producer may share with whoever made it. */
-export interface ProducerDependencies {
-  readonly cluster: Cluster;
-  readonly identity: ProducerIdentity;
-}
-
 /** Producer of api.ts: partitions and batches what it is given; the sender delivers it in order, with retries. */
 export class KafkaProducer implements Producer {
   readonly #config: ProducerConfig;
@@ -43,7 +37,8 @@ export class KafkaProducer implements Producer {
   #waiting: Promise<unknown> | undefined;
   #closed = false;
 
-  constructor(config: ProducerConfig, { cluster, identity }: ProducerDependencies, logger: Logger) {
+  /** The caller may share `cluster` and `identity`. */
+  constructor(config: ProducerConfig, cluster: Cluster, identity: ProducerIdentity, logger: Logger) {
     requireWritable(config.compression);
     this.#config = config;
     this.#cluster = cluster;
@@ -67,7 +62,7 @@ export class KafkaProducer implements Producer {
     const { clientId, metricWindow } = config.connection;
     const cluster = new Cluster(config.connection, logger, new NetworkFigures('producer', clientId, metricWindow));
     const identity = config.idempotent ? new IdempotentIdentity(cluster) : anonymous;
-    return new KafkaProducer(config, { cluster, identity }, logger);
+    return new KafkaProducer(config, cluster, identity, logger);
   }
 
   async connect(): Promise<void> {

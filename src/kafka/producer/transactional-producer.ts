@@ -34,7 +34,7 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
     const { clientId, metricWindow } = config.connection;
     const cluster = new Cluster(config.connection, logger, new NetworkFigures('producer', clientId, metricWindow));
     this.#transaction = new Transaction(cluster, { transactionalId, timeoutMs, maxBlockMs }, () => this.#closed);
-    this.#producer = new KafkaProducer(config, { cluster, identity: this.#transaction }, logger);
+    this.#producer = new KafkaProducer(config, cluster, this.#transaction, logger);
   }
 
   connect(): Promise<void> {
