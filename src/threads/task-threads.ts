@@ -35,14 +35,10 @@ interface PlacedTask {
   begun: boolean;
 }
 
-export interface TaskThreadsDependencies {
-  readonly pool: ThreadPool;
-  /** Runs the tasks of plugins that need the main thread. */
-  readonly mainThread: TaskHosting;
-  readonly needsMainThread: (assignment: TaskAssignment) => Promise<boolean>;
-  readonly configs: TaskConfigs;
-  readonly onEvent: (event: TaskEvent) => void;
-  readonly logger: Logger;
+/** The main thread, for the tasks of plugins that need it. */
+export interface MainThread {
+  readonly tasks: TaskHosting;
+  readonly isNeededFor: (assignment: TaskAssignment) => Promise<boolean>;
 }
 
 /** Beyond the time for an orderly stop, for the way of the messages. */
@@ -54,13 +50,27 @@ const REPORT_MS = 1000;
  * one, without anybody's call.
  */
 export class TaskThreads implements TaskHosting {
-  readonly #dependencies: TaskThreadsDependencies;
+  readonly #pool: ThreadPool;
+  readonly #mainThread: MainThread;
+  readonly #configs: TaskConfigs;
+  readonly #onTaskEvent: (event: TaskEvent) => void;
+  readonly #logger: Logger;
   readonly #tasks = new Map<string, PlacedTask>();
   readonly #suspects = new Suspects();
 
-  constructor(dependencies: TaskThreadsDependencies) {
-    this.#dependencies = dependencies;
-    dependencies.pool.listen({
+  constructor(
+    pool: ThreadPool,
+    mainThread: MainThread,
+    configs: TaskConfigs,
+    onEvent: (event: TaskEvent) => void,
+    logger: Logger,
+  ) {
+    this.#pool = pool;
+    this.#mainThread = mainThread;
+    this.#configs = configs;
+    this.#onTaskEvent = onEvent;
+    this.#logger = logger;
+    pool.listen({
       onEvent: (thread, event) => {
         this.#onEvent(thread, event);
       },
@@ -71,7 +81,7 @@ export class TaskThreads implements TaskHosting {
   }
 
   prepare(tasks: number): void {
-    this.#dependencies.pool.prepare(tasks);
+    this.#pool.prepare(tasks);
   }
 
   start(assignment: TaskAssignment): void {
@@ -92,7 +102,7 @@ export class TaskThreads implements TaskHosting {
     const task = this.#tasks.get(taskText(id));
     if (task === undefined) return;
     task.targetState = state;
-    if (task.thread === 'main') this.#dependencies.mainThread.setTargetState(id, state);
+    if (task.thread === 'main') this.#mainThread.tasks.setTargetState(id, state);
     else task.thread?.calls.tell('setTargetState', id, state);
   }
 
@@ -118,12 +128,12 @@ export class TaskThreads implements TaskHosting {
       byThread.set(task.thread, [...(byThread.get(task.thread) ?? []), task]);
     }
     await Promise.all([
-      this.#dependencies.mainThread.stop(inMainThread, timeoutMs, handsOver),
+      this.#mainThread.tasks.stop(inMainThread, timeoutMs, handsOver),
       ...[...byThread].map(([thread, tasks]) => this.#stopIn(thread, tasks, timeoutMs, handsOver)),
     ]);
     for (const { assignment } of placed) this.#tasks.delete(taskText(assignment.id));
     for (const [thread, tasks] of byThread) {
-      this.#dependencies.pool.left(
+      this.#pool.left(
         thread,
         tasks.map(({ assignment }) => taskText(assignment.id)),
       );
@@ -131,7 +141,7 @@ export class TaskThreads implements TaskHosting {
   }
 
   mayWorkChanged(): void {
-    this.#dependencies.pool.publishMayWork();
+    this.#pool.publishMayWork();
   }
 
   places(): ReadonlyMap<string, ThreadName> {
@@ -142,14 +152,15 @@ export class TaskThreads implements TaskHosting {
   }
 
   async reports(): Promise<readonly TaskReport[]> {
-    const { pool, mainThread } = this.#dependencies;
+    const pool = this.#pool;
+    const mainThread = this.#mainThread.tasks;
     const asked = pool.threads().map((thread) => this.#reportsOf(thread));
     return (await Promise.all([mainThread.reports(), ...asked])).flat();
   }
 
   async faults(id: TaskId): Promise<readonly RecentFault[]> {
     const thread = this.#tasks.get(taskText(id))?.thread;
-    if (thread === 'main') return this.#dependencies.mainThread.faults(id);
+    if (thread === 'main') return this.#mainThread.tasks.faults(id);
     if (thread?.isUp !== true) return [];
     let faults: readonly RecentFault[] = [];
     const asked = thread.calls.call('faults', id).then((found) => (faults = found));
@@ -167,24 +178,23 @@ export class TaskThreads implements TaskHosting {
   }
 
   async close(): Promise<void> {
-    await this.#dependencies.mainThread.close();
-    await this.#dependencies.pool.close();
+    await this.#mainThread.tasks.close();
+    await this.#pool.close();
   }
 
   async #begin(task: PlacedTask): Promise<void> {
-    const { pool, configs, mainThread, needsMainThread } = this.#dependencies;
     const { id } = task.assignment;
     try {
-      const isForMainThread = await needsMainThread(task.assignment);
-      const assignment = isForMainThread ? task.assignment : await configs.resolveAssignment(task.assignment);
+      const isForMainThread = await this.#mainThread.isNeededFor(task.assignment);
+      const assignment = isForMainThread ? task.assignment : await this.#configs.resolveAssignment(task.assignment);
       if (task.stopping) return;
       if (isForMainThread) {
         task.thread = 'main';
-        mainThread.start({ ...assignment, targetState: task.targetState });
+        this.#mainThread.tasks.start({ ...assignment, targetState: task.targetState });
         this.#tellRateLimit(task);
         return;
       }
-      task.thread = pool.deal(assignment);
+      task.thread = this.#pool.deal(assignment);
       const care = this.#suspects.careFor(task.assignment);
       const handover = task.begun ? undefined : assignment.handover;
       task.begun = true;
@@ -192,14 +202,14 @@ export class TaskThreads implements TaskHosting {
       this.#tellRateLimit(task);
     } catch (error) {
       if (task.stopping) return;
-      this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} could not be started`);
+      this.#logger.error({ err: error, ...id }, `Task ${taskText(id)} could not be started`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error), failure: failureOf(error) });
     }
   }
 
   #tellRateLimit({ assignment, thread, rateLimit }: PlacedTask): void {
     if (rateLimit === undefined) return;
-    if (thread === 'main') this.#dependencies.mainThread.setRateLimit(assignment.id, rateLimit);
+    if (thread === 'main') this.#mainThread.tasks.setRateLimit(assignment.id, rateLimit);
     else thread?.calls.tell('setRateLimit', assignment.id, rateLimit);
   }
 
@@ -244,7 +254,7 @@ export class TaskThreads implements TaskHosting {
       return;
     }
     if (event.state === 'FAILED' || event.state === 'STOPPED') task.over = true;
-    this.#dependencies.onEvent(event);
+    this.#onTaskEvent(event);
   }
 
   #onEnd(thread: TaskThread, end: ThreadEnd): void {
@@ -265,7 +275,7 @@ export class TaskThreads implements TaskHosting {
       });
       // Where this is made says nothing; the cause has the stack of the thread.
       error.stack = `${error.name}: ${error.message}`;
-      this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} has failed. ${error.message}`);
+      this.#logger.error({ err: error, ...id }, `Task ${taskText(id)} has failed. ${error.message}`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error), failure: failureByEnd(end) });
     }
   }
@@ -284,7 +294,7 @@ export class TaskThreads implements TaskHosting {
 
   #finish(task: PlacedTask, event: TaskEvent): void {
     task.over = true;
-    this.#dependencies.onEvent(event);
+    this.#onTaskEvent(event);
   }
 }
 

@@ -70,13 +70,12 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
       logger,
     });
   const openHosting: OpenTaskHosting = (configs, onEvent) => {
-    const mainThread = new TaskHost(factory, configs, onEvent, { window: metricWindow(config), logger });
-    const pool = openPool();
-    const needsMainThread = async ({ connectorConfig }: TaskAssignment) => {
+    const tasks = new TaskHost(factory, configs, onEvent, { window: metricWindow(config), logger });
+    const isNeededFor = async ({ connectorConfig }: TaskAssignment) => {
       const named = await plugins.named(connectorConfig);
       return named.some((plugin) => plugin.needsMainThread === true || given.includes(plugin));
     };
-    return new TaskThreads({ pool, mainThread, needsMainThread, configs, onEvent, logger });
+    return new TaskThreads(openPool(), { tasks, isNeededFor }, configs, onEvent, logger);
   };
   return { clients, exactlyOnce, offsets, openHosting, surroundings };
 }
