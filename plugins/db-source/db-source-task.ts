@@ -84,18 +84,12 @@ export class DbSourceTask implements SourceTask {
     }
     const executor = openNamedExecutor(settings.connection, context, CONNECTIONS);
     const watch = new TableWatch(executor);
-    const feeds = new FeedSet({
-      context,
-      settings,
-      executor,
-      watch,
-      topics,
-      refused: entriesOf(context.config['tables.refused']),
-    });
-    const queue = new PageQueue<TableFeed>({
-      read: (feed) => this.#read(feed),
-      mayRead: ({ reader }) => reader.isHolding || this.#held() < (reader.needsCursor ? MAX_HELD : MAX_HELD + 1),
-    });
+    const refused = entriesOf(context.config['tables.refused']);
+    const feeds = new FeedSet(context, settings, executor, watch, { topics, refused });
+    const queue = new PageQueue<TableFeed>(
+      (feed) => this.#read(feed),
+      ({ reader }) => reader.isHolding || this.#held() < (reader.needsCursor ? MAX_HELD : MAX_HELD + 1),
+    );
     const notices = settings.notify ? this.#notices(executor, context) : undefined;
     const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
     const passedOver = new PassedOver(executor);

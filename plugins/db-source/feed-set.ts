@@ -12,29 +12,40 @@ import { TableReader } from './table-reader.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 import type { DatabaseSnapshot, TableWatch } from './table-watch.ts';
 
-export interface FeedSetDependencies {
-  readonly context: SourceTaskContext;
-  readonly settings: SourceSettings;
-  readonly executor: Executor;
-  readonly watch: TableWatch;
-  /** Topics by table: the tables of this task. */
+/** Tables by their labels. */
+export interface TaskTables {
+  /** The tables of this task, with their topics. */
   readonly topics: ReadonlyMap<string, string>;
-  /** Tables that no task reads, with the reasons, for this task to tell of. */
+  /** Tables that no task reads, with the reasons, for this task to report. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
 /** The tables of a task as they are now, each with its reader and writer. */
 export class FeedSet {
-  readonly #dependencies: FeedSetDependencies;
+  readonly #context: SourceTaskContext;
+  readonly #settings: SourceSettings;
+  readonly #executor: Executor;
+  readonly #watch: TableWatch;
+  readonly #tables: TaskTables;
   readonly #told = new Set<string>();
   readonly #skipsUnspelled: boolean;
   #feeds = new Map<string, TableFeed>();
   /** Tables that cannot be read or written at all, with the reason. */
   #broken = new Map<string, string>();
 
-  constructor(dependencies: FeedSetDependencies) {
-    this.#dependencies = dependencies;
-    this.#skipsUnspelled = dependencies.context.config['errors.tolerance'] === 'all';
+  constructor(
+    context: SourceTaskContext,
+    settings: SourceSettings,
+    executor: Executor,
+    watch: TableWatch,
+    tables: TaskTables,
+  ) {
+    this.#context = context;
+    this.#settings = settings;
+    this.#executor = executor;
+    this.#watch = watch;
+    this.#tables = tables;
+    this.#skipsUnspelled = context.config['errors.tolerance'] === 'all';
   }
 
   get all(): ReadonlyMap<string, TableFeed> {
@@ -47,15 +58,15 @@ export class FeedSet {
 
   /** Takes up what the database says of the task's tables now: two queries for all of them. Gives those that are gone or changed. */
   async refresh(snapshot: DatabaseSnapshot): Promise<TableFeed[]> {
-    const { topics, settings, watch, executor } = this.#dependencies;
-    const { query } = settings;
-    const tables = query === undefined ? await watch.tables() : [await describeQuery(executor, query)];
+    const { topics } = this.#tables;
+    const { query } = this.#settings;
+    const tables = query === undefined ? await this.#watch.tables() : [await describeQuery(this.#executor, query)];
     const own = tables.filter((table) => topics.has(tableLabel(table)));
     const offsets = await this.#offsets(own.filter((table) => !this.#feeds.has(tableLabel(table))));
     const before = this.#feeds;
     const replaced: TableFeed[] = [];
     this.#feeds = new Map();
-    this.#broken = new Map(this.#dependencies.refused);
+    this.#broken = new Map(this.#tables.refused);
     for (const table of own) {
       const label = tableLabel(table);
       const known = before.get(label);
@@ -67,7 +78,7 @@ export class FeedSet {
       this.#adopt(table, label, known, offsets.get(label) ?? null, snapshot);
     }
     const gone = [...before.values()].filter(({ name }) => !own.some((table) => tableLabel(table) === name));
-    for (const { name } of gone) this.#dependencies.context.logger.info(`Table ${name} is gone`);
+    for (const { name } of gone) this.#context.logger.info(`Table ${name} is gone`);
     return [...replaced, ...gone];
   }
 
@@ -78,7 +89,9 @@ export class FeedSet {
     offset: SourceCoordinates | null,
     snapshot: DatabaseSnapshot,
   ) {
-    const { settings, topics, context } = this.#dependencies;
+    const settings = this.#settings;
+    const context = this.#context;
+    const { topics } = this.#tables;
     const partition = partitionOf(label, settings);
     try {
       const reader = this.#readerOf(table, label, known, offset, snapshot);
@@ -114,7 +127,8 @@ export class FeedSet {
     offset: SourceCoordinates | null,
     snapshot: DatabaseSnapshot,
   ): FeedReader {
-    const { settings, executor } = this.#dependencies;
+    const settings = this.#settings;
+    const executor = this.#executor;
     if (settings.mode === 'bulk') return new BulkReader(executor, table);
     const order = tableOrder(table, settings);
     if (typeof order === 'string') throw new DataError(order);
@@ -125,12 +139,12 @@ export class FeedSet {
       ? undefined
       : (before?.stored ?? this.#storedPosition(label, order.kind, order.key?.length, offset));
     if (isAnew || (stored?.oid !== undefined && table.oid !== undefined && stored.oid !== table.oid)) {
-      this.#dependencies.context.logger.info(`Table ${label} was created anew: it is read from its beginning`);
+      this.#context.logger.info(`Table ${label} was created anew: it is read from its beginning`);
       stored = undefined;
     }
     if (!order.isIndexed && settings.query === undefined) {
       this.#once(`index ${label}`, () => {
-        this.#dependencies.context.logger.warn(
+        this.#context.logger.warn(
           `Table ${label} has no index that begins with ${order.column.name}: each look for new rows reads the whole table`,
         );
       });
@@ -159,7 +173,8 @@ export class FeedSet {
   }
 
   async #offsets(tables: readonly SourceTable[]): Promise<Map<string, SourceCoordinates | null>> {
-    const { context, settings } = this.#dependencies;
+    const settings = this.#settings;
+    const context = this.#context;
     const offsets = new Map<string, SourceCoordinates | null>();
     await Promise.all(
       tables.map(async (table) => {
@@ -173,14 +188,14 @@ export class FeedSet {
   #leaveOut(label: string, error: DataError): void {
     const feed = this.#feeds.get(label);
     if (feed !== undefined) feed.counts.unspelledRows++;
-    this.#dependencies.context.logger.error(`A row was left out (errors.tolerance=all): ${error.message}`);
+    this.#context.logger.error(`A row was left out (errors.tolerance=all): ${error.message}`);
   }
 
   #tellOfTypes(table: SourceTable, label: string): void {
     for (const { name, type } of table.columns) {
       if (isDocumentedType(type)) continue;
       this.#once(`type ${label} ${name} ${type}`, () => {
-        this.#dependencies.context.logger.warn(
+        this.#context.logger.warn(
           `Column ${name} of table ${label} has the type ${type}, which formats do not know: it is written as text`,
         );
       });

@@ -8,12 +8,6 @@ export type Outcome<F> =
 /** Pages that are being read or wait to be taken, together: what bounds memory. */
 const MAX_PAGES = 3;
 
-export interface PageQueueDependencies<F> {
-  readonly read: (feed: F) => Promise<Page>;
-  /** Whether this one may be read now. */
-  readonly mayRead: (feed: F) => boolean;
-}
-
 /**
  * Lets feeds be read in turn, a page each, a few at the same time, ahead of who takes the pages. A feed's pages are taken in the
  * order in which they were read.
@@ -21,7 +15,8 @@ export interface PageQueueDependencies<F> {
  * A feed is resting -> (`add`) waiting -> being read -> waiting again while it has more, else resting.
  */
 export class PageQueue<F> {
-  readonly #dependencies: PageQueueDependencies<F>;
+  readonly #readPage: (feed: F) => Promise<Page>;
+  readonly #mayRead: (feed: F) => boolean;
   readonly #waiting = new Set<F>();
   /** With the time at which the read began, by `performance.now()`. */
   readonly #reading = new Map<F, number>();
@@ -31,8 +26,10 @@ export class PageQueue<F> {
   #ended = false;
   #wake: (() => void) | undefined;
 
-  constructor(dependencies: PageQueueDependencies<F>) {
-    this.#dependencies = dependencies;
+  /** `mayRead`: whether a feed may be read now. */
+  constructor(read: (feed: F) => Promise<Page>, mayRead: (feed: F) => boolean) {
+    this.#readPage = read;
+    this.#mayRead = mayRead;
   }
 
   /** Whether something will come, or is there. */
@@ -77,7 +74,7 @@ export class PageQueue<F> {
     if (this.#ended) return;
     for (const feed of this.#waiting) {
       if (this.#reading.size + this.#outcomes.length >= MAX_PAGES) return;
-      if (this.#reading.has(feed) || !this.#dependencies.mayRead(feed)) continue;
+      if (this.#reading.has(feed) || !this.#mayRead(feed)) continue;
       this.#waiting.delete(feed);
       this.#reading.set(feed, performance.now());
       void this.#read(feed);
@@ -114,7 +111,7 @@ export class PageQueue<F> {
 
   async #read(feed: F): Promise<void> {
     try {
-      const page = await this.#dependencies.read(feed);
+      const page = await this.#readPage(feed);
       this.#reading.delete(feed);
       this.#outcomes.push({ feed, page });
       if (this.#again.delete(feed) || !page.isLast) this.#waiting.add(feed);

@@ -10,16 +10,15 @@ describe('the page queue of a source task', () => {
     const running = new Promise<Page>((done) => (resolve = done));
     let reads = 0;
     let ended = false;
-    const queue = new PageQueue<string>({
-      read: () => {
-        reads++;
-        return running;
-      },
-      mayRead: () => {
-        if (ended) throw new Error('asked after the end');
-        return true;
-      },
-    });
+    const read = () => {
+      reads++;
+      return running;
+    };
+    const mayRead = () => {
+      if (ended) throw new Error('asked after the end');
+      return true;
+    };
+    const queue = new PageQueue<string>(read, mayRead);
     queue.add('a table');
     queue.pump();
     assert.equal(reads, 1);
