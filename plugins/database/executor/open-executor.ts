@@ -6,7 +6,8 @@ import { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
 import { connect } from './connect.ts';
 import type { ConnectionSettings } from './connection-url.ts';
-import { Database, PooledExecutor } from './executor.ts';
+import { Database } from './database.ts';
+import { PooledExecutor } from './executor.ts';
 import { Pool } from './pool.ts';
 import { toDatabaseError } from './sqlstate.ts';
 

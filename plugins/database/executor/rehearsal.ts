@@ -4,17 +4,11 @@ import { qualifiedStatement } from '../sql/own-statement.ts';
 import type { Engine, QueryResult, Rehearsal, Session, StatementOptions, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
+import type { Database } from './database.ts';
 import type { Connection, StatementRunner } from './connection.ts';
 import { readEngine } from './engine-mark.ts';
-import type { Pool } from './pool.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly catalogue: Catalogue;
-  readonly writer: BatchWriter;
-}
 
 /** Time limit of a whole rehearsal: no lock is held for longer. */
 const TIME_LIMIT_MS = 10_000;
@@ -36,7 +30,7 @@ const UNDONE = new Error('the rehearsal is over');
 
 /** Does `work` in a transaction that is undone; see Executor.rehearse. */
 export async function rehearse<T>(
-  { pool, catalogue, writer }: Dependencies,
+  { pool, catalogue, writer }: Database,
   work: (rehearsal: Rehearsal) => Promise<T>,
   { signal, timeoutMs = TIME_LIMIT_MS }: StatementOptions = {},
 ): Promise<T> {

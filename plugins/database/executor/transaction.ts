@@ -4,19 +4,11 @@ import type { Engine, QueryResult, Session, Transaction, WritePolicy } from './a
 import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
 import type { StatementRunner } from './connection.ts';
+import type { Database } from './database.ts';
 import { readEngine } from './engine-mark.ts';
-import type { OptimisticPath } from './optimistic-path.ts';
-import type { Pool } from './pool.ts';
 import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly catalogue: Catalogue;
-  readonly writer: BatchWriter;
-  readonly path: OptimisticPath;
-}
 
 /** The try without savepoints has come to something that only they can answer. */
 class NeedsSavepoints extends Error {}
@@ -26,24 +18,24 @@ class NeedsSavepoints extends Error {}
  * is two round trips; when a statement fails there for what it says, all of it is done again with them.
  */
 export async function atomically<T>(
-  dependencies: Dependencies,
+  database: Database,
   work: (transaction: Transaction) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  let isOptimistic = dependencies.path.shouldTry();
+  let isOptimistic = database.path.shouldTry();
   return retryRolledBack(ROLLBACK_RETRIES, async () => {
     try {
-      return await attemptOnce(dependencies, work, { isOptimistic, signal });
+      return await attemptOnce(database, work, { isOptimistic, signal });
     } catch (error) {
       if (!(error instanceof NeedsSavepoints)) throw error;
       isOptimistic = false;
-      return attemptOnce(dependencies, work, { isOptimistic, signal });
+      return attemptOnce(database, work, { isOptimistic, signal });
     }
   });
 }
 
 async function attemptOnce<T>(
-  { pool, catalogue, writer, path }: Dependencies,
+  { pool, catalogue, writer, path }: Database,
   work: (transaction: Transaction) => Promise<T>,
   { isOptimistic, signal }: { isOptimistic: boolean; signal: AbortSignal | undefined },
 ): Promise<T> {

@@ -1,0 +1,64 @@
+import type { ReadingSession, Session, SessionOptions } from './api.ts';
+import type { BatchWriter } from './batch-writer.ts';
+import type { Catalogue, CatalogueSource } from './catalogue.ts';
+import { OptimisticPath } from './optimistic-path.ts';
+import type { Condition, Pool } from './pool.ts';
+import { ReadSession } from './read-session.ts';
+import { applySessionOptions, PinnedSession } from './session.ts';
+
+/** What executors of one (server, database, user) share. */
+export class Database implements CatalogueSource {
+  readonly pool: Pool;
+  readonly catalogue: Catalogue;
+  readonly writer: BatchWriter;
+  /** Of transactions without savepoints. */
+  readonly path = new OptimisticPath();
+
+  constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
+    this.pool = pool;
+    const { catalogue, writer } = parts(this);
+    this.catalogue = catalogue;
+    this.writer = writer;
+  }
+
+  /** A session for statements of our own, which leave nothing behind. */
+  async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.pinned(work, {}, 'clean');
+  }
+
+  async pinned<T>(
+    work: (session: Session) => Promise<T>,
+    options: SessionOptions,
+    condition: Condition,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    if (options.readTransaction === true) return this.reading(work, options, signal);
+    const connection = await this.pool.acquire(signal);
+    try {
+      await applySessionOptions(connection, options);
+      const session = new PinnedSession(connection, options);
+      try {
+        return await work(session);
+      } finally {
+        await session.end();
+      }
+    } finally {
+      this.pool.release(connection, condition);
+    }
+  }
+
+  async reading<T>(
+    work: (session: ReadingSession) => Promise<T>,
+    options: SessionOptions,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const connection = await this.pool.acquire(signal);
+    const session = new ReadSession(connection, options);
+    try {
+      return await work(session);
+    } finally {
+      await session.end();
+      this.pool.release(connection, 'read');
+    }
+  }
+}
