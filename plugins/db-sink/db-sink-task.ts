@@ -28,13 +28,13 @@ import { isExactlyOnce } from './delivery-options.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { ExactlyOnce, offsetsOf, prepareOffsets } from './delivery.ts';
 import { sinkOptions } from './options.ts';
-import { attemptWith } from './ordered-writes.ts';
+import { attemptWith, type Refuse } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import { awayText, Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 import { messageBytes } from './waiting-records.ts';
-import { WriteLane, type BatchWrites, type LaneDependencies } from './write-lane.ts';
+import { WriteLane, type BatchWrites, type LaneListener } from './write-lane.ts';
 import { WrittenTables } from './written-tables.ts';
 
 /** Two writes at a time keep the database busy while this process decodes: measured 1.7 times the rate of one. */
@@ -125,10 +125,9 @@ export class DbSinkTask implements SinkTask {
     // With delivery=exactly-once the offsets that count are in the database.
     this.#requestCommit = exactlyOnce === undefined ? requestCommit : undefined;
     const { errantRecords } = context;
-    const laneDependencies: Omit<LaneDependencies, 'batchRows'> = {
-      createDecoder,
-      writes: batchWrites(writer, exactlyOnce?.store, errantRecords.tolerant),
-      refuse: (record, error) => errantRecords.report(record, error),
+    const writes = batchWrites(writer, exactlyOnce?.store, errantRecords.tolerant);
+    const refuse: Refuse = (record, error) => errantRecords.report(record, error);
+    const listener: LaneListener = {
       onFailure: requestCommit,
       onFenced: (error) => exactlyOnce?.claims.fenced(error),
       onTablesChanged: requestCommit,
@@ -139,7 +138,7 @@ export class DbSinkTask implements SinkTask {
     const createBatchRows = (): BatchRows => new BatchRows(options['batch.size'], options['batch.size.auto']);
     this.#lanes = Array.from(
       { length: LANES },
-      () => new WriteLane({ ...laneDependencies, batchRows: createBatchRows() }),
+      () => new WriteLane(createDecoder, writes, refuse, createBatchRows(), listener),
     );
     this.#hasMore = (partition) => context.hasMore(partition);
   }

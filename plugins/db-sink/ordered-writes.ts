@@ -23,7 +23,7 @@ export type Attempt = (
   signal: AbortSignal,
 ) => Promise<Undone | undefined>;
 
-type Refuse = (record: SinkRecord, error: Error) => Promise<void>;
+export type Refuse = (record: SinkRecord, error: Error) => Promise<void>;
 
 /**
  * Does batches in the order of its records up to the first one that is refused, for `errors.tolerance=none`: all in front of it is

@@ -2,7 +2,7 @@ import { ConnectError, toError, Turn, within, type SinkRecord, type SinkRecordBl
 import { partsOf, type Decoded, type DecodedPart, type Fault, type Origin } from '../database/index.ts';
 import { WRITE_MS, type BatchRows } from './batch-rows.ts';
 import { FencedError } from './delivery-offsets.ts';
-import { changesTables, OrderedWrites, type Attempt } from './ordered-writes.ts';
+import { changesTables, OrderedWrites, type Attempt, type Refuse } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import { refusals } from './refusals.ts';
 import {
@@ -28,21 +28,15 @@ export type BatchWrites =
   /** In the order of the records, up to the first one that is refused (`errors.tolerance=none`). */
   | { readonly kind: 'ordered'; readonly attempt: Attempt };
 
-/** What a lane needs from its task. */
-export interface LaneDependencies {
-  readonly createDecoder: () => RecordDecoder;
-  readonly writes: BatchWrites;
-  /** Told of a store that was fenced. */
+/** What a lane reports to its task. */
+export interface LaneListener {
+  /** Called when a store was fenced. */
   readonly onFenced?: (error: FencedError) => void;
-  /** By Connect's error policy; rejects when the task must fail. */
-  readonly refuse: (record: SinkRecord, error: Error) => Promise<void>;
   /** Called when a write in the background failed, so that the task gets a turn to say so. */
   readonly onFailure: () => void;
   /** Called when all up to a change of tables is done, and had better not be done again. */
   readonly onTablesChanged: () => void;
-  /** Of this lane. */
-  readonly batchRows: BatchRows;
-  /** Told of each batch that was written, and how long it took. */
+  /** Called with each batch that was written, and how long it took. */
   readonly onWritten?: (decoded: Decoded, ms: number) => void;
 }
 
@@ -69,7 +63,11 @@ const DROP_TIMEOUT_MS = 15_000;
  * States: idle -> writing -> idle; fenced -> (drop) idle; failed after an error, for good: the task ends with it.
  */
 export class WriteLane {
-  readonly #dependencies: LaneDependencies;
+  readonly #createDecoder: () => RecordDecoder;
+  readonly #writes: BatchWrites;
+  readonly #reportRefused: Refuse;
+  readonly #batchRows: BatchRows;
+  readonly #listener: LaneListener;
   readonly #decoder: RecordDecoder;
   /** From the first record that is added until `start`: only full batches go out. */
   #isAdding = false;
@@ -81,7 +79,7 @@ export class WriteLane {
   #inFlight = new WaitingRecords();
   #given = new AbortController();
   /** To be called when a batch has ended, or a wait for one, and then to be forgotten. */
-  #listeners: (() => void)[] = [];
+  #waiters: (() => void)[] = [];
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
   #isFenced = false;
@@ -89,9 +87,20 @@ export class WriteLane {
   #beganAt: number | undefined;
   #decodedInFlight: Decoded | undefined;
 
-  constructor(dependencies: LaneDependencies) {
-    this.#dependencies = dependencies;
-    this.#decoder = dependencies.createDecoder();
+  /** `refuse` handles a record by Connect's error policy; rejects when the task must fail. */
+  constructor(
+    createDecoder: () => RecordDecoder,
+    writes: BatchWrites,
+    refuse: Refuse,
+    batchRows: BatchRows,
+    listener: LaneListener,
+  ) {
+    this.#createDecoder = createDecoder;
+    this.#writes = writes;
+    this.#reportRefused = refuse;
+    this.#batchRows = batchRows;
+    this.#listener = listener;
+    this.#decoder = createDecoder();
   }
 
   /** Decodes a record. */
@@ -105,12 +114,11 @@ export class WriteLane {
   /** Decodes a block, where it lies as far as possible; a long one over several turns of the event loop. After an error it may be added again. */
   async addBlock(block: SinkRecordBlock): Promise<void> {
     this.#isAdding = true;
-    const { batchRows } = this.#dependencies;
     const { messages } = block;
     const turn = new Turn();
     for (let index = 0; index < messages.count;) {
       const begin = index;
-      const most = Math.min(messages.count, index + Math.max(1, batchRows.most - this.#decoder.rowCount));
+      const most = Math.min(messages.count, index + Math.max(1, this.#batchRows.most - this.#decoder.rowCount));
       const end = sliceEnd(messages, index, most);
       const reached = this.#decoder.addBlock?.(block, index, end) ?? index;
       if (reached > index) this.#waiting.addBlock(block, index, reached);
@@ -233,8 +241,8 @@ export class WriteLane {
         const ms = performance.now() - beganAt;
         this.#beganAt = undefined;
         this.#decodedInFlight = undefined;
-        this.#dependencies.batchRows.wrote(batch.rowCount, ms);
-        this.#dependencies.onWritten?.(batch.decoded, ms);
+        this.#batchRows.wrote(batch.rowCount, ms);
+        this.#listener.onWritten?.(batch.decoded, ms);
         this.#inFlight = new WaitingRecords();
         this.#notify();
       }
@@ -245,16 +253,16 @@ export class WriteLane {
       if (signal.aborted) return;
       if (error instanceof FencedError) {
         this.#isFenced = true;
-        this.#dependencies.onFenced?.(error);
+        this.#listener.onFenced?.(error);
         return;
       }
       this.#failure = toError(error);
-      this.#dependencies.onFailure();
+      this.#listener.onFailure();
     }
   }
 
   async #do(batch: SealedBatch, signal: AbortSignal): Promise<void> {
-    const { writes, createDecoder, refuse } = this.#dependencies;
+    const writes = this.#writes;
     switch (writes.kind) {
       case 'parts':
         return this.#write(batch.decoded, writes.write, signal);
@@ -266,9 +274,14 @@ export class WriteLane {
         };
         const onDone = (origin: Origin): void => {
           [, this.#inFlight] = this.#inFlight.splitBehind(origin);
-          this.#dependencies.onTablesChanged();
+          this.#listener.onTablesChanged();
         };
-        return new OrderedWrites(writes.attempt, createDecoder, refuse).do(batch, onDone, onLeft, signal);
+        return new OrderedWrites(writes.attempt, this.#createDecoder, this.#reportRefused).do(
+          batch,
+          onDone,
+          onLeft,
+          signal,
+        );
       }
     }
   }
@@ -286,7 +299,7 @@ export class WriteLane {
         );
         refused = refused.filter(({ origin }) => !done.holds(origin));
         this.#inFlight = rest;
-        this.#dependencies.onTablesChanged();
+        this.#listener.onTablesChanged();
       }
     }
     await this.#refuse(this.#inFlight, refused);
@@ -295,14 +308,14 @@ export class WriteLane {
   async #refuse(records: WaitingRecords, faults: readonly Fault[]): Promise<void> {
     const turn = new Turn();
     for (const [record, error] of await refusals(records, faults)) {
-      await this.#dependencies.refuse(record, error);
+      await this.#reportRefused(record, error);
       if (turn.isOver(messageBytes(record))) await turn.next();
     }
   }
 
   #sealWhenFull(): void {
     const isFull =
-      this.#decoder.rowCount >= this.#dependencies.batchRows.most ||
+      this.#decoder.rowCount >= this.#batchRows.most ||
       this.#waiting.count >= MAX_WAITING_RECORDS ||
       this.#waiting.bytes >= MAX_BATCH_BYTES;
     if (!isFull) return;
@@ -325,7 +338,7 @@ export class WriteLane {
   }
 
   #notify(): void {
-    for (const listener of this.#listeners.splice(0)) listener();
+    for (const listener of this.#waiters.splice(0)) listener();
   }
 
   /** Waits until `holds`, which only the end of a batch changes, or for that time. */
@@ -339,7 +352,7 @@ export class WriteLane {
     }, timeoutMs).unref();
     try {
       while (!isOver && !holds()) {
-        await new Promise<void>((resolve) => this.#listeners.push(resolve));
+        await new Promise<void>((resolve) => this.#waiters.push(resolve));
       }
     } finally {
       clearTimeout(timer);

@@ -113,8 +113,8 @@ describe('work on many records', () => {
     const slices: number[] = [];
     const batches: number[] = [];
     let rows = 0;
-    const lane = new WriteLane({
-      createDecoder: () => ({
+    const lane = new WriteLane(
+      () => ({
         get rowCount() {
           return rows;
         },
@@ -131,12 +131,11 @@ describe('work on many records', () => {
           return { rows: [], statements: [], faults: [] };
         },
       }),
-      writes: { kind: 'parts', write: () => Promise.resolve([]) },
-      refuse: () => Promise.resolve(),
-      onFailure: () => undefined,
-      onTablesChanged: () => undefined,
-      batchRows: new BatchRows(10_000, false),
-    });
+      { kind: 'parts', write: () => Promise.resolve([]) },
+      () => Promise.resolve(),
+      new BatchRows(10_000, false),
+      { onFailure: () => undefined, onTablesChanged: () => undefined },
+    );
     const place = { topic: 't', partition: 0, count };
     const block = {
       hold: () => undefined,

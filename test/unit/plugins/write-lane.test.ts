@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { BatchRows } from '../../../plugins/db-sink/batch-rows.ts';
-import { MessageDecoder } from '../../../plugins/db-sink/record-decoder.ts';
-import { WriteLane, type LaneDependencies } from '../../../plugins/db-sink/write-lane.ts';
+import type { Refuse } from '../../../plugins/db-sink/ordered-writes.ts';
+import { MessageDecoder, type RecordDecoder } from '../../../plugins/db-sink/record-decoder.ts';
+import { WriteLane, type BatchWrites } from '../../../plugins/db-sink/write-lane.ts';
 import type { MessageBlock, SinkRecordBlock } from '../../../src/data/message-block.ts';
 import { topicPartitionKey, type SinkRecord } from '../../../src/data/record.ts';
 import type { DecodedPart } from '../../../plugins/database/formats/format.ts';
@@ -29,6 +30,12 @@ const row = (offset: number) =>
 const statement = (offset: number, kind: string) =>
   record(offset, JSON.stringify({ kind, database: 'd', statement: `${kind} …` }));
 
+interface LaneParts {
+  readonly createDecoder?: () => RecordDecoder;
+  readonly writes?: BatchWrites;
+  readonly batchRows?: BatchRows;
+}
+
 /** A lane whose writes end when they are told to. */
 class Lane {
   readonly written: string[] = [];
@@ -39,18 +46,18 @@ class Lane {
   #release: (() => void)[] = [];
   #held: string | undefined;
 
-  constructor(parts: Partial<LaneDependencies> = {}) {
-    this.lane = new WriteLane({
-      createDecoder: () => new MessageDecoder(() => new CdcDbDecoder()),
-      writes: { kind: 'parts', write: (part, signal) => this.#write(part, signal) },
-      refuse: (refused, error) => {
-        this.refused.push([refused.offset, error.message]);
-        return Promise.resolve();
-      },
+  constructor({
+    createDecoder = () => new MessageDecoder(() => new CdcDbDecoder()),
+    writes = { kind: 'parts', write: (part, signal) => this.#write(part, signal) },
+    batchRows = new BatchRows(2, false),
+  }: LaneParts = {}) {
+    const refuse: Refuse = (refused, error) => {
+      this.refused.push([refused.offset, error.message]);
+      return Promise.resolve();
+    };
+    this.lane = new WriteLane(createDecoder, writes, refuse, batchRows, {
       onFailure: () => this.failed++,
       onTablesChanged: () => this.tablesChanged++,
-      batchRows: new BatchRows(2, false),
-      ...parts,
     });
   }
 
@@ -229,7 +236,7 @@ describe('a lane of a sink', () => {
       }
     }
 
-    const byBlocks: Partial<LaneDependencies> = {
+    const byBlocks: LaneParts = {
       createDecoder: () => {
         const decoder = new MessageDecoder(() => new CdcDbDecoder());
         return {
