@@ -1,4 +1,4 @@
-import type { SourceTask } from '../api.ts';
+import type { SourceTask, SourceTransactions } from '../api.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { isBlock, type PolledPart } from './source-block.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
@@ -11,6 +11,8 @@ import type { TaskRuntime } from '../tasks/task-runner.ts';
 export interface SourceDelivery {
   /** Records to this topic are refused. */
   readonly reservedTopic: string | undefined;
+  /** Where the task sets the boundaries of transactions. */
+  readonly transactions?: SourceTransactions | undefined;
   /** Why nothing is delivered any more. */
   readonly failure: Error | undefined;
   /** Before the task is started, and reads its offsets. */

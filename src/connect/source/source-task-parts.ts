@@ -4,7 +4,7 @@ import { AcknowledgedDelivery } from './acknowledged-delivery.ts';
 import type { ConnectorConfig, SourceTask } from '../api.ts';
 import type { OpenOffsets, StoredOffset } from './offset-storage.ts';
 import { ConnectError } from '../../errors.ts';
-import { SourceTaskRunner, type SourceTaskDependencies } from './source-task-runner.ts';
+import { SourceTaskRunner, type OpenDelivery } from './source-task-runner.ts';
 import type { TaskId } from '../tasks/task-assignment.ts';
 import type { TaskClients } from '../tasks/task-clients.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
@@ -34,12 +34,11 @@ export function sourceTaskRunner(
   const { clients, offsets, topics, exactlyOnce } = parts;
   const { id, connectorConfig: config } = runtime.assignment;
   const { storage } = offsets;
-  const shared = { task, offsets, topics };
   if (exactlyOnce === undefined) {
     const producer = clients.sourceProducer(id, config);
-    const delivery: SourceTaskDependencies['delivery'] = (onFailure) =>
+    const delivery: OpenDelivery = (onFailure) =>
       new AcknowledgedDelivery(runtime, task, { producer, storage }, onFailure);
-    return new SourceTaskRunner(runtime, { ...shared, delivery });
+    return new SourceTaskRunner(runtime, task, delivery, offsets, topics);
   }
   const { topic } = offsets;
   if (topic === undefined) throw new ConnectError('Transactions need offsets that are kept in a topic');
@@ -50,11 +49,8 @@ export function sourceTaskRunner(
     boundary,
     fenceZombies: () => exactlyOnce.fenceZombies(id.connector),
   };
-  return new SourceTaskRunner(runtime, {
-    ...shared,
-    delivery: (onFailure) => new TransactionDelivery(runtime, task, transactionParts, onFailure),
-    transactions: boundary.kind === 'connector' ? boundary.requests : undefined,
-  });
+  const delivery: OpenDelivery = (onFailure) => new TransactionDelivery(runtime, task, transactionParts, onFailure);
+  return new SourceTaskRunner(runtime, task, delivery, offsets, topics);
 }
 
 function transactionBoundary(config: ConnectorConfig, offsetFlushIntervalMs: number): TransactionBoundary {

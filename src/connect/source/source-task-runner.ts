@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
-import type { SourceBlock, SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
+import type { SourceBlock, SourceTask, SourceTaskContext } from '../api.ts';
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
 import { isBlock, passesBlock, recordsOfBlock, type PolledPart } from './source-block.ts';
@@ -27,16 +27,8 @@ const RETRY_DELAY_MS = 100;
 const MAX_HOLD_MS = 2 ** 31 - 1;
 const POLL = 'poll() of the task';
 
-export interface SourceTaskDependencies {
-  readonly task: SourceTask;
-  /** `onFailure` is called when it cannot deliver any more. */
-  readonly delivery: (onFailure: () => void) => SourceDelivery;
-  /** Closed at the end. */
-  readonly offsets: Pick<OpenOffsets, 'storage' | 'close'>;
-  readonly topics: TopicCreator;
-  /** Where the task sets the boundaries of transactions. */
-  readonly transactions?: SourceTransactions | undefined;
-}
+/** `onFailure` is called when the delivery has failed for good. */
+export type OpenDelivery = (onFailure: () => void) => SourceDelivery;
 
 /**
  * Runs one source task (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask): poll, transform, convert, hand over for
@@ -46,7 +38,8 @@ export interface SourceTaskDependencies {
  */
 export class SourceTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;
-  readonly #dependencies: SourceTaskDependencies;
+  readonly #offsets: Pick<OpenOffsets, 'storage' | 'close'>;
+  readonly #topics: TopicCreator;
   readonly #task: SourceTask;
   readonly #delivery: SourceDelivery;
   readonly #converter: SourceRecordConverter;
@@ -59,12 +52,20 @@ export class SourceTaskRunner implements TaskRunner {
   #isPaused = false;
   #wake: (() => void) | undefined;
 
-  constructor(runtime: TaskRuntime, dependencies: SourceTaskDependencies) {
+  /** `offsets` and `topics` are closed at the end. */
+  constructor(
+    runtime: TaskRuntime,
+    task: SourceTask,
+    openDelivery: OpenDelivery,
+    offsets: Pick<OpenOffsets, 'storage' | 'close'>,
+    topics: TopicCreator,
+  ) {
     this.#runtime = runtime;
-    this.#dependencies = dependencies;
-    this.#task = dependencies.task;
+    this.#task = task;
+    this.#offsets = offsets;
+    this.#topics = topics;
     this.#progress = new SourceProgress(runtime.measures.source);
-    this.#delivery = dependencies.delivery(() => this.#wake?.());
+    this.#delivery = openDelivery(() => this.#wake?.());
     this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
     this.#activities = taskActivities(runtime.assignment.id);
     this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
@@ -230,7 +231,7 @@ export class SourceTaskRunner implements TaskRunner {
   /** Whether the bytes of a block can be sent as they are. A task that ends transactions itself needs records for that. */
   #passes(block: SourceBlock): boolean {
     const { chain, converters } = this.#runtime;
-    return chain.empty && this.#dependencies.transactions === undefined && passesBlock(block, converters);
+    return chain.empty && this.#delivery.transactions === undefined && passesBlock(block, converters);
   }
 
   /** Told with each batch: someone may have reset what was told before. */
@@ -243,7 +244,7 @@ export class SourceTaskRunner implements TaskRunner {
     while (!this.#seenTopics.has(topic)) {
       const what = `the creation of topic ${topic}`;
       try {
-        await this.#dependencies.topics.ensure(topic);
+        await this.#topics.ensure(topic);
         this.#seenTopics.add(topic);
         this.#progress.succeeded(what);
       } catch (error) {
@@ -267,8 +268,8 @@ export class SourceTaskRunner implements TaskRunner {
       () => this.#delivery.finish(hasFailed),
       () => this.#task.stop(),
       () => this.#delivery.close(),
-      () => this.#dependencies.offsets.close(),
-      () => this.#dependencies.topics.close(),
+      () => this.#offsets.close(),
+      () => this.#topics.close(),
       () => {
         chain.close();
       },
@@ -279,14 +280,14 @@ export class SourceTaskRunner implements TaskRunner {
 
   #context(): SourceTaskContext {
     const { assignment, pluginLogger, abort } = this.#runtime;
-    const { offsets, transactions } = this.#dependencies;
+    const { transactions } = this.#delivery;
     return {
       connectorName: assignment.id.connector,
       taskIndex: assignment.id.task,
       config: assignment.taskConfig,
       logger: pluginLogger,
       signal: abort.signal,
-      offset: (partition) => offsets.storage.read(assignment.id.connector, partition),
+      offset: (partition) => this.#offsets.storage.read(assignment.id.connector, partition),
       pollMax: () => this.#runtime.throttle.pollMax,
       ...(transactions === undefined ? {} : { transactions }),
     };

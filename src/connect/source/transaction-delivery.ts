@@ -3,7 +3,7 @@ import { ConnectError, toError } from '../../errors.ts';
 import type { ProducedRecord, SendFailure, TransactionalProducer } from '../../kafka/api.ts';
 import { ErrorCode } from '../../kafka/error-codes.ts';
 import { KafkaError } from '../../kafka/errors.ts';
-import type { SourceTask } from '../api.ts';
+import type { SourceTask, SourceTransactions } from '../api.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { OffsetTopic, OpenOffsets, StoredOffset } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
@@ -53,6 +53,11 @@ export class TransactionDelivery implements SourceDelivery {
     this.#dependencies = dependencies;
     this.reservedTopic = dependencies.offsets.name;
     this.#queue = new BatchQueue((batch) => this.#deliver(batch), onFailure);
+  }
+
+  get transactions(): SourceTransactions | undefined {
+    const { boundary } = this.#dependencies;
+    return boundary.kind === 'connector' ? boundary.requests : undefined;
   }
 
   get failure(): Error | undefined {

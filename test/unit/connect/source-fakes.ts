@@ -250,16 +250,12 @@ export class SourceBench {
       },
       logger,
     );
-    this.runner = new SourceTaskRunner(runtime, {
-      task,
-      offsets: { storage: offsets, close: () => Promise.resolve() },
-      topics,
-      delivery: (onFailure) =>
-        boundary === undefined
-          ? new AcknowledgedDelivery(runtime, task, { producer, storage: offsets }, onFailure)
-          : new TransactionDelivery(runtime, task, { producer, offsets, boundary, fenceZombies }, onFailure),
-      transactions: boundary?.kind === 'connector' ? boundary.requests : undefined,
-    });
+    const delivery = (onFailure: () => void) =>
+      boundary === undefined
+        ? new AcknowledgedDelivery(runtime, task, { producer, storage: offsets }, onFailure)
+        : new TransactionDelivery(runtime, task, { producer, offsets, boundary, fenceZombies }, onFailure);
+    const opened = { storage: offsets, close: () => Promise.resolve() };
+    this.runner = new SourceTaskRunner(runtime, task, delivery, opened, topics);
   }
 
   /** Records that the task gave. */
