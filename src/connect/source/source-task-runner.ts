@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
-import type { SourceBlock, SourceTask, SourceTaskContext } from '../api.ts';
+import type { SourceBlock, SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
 import { isBlock, passesBlock, recordsOfBlock, type PolledPart } from './source-block.ts';
@@ -125,7 +125,9 @@ export class SourceTaskRunner implements TaskRunner {
   async #start(): Promise<void> {
     this.#runtime.place.enter('start');
     this.#progress.begin('start');
-    await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
+    await eventLoopWatch.during(this.#activities.start, () =>
+      this.#task.start(taskContext(this.#runtime, this.#offsets.storage, this.#delivery.transactions)),
+    );
     this.#progress.end();
     this.#isPaused = this.#wantPaused;
     this.#tellState();
@@ -277,19 +279,21 @@ export class SourceTaskRunner implements TaskRunner {
     ];
     await takeAll(steps, logger);
   }
+}
 
-  #context(): SourceTaskContext {
-    const { assignment, pluginLogger, abort } = this.#runtime;
-    const { transactions } = this.#delivery;
-    return {
-      connectorName: assignment.id.connector,
-      taskIndex: assignment.id.task,
-      config: assignment.taskConfig,
-      logger: pluginLogger,
-      signal: abort.signal,
-      offset: (partition) => this.#offsets.storage.read(assignment.id.connector, partition),
-      pollMax: () => this.#runtime.throttle.pollMax,
-      ...(transactions === undefined ? {} : { transactions }),
-    };
-  }
+function taskContext(
+  { assignment, pluginLogger, abort, throttle }: TaskRuntime,
+  storage: OpenOffsets['storage'],
+  transactions: SourceTransactions | undefined,
+): SourceTaskContext {
+  return {
+    connectorName: assignment.id.connector,
+    taskIndex: assignment.id.task,
+    config: assignment.taskConfig,
+    logger: pluginLogger,
+    signal: abort.signal,
+    offset: (partition) => storage.read(assignment.id.connector, partition),
+    pollMax: () => throttle.pollMax,
+    ...(transactions === undefined ? {} : { transactions }),
+  };
 }
