@@ -51,7 +51,7 @@ export class DeliveryStore {
     await this.#storeAround({ records, parts: partsOf(decoded), faults: decoded.faults, reported: new Set() }, signal);
   }
 
-  /** For `doInOrder`: reports nothing. A statement that cannot run in a transaction is refused among other records. */
+  /** For `OrderedWrites`: reports nothing. A statement that cannot run in a transaction is refused among other records. */
   readonly storeWholly: Attempt = async ({ records, decoded }, { mayGrow }, signal) => {
     if (decoded.faults.length > 0) return { records, faults: decoded.faults };
     try {
