@@ -31,9 +31,9 @@ export interface ConsumedBlock extends MessageBlock {
   headers(index: number): readonly ConsumedHeader[];
   /** Whether any record has headers. */
   readonly hasHeaders: boolean;
-  /** Where headers begin in `bytes`, for `placeHeaders`; absent: `headers` alone tells. */
-  readonly headersAt?: ArrayLike<number | undefined> | undefined;
   record(index: number): ConsumedRecord;
+  /** Set if the records are not those in `bytes`: they cannot be read there. */
+  readonly records?: readonly ConsumedRecord[] | undefined;
 }
 
 export interface PartitionPosition extends TopicPartition {

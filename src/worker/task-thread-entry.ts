@@ -5,6 +5,7 @@ import { transactionalIds } from '../connect/source/transactional-id.ts';
 import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
 import { TaskFactory } from '../connect/tasks/task-factory.ts';
 import { TaskHost } from '../connect/tasks/task-host.ts';
+import { ReplayTasks } from '../operate/dead-letters/replay-tasks.ts';
 import { silentLogger } from '../observe/logger.ts';
 import { comeUp, enterThread } from '../threads/inside-thread.ts';
 import { BorrowedOffsets } from '../threads/lent-offsets.ts';
@@ -45,10 +46,11 @@ async function openHost(): Promise<TaskHost> {
           transactionalId: transactionalIds(data.exactlyOnceGroup),
           fenceZombies: (connector: string) => calls.call('fenceZombies', connector),
         };
+  const clients = new KafkaTaskClients(config.clients, clientOverrides(config), () => calls.call('taskOwner'), logger);
   const factory = new TaskFactory({
     mayWork: () => board.mayWork,
     plugins: new PluginRegistry(await builtInPlugins({ strictJson: config.own['json.converter.strict'] }), external),
-    clients: new KafkaTaskClients(config.clients, clientOverrides(config), () => calls.call('taskOwner'), logger),
+    clients,
     offsets: new BorrowedOffsets(calls),
     defaults: taskDefaults(config, exactlyOnce),
     secrets,
@@ -56,7 +58,7 @@ async function openHost(): Promise<TaskHost> {
   });
   const asGiven = { resolveAssignment: <T>(assignment: T) => Promise.resolve(assignment) };
   return new TaskHost(
-    factory,
+    new ReplayTasks(factory, clients),
     asGiven,
     (event) => {
       calls.tell('event', event);

@@ -10,6 +10,7 @@ import { taskOwner } from '../connect/tasks/task-owner.ts';
 import { mayWork } from '../herder/placement.ts';
 import { SourceOffsetStores } from '../herder/stores/source-offset-stores.ts';
 import type { OpenTaskHosting } from '../herder/supervision.ts';
+import { ReplayTasks } from '../operate/dead-letters/replay-tasks.ts';
 import type { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
@@ -70,7 +71,10 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
       logger,
     });
   const openHosting: OpenTaskHosting = (configs, onEvent) => {
-    const tasks = new TaskHost(factory, configs, onEvent, { window: metricWindow(config), logger });
+    const tasks = new TaskHost(new ReplayTasks(factory, clients), configs, onEvent, {
+      window: metricWindow(config),
+      logger,
+    });
     const isNeededFor = async ({ connectorConfig }: TaskAssignment) => {
       const named = await plugins.named(connectorConfig);
       return named.some((plugin) => plugin.needsMainThread === true || given.includes(plugin));

@@ -17,13 +17,9 @@ export interface ReplayAssignment {
   readonly group: string;
   readonly partitions: readonly ReplayedPartition[];
   readonly selection: LetterSelection;
-  /** Letters per second at most. */
-  readonly rate: number;
-  /** The chain of transforms is that of the task's configuration, not the connector's. */
-  readonly hasOwnChain: boolean;
 }
 
-/** How far a replay came: the counts are of letters between `counted` of the assignment and of the positions. */
+/** How far a replay came: the counts are those of the letters between `counted` of the assignment and the positions. */
 export interface ReplayProgress {
   /** Records of the topic. */
   readonly read: number;
@@ -33,8 +29,8 @@ export interface ReplayProgress {
   readonly dropped: number;
   /** Letters that failed once more, and were written to the topic again. */
   readonly failed: number;
-  /** All before `next` is stored, or has failed again; all before `counted` is in the counts. */
-  readonly positions: readonly { readonly partition: number; readonly next: number; readonly counted: number }[];
+  /** All letters before `next` are in the counts: those of the selection are stored, or have failed once more. */
+  readonly positions: readonly { readonly partition: number; readonly next: number }[];
   /** Nothing is left to be read. */
   readonly isDone: boolean;
 }

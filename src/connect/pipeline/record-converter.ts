@@ -5,7 +5,7 @@ import type { ConnectValue } from '../../data/value.ts';
 import { toError } from '../../errors.ts';
 import type { ConsumedRecord, ProducedRecord } from '../../kafka/api.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
-import type { Converter, HeaderConverter, SchemaAndValue } from '../api.ts';
+import type { Converter, HeaderConverter, PartitionOffset, SchemaAndValue } from '../api.ts';
 import type { ErrorPolicy } from './error-policy.ts';
 import type { StageTimes } from './stage-times.ts';
 import type { StructProgram } from './struct-plan.ts';
@@ -52,12 +52,21 @@ export class SinkRecordConverter implements RecordConversion {
   readonly #policy: ErrorPolicy;
   readonly #waits: boolean;
   readonly #place: RecordPlace;
+  readonly #onDropped: ((place: PartitionOffset) => void) | undefined;
 
-  constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy, place: RecordPlace = NO_PLACE) {
+  /** `onDropped` is called with the place of each record that a transform drops. */
+  constructor(
+    converters: Converters,
+    chain: TransformationChain,
+    policy: ErrorPolicy,
+    place: RecordPlace = NO_PLACE,
+    onDropped?: (place: PartitionOffset) => void,
+  ) {
     this.#converters = converters;
     this.#chain = chain;
     this.#policy = policy;
     this.#place = place;
+    this.#onDropped = onDropped;
     const { key, value } = converters;
     this.#waits = key.prepareToConnectData !== undefined || value.prepareToConnectData !== undefined;
   }
@@ -136,7 +145,7 @@ export class SinkRecordConverter implements RecordConversion {
     const beganAt = performance.now();
     const record = this.#toSinkRecord(source);
     times.converted(performance.now() - beganAt);
-    return this.#chain.empty ? record : this.#chain.applyMeasured(record);
+    return this.#transform(record, true);
   }
 
   #prepare({ topic, key, value }: ConsumedRecord): Promise<void> | undefined {
@@ -144,8 +153,11 @@ export class SinkRecordConverter implements RecordConversion {
     return converters.key.prepareToConnectData?.(topic, key) ?? converters.value.prepareToConnectData?.(topic, value);
   }
 
-  #transform(record: SinkRecord): SinkRecord | null {
-    return this.#chain.empty ? record : this.#chain.apply(record);
+  #transform(record: SinkRecord, isMeasured = false): SinkRecord | null {
+    if (this.#chain.empty) return record;
+    const kept = isMeasured ? this.#chain.applyMeasured(record) : this.#chain.apply(record);
+    if (kept === null) this.#onDropped?.(record.consumed);
+    return kept;
   }
 
   #toSinkRecord(source: ConsumedRecord): SinkRecord {

@@ -21,17 +21,10 @@ interface Portion {
   readonly isCareful: boolean;
 }
 
-interface BlockSelection {
-  selected(block: ConsumedBlock): Promise<ConsumedBlock>;
-  convertBlock(block: ConsumedBlock): Promise<ConvertedRecords>;
-}
-
 export interface PolledRecordsSettings {
   readonly converters: Converters;
   readonly chain: TransformationChain;
   readonly care: RecordCare;
-  /** Of a replay of dead letters: what is left of a block. Structs are not read from blocks then. */
-  readonly letters?: BlockSelection;
 }
 
 /**
@@ -49,25 +42,18 @@ export class PolledRecords {
   readonly #plans: ChainPlans | undefined;
   readonly #readsStructs: boolean;
   readonly #putsBlocks: boolean;
-  readonly #letters: BlockSelection | undefined;
   #portions: Portion[] = [];
   /** By partition. */
   readonly #failures = new Map<string, Error>();
 
-  constructor(
-    task: SinkTask,
-    converter: RecordConversion,
-    { converters, chain, care, letters }: PolledRecordsSettings,
-  ) {
+  constructor(task: SinkTask, converter: RecordConversion, { converters, chain, care }: PolledRecordsSettings) {
     this.#task = task;
     this.#converter = converter;
     this.care = care;
-    this.#letters = letters;
     this.#converters = converters;
     const { value } = converters;
-    this.#plans = letters === undefined && chain.isPlannable && !chain.empty ? new ChainPlans(chain) : undefined;
-    this.#readsStructs =
-      letters === undefined && value.readStructs !== undefined && (chain.empty || this.#plans !== undefined);
+    this.#plans = chain.isPlannable && !chain.empty ? new ChainPlans(chain) : undefined;
+    this.#readsStructs = value.readStructs !== undefined && (chain.empty || this.#plans !== undefined);
     const passes = this.#readsStructs || (value.passesMessages === true && chain.empty);
     this.#putsBlocks = task.putBlock !== undefined && passes;
     chain.times.isInPut = this.#putsBlocks;
@@ -120,33 +106,20 @@ export class PolledRecords {
         await this.#takeSteps(block);
         continue;
       }
-      const from = offsets[0] ?? 0;
-      const end = { topic, partition, offset: (offsets[count - 1] ?? -1) + 1 };
-      const messages = await this.#aside(block);
-      if (messages !== undefined) {
-        const content = new SinkBlock(messages, this.#converter, this.#converters, this.#plans);
-        this.#portions.push({
-          ...{ from, end, isCareful: false, count: messages.count },
-          content: messages.count === 0 ? [] : content,
-        });
+      const all = { from: 0, to: count, isCareful: false };
+      if (block.records !== undefined) {
+        this.#add(block, all, await this.#converter.convert(block.records));
         continue;
       }
       const content = new SinkBlock(block, this.#converter, this.#converters, this.#plans);
+      if (this.#putsBlocks && (await convertsAside(block, this.#converters))) {
+        const end = { topic, partition, offset: (offsets[count - 1] ?? -1) + 1 };
+        this.#portions.push({ content, count, from: offsets[0] ?? 0, end, isCareful: false });
+        continue;
+      }
       const isPlanned = this.#readsStructs && this.#plans !== undefined;
-      const converted = await (isPlanned ? content.records() : this.#converted(block));
-      this.#add(block, { from: 0, to: count, isCareful: false }, converted);
+      this.#add(block, all, await (isPlanned ? content.records() : this.#converter.convert(recordsOf(block))));
     }
-  }
-
-  #converted(block: ConsumedBlock): Promise<ConvertedRecords> {
-    return this.#letters?.convertBlock(block) ?? this.#converter.convert(recordsOf(block));
-  }
-
-  /** The messages of a block that the task may read where they lie; `undefined`: records are to be made of them. */
-  async #aside(block: ConsumedBlock): Promise<ConsumedBlock | undefined> {
-    if (!this.#putsBlocks) return undefined;
-    const messages = (await this.#letters?.selected(block)) ?? block;
-    return (await convertsAside(messages, this.#converters)) ? messages : undefined;
   }
 
   async #takeSteps(block: ConsumedBlock): Promise<void> {

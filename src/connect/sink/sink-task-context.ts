@@ -6,9 +6,12 @@ import type { TaskRuntime } from '../tasks/task-runner.ts';
 import type { PolledRecords } from './polled-records.ts';
 import type { DeliveredOffsets } from './delivered-offsets.ts';
 
+/** What a sink task needs of its consumer. */
+export type SinkConsumer = Omit<Consumer, 'assign' | 'poll' | 'paused' | 'committed' | 'endOffsets'>;
+
 /** What a sink task reads from and where it stands. */
 interface SinkReading {
-  readonly consumer: Consumer;
+  readonly consumer: SinkConsumer;
   readonly polled: PolledRecords;
   readonly delivery: DeliveredOffsets;
 }

@@ -1,9 +1,8 @@
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
-import type { ConsumedBlock, Consumer, Handover, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
+import type { ConsumedBlock, Handover, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
-import type { LetterReplay } from '../dead-letters/letter-replay.ts';
 import { commitAfterFailure } from './commit-after-failure.ts';
 import { ConsumerHolds, valueBytes } from './consumer-holds.ts';
 import { OffsetCommits } from './offset-commits.ts';
@@ -11,8 +10,8 @@ import type { PolledRecords } from './polled-records.ts';
 import { DeliveredOffsets } from './delivered-offsets.ts';
 import { SinkProgress } from './sink-progress.ts';
 import { SinkPositions } from './sink-positions.ts';
-import { sinkTaskContext } from './sink-task-context.ts';
-import { taskRecords, type ReplayedLetters } from './task-records.ts';
+import { sinkTaskContext, type SinkConsumer } from './sink-task-context.ts';
+import { taskRecords } from './task-records.ts';
 import { Readiness } from '../tasks/readiness.ts';
 import type { RateLimit, TaskCare } from '../tasks/task-assignment.ts';
 import {
@@ -41,10 +40,9 @@ const DEFAULT_RETRY_DELAY_MS = 3000;
 export class SinkTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;
   readonly #task: SinkTask;
-  readonly #consumer: Consumer;
+  readonly #consumer: SinkConsumer;
   readonly #topics: readonly string[] | TopicPredicate;
   readonly #polled: PolledRecords;
-  readonly #replay: LetterReplay | undefined;
   readonly #activities: TaskActivities;
   readonly #positions = new SinkPositions();
   readonly #delivery: DeliveredOffsets;
@@ -59,20 +57,18 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #readiness: Readiness;
   #handsOver = false;
   handover: Handover | undefined;
-  /** `replayed`: dead letters that are read in place of the topics' records. */
+
   constructor(
     runtime: TaskRuntime,
     task: SinkTask,
-    consumer: Consumer,
+    consumer: SinkConsumer,
     topics: readonly string[] | TopicPredicate,
-    replayed?: ReplayedLetters,
   ) {
     this.#runtime = runtime;
-    this.#replay = replayed?.replay;
     this.#task = task;
     this.#consumer = consumer;
     this.#topics = topics;
-    this.#polled = taskRecords(runtime, task, replayed);
+    this.#polled = taskRecords(runtime, task);
     this.#delivery = new DeliveredOffsets(task, consumer, this.#positions, runtime.measures.sink);
     this.#progress = new SinkProgress(runtime.throttle);
     this.#activities = taskActivities(runtime.assignment.id);
@@ -139,7 +135,7 @@ export class SinkTaskRunner implements TaskRunner {
       this.#consumer.subscribe(this.#topics, listener, assignment.handover);
       if (this.#wantPaused) this.#holds.add('request');
       onEvent({ id: assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
-      while (!this.#runtime.abort.signal.aborted && this.#replay?.isDone !== true) await this.#turn();
+      while (!this.#runtime.abort.signal.aborted) await this.#turn();
     } catch (error) {
       failure = toError(error);
     }
@@ -162,23 +158,13 @@ export class SinkTaskRunner implements TaskRunner {
       await this.#commit(false);
     }
     const wakeAtMs = Math.min(this.#holds.untilMs(this.#retryAtMs), this.#nextCommitMs);
-    const mostMs = Math.min(this.#replay?.beforePoll(this.#consumer) ?? Infinity, this.#readiness.pollMs);
-    const waitMs = Math.min(Math.max(0, wakeAtMs - Date.now()), mostMs);
+    const waitMs = Math.min(Math.max(0, wakeAtMs - Date.now()), this.#readiness.pollMs);
     const consumed = await this.#consumer.pollBlocks(waitMs, this.#holds.pollMax);
     if (this.#runtime.abort.signal.aborted) return;
     if (!this.#pausedForRetry) await this.#take(consumed);
     if (!(await this.#mayWork())) return;
     if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#putAll();
     if (this.#consumer.isInGroup && !this.#pausedForRetry) this.#readiness.tell();
-    await this.#endReplay();
-  }
-
-  /** Ends when everything up to the end is stored, and its offsets are committed. */
-  async #endReplay(): Promise<void> {
-    if (this.#replay?.isAtEnd(this.#consumer) !== true || !this.#polled.isEmpty) return;
-    if (Date.now() < this.#commits.retryAtMs) return;
-    await this.#commit(true);
-    if (this.#positions.active === 0) this.#replay.end();
   }
 
   get #pausedForRetry(): boolean {
@@ -209,7 +195,7 @@ export class SinkTaskRunner implements TaskRunner {
     const { measures, onEvent, throttle } = this.#runtime;
     const count = consumed.reduce((sum, block) => sum + block.count, 0);
     if (count > 0) measures.sink.read(count);
-    if (this.#replay === undefined && throttle.isOn) throttle.taken(count, valueBytes(consumed));
+    if (throttle.isOn) throttle.taken(count, valueBytes(consumed));
     const { id } = this.#runtime.assignment;
     for (const { topic } of consumed) if (this.#polled.waitsFor(topic)) onEvent({ id, state: 'TOPIC', topic });
   }
@@ -301,7 +287,6 @@ export class SinkTaskRunner implements TaskRunner {
       this.#positions.commit(position);
       this.#pass(position);
     }
-    this.#replay?.passed(positions);
     this.#runtime.measures.sink.active(this.#positions.active);
   }
 
@@ -332,7 +317,6 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #onAssigned(partitions: readonly TopicPartition[]): Promise<void> {
-    this.#replay?.begin(this.#consumer, partitions);
     for (const { topic, partition } of partitions) {
       const position = this.#consumer.position({ topic, partition });
       this.#positions.own({ topic, partition }, position);

@@ -7,7 +7,7 @@ import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig } from '../api.ts';
 import { taskText, type TaskId } from './task-assignment.ts';
-import type { TaskClients } from './task-clients.ts';
+import type { FixedProperties, TaskClients } from './task-clients.ts';
 
 /** The worker's `consumer.*`, `producer.*` and `admin.*` settings, each with what that kind of client inherits. */
 export interface ClientDefaults {
@@ -18,8 +18,6 @@ export interface ClientDefaults {
 
 /** Of the classic protocol. The client's own 3 s is how long the others would notice nothing of a task that moved. */
 const HEARTBEAT_MS = '1000';
-/** Of replays, whose letters have a kilobyte of headers: 10 % less CPU for each than with 1 MB, and with 8 MB. */
-const LETTER_FETCH_BYTES = '2097152';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
 /** Clients of tasks with Connect's own settings, then the worker's, then overrides; later ones win. */
@@ -37,19 +35,18 @@ export class KafkaTaskClients implements TaskClients {
     this.#logger = logger;
   }
 
-  async sinkConsumer(id: TaskId, config: ConnectorConfig, fixed: ClientProperties = {}): Promise<Consumer> {
+  async sinkConsumer(id: TaskId, config: ConnectorConfig, fixed: FixedProperties = {}): Promise<Consumer> {
     const own = {
       'group.id': `connect-${id.connector}`,
       'client.id': `connector-consumer-${taskText(id)}`,
       'auto.offset.reset': 'earliest',
-      ...(id.replay === undefined ? {} : { 'max.partition.fetch.bytes': LETTER_FETCH_BYTES }),
     };
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
     const isClassic = (given[PROTOCOL] ?? 'classic').trim().toLowerCase() === 'classic';
     const heartbeats: ClientProperties = isClassic ? { 'heartbeat.interval.ms': HEARTBEAT_MS } : {};
     // No other task of these workers has this name: who is in the group under both died, or was left behind.
     const owner: ClientProperties = given['client.id'] === undefined ? { [MEMBER_OWNER]: await this.#owner() } : {};
-    const all: ClientProperties = {
+    const all = {
       ...own,
       ...heartbeats,
       ...given,
@@ -57,10 +54,8 @@ export class KafkaTaskClients implements TaskClients {
       ...staticMember(given, id, config),
       ...fixed,
     };
-    // Ids of static members are for the connector's own group.
-    const isKept = ([key]: [string, string]) => id.replay === undefined || key !== INSTANCE_ID;
-    const properties = Object.fromEntries(Object.entries(all).filter(isKept));
-    return createKafkaClient(properties, this.#loggerOf(id)).consumer();
+    const set = Object.entries(all).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
+    return createKafkaClient(Object.fromEntries(set), this.#loggerOf(id)).consumer();
   }
 
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer {

@@ -7,12 +7,11 @@ const FIRST_POLL_MS = 50;
 export class Readiness {
   readonly #id: TaskId;
   readonly #onEvent: (event: TaskEvent) => void;
-  #isTold: boolean;
+  #isTold = false;
 
   constructor(id: TaskId, onEvent: (event: TaskEvent) => void) {
     this.#id = id;
     this.#onEvent = onEvent;
-    this.#isTold = id.replay !== undefined;
   }
 
   /** For how long the next poll may wait at most. */

@@ -1,14 +1,16 @@
-import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
+import type { Admin, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
 import type { ConnectorConfig } from '../api.ts';
 import type { TaskId } from './task-assignment.ts';
+
+export type FixedProperties = Readonly<Record<string, string | undefined>>;
 
 /**
  * Opens the Kafka clients of tasks with the settings Connect gives them: worker defaults, then the worker's `consumer.*`,
  * `producer.*`, `admin.*`, then the connector's `*.override.*`. The composition root supplies it.
  */
 export interface TaskClients {
-  /** `fixed`: settings that nobody may override. */
-  sinkConsumer(id: TaskId, config: ConnectorConfig, fixed?: ClientProperties): Promise<Consumer>;
+  /** `fixed`: settings that nobody may override; those that are `undefined` are not set. */
+  sinkConsumer(id: TaskId, config: ConnectorConfig, fixed?: FixedProperties): Promise<Consumer>;
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer;
   /** For delivery exactly once. */
   sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer;

@@ -1,39 +1,32 @@
 import type { Logger } from '../../observe/logger.ts';
 import { workPlaces } from '../../observe/work-place.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
+import { ConfigError } from '../../errors.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
 import { listEntries } from '../../config/list-text.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { rateLimitOf } from '../../config/rate-limit-options.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../../config/connector-options.ts';
-import type { ClientProperties, TopicPredicate } from '../../kafka/api.ts';
-import type { ConnectorConfig } from '../api.ts';
+import type { TopicPredicate } from '../../kafka/api.ts';
+import type { ConnectorConfig, SinkTask } from '../api.ts';
 import { transformationChain } from '../pipeline/chain-builder.ts';
 import { buildConverters, withDefaultConverters } from '../pipeline/converter-builder.ts';
 import { DeadLetterQueue } from '../pipeline/dead-letter-queue.ts';
 import { RecentFaults } from '../pipeline/recent-faults.ts';
-import { ErrorPolicy } from '../pipeline/error-policy.ts';
+import { ErrorPolicy, type FailureReporter } from '../pipeline/error-policy.ts';
 import type { SourceOffsets } from '../source/offset-storage.ts';
 import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
-import { LetterReplay, type ReplaySurroundings } from '../dead-letters/letter-replay.ts';
-import type { ReplayAssignment } from '../dead-letters/replay-assignment.ts';
-import { ReplayConsumer } from '../dead-letters/replay-consumer.ts';
-import { ReplayFailures } from '../dead-letters/replay-failures.ts';
 import { SinkTaskRunner } from '../sink/sink-task-runner.ts';
-import type { ReplayedLetters } from '../sink/task-records.ts';
 import { sourceTaskRunner, type ExactlyOnceSources } from '../source/source-task-parts.ts';
-import type { BuiltTask } from './built-task.ts';
-import { taskText, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
+import type { BuiltTask, TaskBuilder } from './built-task.ts';
+import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
 import type { TaskClients } from './task-clients.ts';
 import type { TaskMeasures } from './task-measures.ts';
 import { pluginMetrics } from './task-metrics.ts';
 import type { TaskRunner, TaskRuntime } from './task-runner.ts';
 import { Throttle } from '../pipeline/throttle.ts';
 import { TopicCreator } from '../source/topic-creator.ts';
-
-/** How often the progress of a replay is known, besides when the sink asks for it. */
-const REPLAY_COMMIT_MS = 1000;
 
 /** What the worker's own configuration gives to every task. */
 export interface TaskDefaults {
@@ -58,8 +51,13 @@ export interface TaskFactoryDependencies {
   readonly logger: Logger;
 }
 
+/** A task without its runner. */
+export interface PreparedTask extends Omit<BuiltTask, 'runner'> {
+  readonly runtime: TaskRuntime;
+}
+
 /** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, the task itself. */
-export class TaskFactory {
+export class TaskFactory implements TaskBuilder {
   readonly #dependencies: TaskFactoryDependencies;
 
   constructor(dependencies: TaskFactoryDependencies) {
@@ -71,6 +69,17 @@ export class TaskFactory {
     measures: TaskMeasures,
     onEvent: (event: TaskEvent) => void,
   ): Promise<BuiltTask> {
+    const { runtime, ...parts } = await this.prepare(assignment, measures, onEvent);
+    return { ...parts, runner: await this.#runner(runtime) };
+  }
+
+  /** `reporter`: what failed records of a sink are reported to in place of the dead-letter topic. */
+  async prepare(
+    assignment: TaskAssignment,
+    measures: TaskMeasures,
+    onEvent: (event: TaskEvent) => void,
+    reporter: (deadLetters: FailureReporter) => FailureReporter = (deadLetters) => deadLetters,
+  ): Promise<PreparedTask> {
     const { id, connectorConfig: config } = assignment;
     const { defaults } = this.#dependencies;
     const ids = { connector: id.connector, task: id.task };
@@ -92,28 +101,11 @@ export class TaskFactory {
         }
       }
     });
-    const { replay } = assignment;
-    const chain = transformationChain(
-      replay?.hasOwnChain === true ? assignment.taskConfig : config,
-      this.#dependencies.plugins,
-    );
+    const chain = transformationChain(config, this.#dependencies.plugins);
     const [deadLetters] = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
     const faults = new RecentFaults(id.task, (text) => this.#dependencies.secrets.hide(text));
-    const limit =
-      replay === undefined ? rateLimitOf(config, assignment.tasks) : { records: replay.rate, bytes: undefined };
-    const throttle = new Throttle(limit);
-    const replayed =
-      replay &&
-      deadLetters &&
-      replayedLetters(id, replay, deadLetters, {
-        throttle,
-        onProgress: (progress) => {
-          onEvent({ id, state: 'REPLAYED', progress });
-        },
-      });
-    const reporters = deadLetters === undefined ? [faults] : [faults, replayed?.failures ?? deadLetters];
-    const options = errorOptions(replay === undefined ? config : { ...config, 'errors.tolerance': 'all' });
-    const errors = new ErrorPolicy(taskText(id), options, reporters, logger, abort.signal);
+    const reporters = deadLetters === undefined ? [faults] : [faults, reporter(deadLetters)];
+    const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
     const { offsetFlushIntervalMs, offsetFlushTimeoutMs } = defaults;
     const runtime: TaskRuntime = {
       assignment,
@@ -125,27 +117,33 @@ export class TaskFactory {
       abort,
       onEvent,
       mayWork: this.#dependencies.mayWork,
-      offsetFlushIntervalMs: replay === undefined ? offsetFlushIntervalMs : REPLAY_COMMIT_MS,
+      offsetFlushIntervalMs,
       offsetFlushTimeoutMs,
       measures,
       place: workPlaces.open(taskText(id)),
-      throttle,
+      throttle: new Throttle(rateLimitOf(config, assignment.tasks)),
     };
     const made = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
-    return { runner: await this.#runner(runtime, replayed), errors: errors.counts, deadLetters, faults, plugins: made };
+    return { runtime, errors: errors.counts, deadLetters, faults, plugins: made };
   }
 
-  async #runner(runtime: TaskRuntime, replayed: ReplayedLetters | undefined): Promise<TaskRunner> {
-    const { id, connectorConfig: config, replay } = runtime.assignment;
-    const { plugins, clients, offsets, defaults } = this.#dependencies;
+  /** The task of the plugin. */
+  sinkTask(config: ConnectorConfig): SinkTask {
+    const plugin = this.#plugin(config);
+    if (plugin.type === 'sink') return plugin.createTask();
+    throw new ConfigError(`${plugin.className} is not a sink`);
+  }
+
+  #plugin(config: ConnectorConfig) {
     const wanted = wantedVersion(config, 'connector.plugin.version');
-    const plugin = plugins.find('connector', config['connector.class'] ?? '', wanted);
+    return this.#dependencies.plugins.find('connector', config['connector.class'] ?? '', wanted);
+  }
+
+  async #runner(runtime: TaskRuntime): Promise<TaskRunner> {
+    const { id, connectorConfig: config } = runtime.assignment;
+    const { clients, offsets, defaults } = this.#dependencies;
+    const plugin = this.#plugin(config);
     if (plugin.type === 'sink') {
-      if (replay !== undefined && replayed !== undefined) {
-        const reader = await clients.sinkConsumer(id, config, groupOfReplay(replay));
-        const consumer = new ReplayConsumer(reader, replayed.replay);
-        return new SinkTaskRunner(runtime, plugin.createTask(), consumer, replayed.replay.topics, replayed);
-      }
       const consumer = await clients.sinkConsumer(id, config);
       return new SinkTaskRunner(runtime, plugin.createTask(), consumer, subscription(config));
     }
@@ -185,21 +183,6 @@ export class TaskFactory {
       await admin.close();
     }
   }
-}
-
-function replayedLetters(
-  id: TaskId,
-  replay: ReplayAssignment,
-  deadLetters: DeadLetterQueue,
-  surroundings: ReplaySurroundings,
-): ReplayedLetters {
-  const letters = new LetterReplay(id.connector, replay, surroundings);
-  return { replay: letters, failures: new ReplayFailures(letters, deadLetters) };
-}
-
-/** The consumer of a replay has a group of its own, which has no offsets at first. */
-function groupOfReplay({ group }: ReplayAssignment): ClientProperties {
-  return { 'group.id': group, 'auto.offset.reset': 'earliest' };
 }
 
 function errorOptions(config: ConnectorConfig) {

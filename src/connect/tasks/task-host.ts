@@ -15,8 +15,7 @@ import {
   type TaskId,
 } from './task-assignment.ts';
 import { failureOf } from './task-failure.ts';
-import type { BuiltTask } from './built-task.ts';
-import type { TaskFactory } from './task-factory.ts';
+import type { BuiltTask, TaskBuilder } from './built-task.ts';
 import type { TaskHosting, TaskReport } from './task-hosting.ts';
 import type { RecentFault } from '../pipeline/recent-faults.ts';
 import type { TaskPart } from '../api.ts';
@@ -57,7 +56,7 @@ export interface TaskConfigs {
  * stopped or replaced.
  */
 export class TaskHost implements TaskHosting {
-  readonly #factory: TaskFactory;
+  readonly #builder: TaskBuilder;
   readonly #configs: TaskConfigs;
   readonly #window: MetricWindow;
   readonly #onEvent: (event: TaskEvent) => void;
@@ -65,12 +64,12 @@ export class TaskHost implements TaskHosting {
   readonly #tasks = new Map<string, HostedTask>();
 
   constructor(
-    factory: TaskFactory,
+    builder: TaskBuilder,
     configs: TaskConfigs,
     onEvent: (event: TaskEvent) => void,
     { window, logger }: { readonly window: MetricWindow; readonly logger: Logger },
   ) {
-    this.#factory = factory;
+    this.#builder = builder;
     this.#window = window;
     this.#configs = configs;
     this.#onEvent = onEvent;
@@ -219,7 +218,7 @@ export class TaskHost implements TaskHosting {
     };
     try {
       const resolved = await this.#configs.resolveAssignment(assignment);
-      const built = await this.#factory.build(resolved, hosted.measures, tell);
+      const built = await this.#builder.build(resolved, hosted.measures, tell);
       hosted.runner = built.runner;
       hosted.built = built;
       if (hosted.rateLimit !== undefined) built.runner.setRateLimit(hosted.rateLimit);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Handover, PartitionLag } from '../../kafka/api.ts';
-import type { TaskPart, WrittenRows } from '../api.ts';
+import type { PartitionOffset, TaskPart, WrittenRows } from '../api.ts';
 import type { StageFigures } from '../pipeline/stage-times.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
@@ -128,6 +128,8 @@ export interface TaskRuntime {
   /** Where this task is, for the watch of its thread. */
   readonly place: TaskPlace;
   readonly throttle: Throttle;
+  /** Called with the place of each record of a sink that a transform drops. */
+  readonly onDropped?: ((place: PartitionOffset) => void) | undefined;
 }
 
 /** What a task does, by the names that the warning of a long turn of the event loop gives it. */

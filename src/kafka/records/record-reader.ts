@@ -138,32 +138,6 @@ export function readHeaders(bytes: Buffer, at: number): ConsumedHeader[] {
   return headers;
 }
 
-/** Numbers for each header that `placeHeaders` places: start and end of its key, start and end of its value. */
-export const HEADER_PLACES = 4;
-
-/**
- * Writes where the headers lie whose count stands at `at`, which `readRecords` has looked through; a value that is null ends before it
- * starts. No object is made.
- * @returns how many there are; `into` then has `HEADER_PLACES` numbers for each, and one more: where the headers end
- */
-export function placeHeaders(bytes: Buffer, at: number, into: number[]): number {
-  cursor = at;
-  const count = readVarint(bytes);
-  let next = 0;
-  for (let index = 0; index < count; index++) {
-    const keyLength = readVarint(bytes);
-    into[next++] = cursor;
-    cursor += keyLength;
-    into[next++] = cursor;
-    const valueLength = readVarint(bytes);
-    into[next++] = cursor;
-    into[next++] = cursor + valueLength;
-    if (valueLength > 0) cursor += valueLength;
-  }
-  into[next] = cursor;
-  return count;
-}
-
 /**
  * Control records have the key `version int16, type int16`; control batches hold one and are never compressed. `undefined`
  * when there is no such key.

@@ -9,7 +9,7 @@ import type { ConnectorPreview } from '../preview/connector-preview.ts';
 import type { StoredConnector } from '../preview/preview-request.ts';
 import { storedConnector } from '../preview/preview-secrets.ts';
 import type { ConnectorValidation, RawConnectorConfig } from '../../herder/validation.ts';
-import { originalRecord, type DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
+import { originalRecord, type DeadLetter } from './dead-letter.ts';
 import { LetterGroups } from './letter-groups.ts';
 import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
 import { withChain } from './replay-chain.ts';

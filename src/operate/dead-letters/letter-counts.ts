@@ -1,5 +1,5 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
-import { placeInReplay } from '../../connect/dead-letters/dead-letter.ts';
+import { placeInReplay } from './dead-letter.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
 import { RequestError } from '../../errors.ts';
 import type { LetterReader } from './letter-reader.ts';

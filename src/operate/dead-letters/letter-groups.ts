@@ -1,5 +1,5 @@
-import type { DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
-import { letterGroupId, letterGroupKey, type LetterGroupKey } from '../../connect/dead-letters/letter-group.ts';
+import type { DeadLetter } from './dead-letter.ts';
+import { letterGroupId, letterGroupKey, type LetterGroupKey } from './letter-group.ts';
 import { LetterTimes } from './letter-times.ts';
 
 /** Where and when a letter is. */

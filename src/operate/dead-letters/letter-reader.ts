@@ -3,8 +3,9 @@ import { Turn } from '../../connect/pipeline/turn.ts';
 import type { TaskClients } from '../../connect/tasks/task-clients.ts';
 import { RequestError } from '../../errors.ts';
 import type { Consumer, PartitionPosition } from '../../kafka/api.ts';
-import { deadLetter, letterBytes, type DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
-import { LetterPick, type LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import { deadLetter, letterBytes, type DeadLetter } from './dead-letter.ts';
+import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import { LetterPick } from './letter-pick.ts';
 
 export interface LetterReading {
   readonly connector: string;

@@ -303,25 +303,26 @@ function reasonOf(trace: string): string {
   return causes.at(-1)?.slice('Caused by: '.length) ?? trace.split('\n')[0] ?? '';
 }
 
+/** The task has the configuration of the connector's tasks, but for the transforms, the rate and the tolerance of the replay. */
 function assignment(connector: string, desired: ConnectorState, replay: StoredReplay): TaskAssignment {
   const { id, topic, group, partitions, selection, rate, chain } = replay;
   const own: ConnectorConfig = { ...desired.taskConfigs[0], 'consumer.override.group.id': group };
+  const limits = { 'rate.limit.records': String(rate), 'rate.limit.bytes': '-1', 'errors.tolerance': 'all' };
   return {
     id: { connector, task: 0, replay: id },
     type: 'sink',
     tasks: 1,
-    connectorConfig: desired.appliedConfig ?? desired.config,
+    connectorConfig: { ...withChain(desired.appliedConfig ?? desired.config, chain ?? undefined), ...limits },
     taskConfig: withChain(own, chain ?? undefined),
     targetState: 'STARTED',
     replay: {
-      ...{ topic, group, selection, rate },
+      ...{ topic, group, selection },
       partitions: partitions.map(({ partition, from, next, counted = next, end }) => ({
         partition,
         from,
         counted,
         end,
       })),
-      hasOwnChain: chain !== null,
     },
   };
 }

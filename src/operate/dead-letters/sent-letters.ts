@@ -1,5 +1,5 @@
-import type { DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
-import { LetterPick } from '../../connect/dead-letters/letter-selection.ts';
+import type { DeadLetter } from './dead-letter.ts';
+import { LetterPick } from './letter-pick.ts';
 import type { StoredReplay } from './stored-replay.ts';
 
 /** Tells which letters of a topic the replays that are kept have sent. A letter that failed again is a new letter. */

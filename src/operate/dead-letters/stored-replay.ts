@@ -40,7 +40,7 @@ interface StoredPartition {
   readonly partition: number;
   readonly from: number;
   readonly next: number;
-  /** All before it is in the counts, which may lag behind `next`; absent in entries of earlier versions. */
+  /** In entries of earlier versions, whose counts may lag behind `next`: all before it is in the counts. */
   readonly counted?: number | undefined;
   readonly end: number;
 }
@@ -74,7 +74,7 @@ export function newReplay(id: number, connectorGroup: string, given: NewReplay):
     id,
     state: 'RUNNING',
     group: `${connectorGroup}-replay-${String(id)}-${randomBytes(4).toString('hex')}`,
-    partitions: given.partitions.map((part) => ({ ...part, next: part.from, counted: part.from })),
+    partitions: given.partitions.map((part) => ({ ...part, next: part.from })),
     ...{ read: 0, selected: 0, dropped: 0, failed: 0 },
     startedAt: Date.now(),
     endedAt: null,
@@ -84,7 +84,7 @@ export function newReplay(id: number, connectorGroup: string, given: NewReplay):
 
 /** `base` and what its task has done since. */
 export function advanced(base: StoredReplay, progress: ReplayProgress): StoredReplay {
-  const reached = new Map(progress.positions.map((position) => [position.partition, position]));
+  const reached = new Map(progress.positions.map(({ partition, next }) => [partition, next]));
   return {
     ...base,
     read: base.read + progress.read,
@@ -92,8 +92,8 @@ export function advanced(base: StoredReplay, progress: ReplayProgress): StoredRe
     dropped: base.dropped + progress.dropped,
     failed: base.failed + progress.failed,
     partitions: base.partitions.map((part) => {
-      const { next = 0, counted } = reached.get(part.partition) ?? {};
-      return { ...part, next: Math.max(part.next, next), counted: counted ?? part.counted };
+      const next = reached.get(part.partition);
+      return next === undefined ? part : { partition: part.partition, from: part.from, next, end: part.end };
     }),
   };
 }

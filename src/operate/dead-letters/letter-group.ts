@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LetterContext } from './dead-letter.ts';
+import type { DeadLetter } from './dead-letter.ts';
 
 /** What letters of one group have in common. */
 export interface LetterGroupKey {
@@ -14,13 +14,11 @@ export interface LetterGroupKey {
   readonly message: string | undefined;
 }
 
-type Described = Pick<LetterContext, 'stage' | 'exception' | 'message' | 'sqlstate' | 'table' | 'column'>;
-
 const MAX_PATTERN = 200;
 /** Quoted texts, numbers, what lies in braces, and long words of letters and digits: what differs from letter to letter. */
 const VARIABLE = /"[^"\n]*"|'[^'\n]*'|\{[^{}\n]*\}|[+-]?\d[\w.:+-]*/g;
 
-export function letterGroupKey(letter: Described): LetterGroupKey {
+export function letterGroupKey(letter: DeadLetter): LetterGroupKey {
   const { stage = 'UNKNOWN', exception, sqlstate, table, column } = letter;
   const saysEnough = sqlstate !== undefined && table !== undefined;
   const message = saysEnough ? undefined : letter.message;
@@ -36,31 +34,9 @@ export function letterGroupKey(letter: Described): LetterGroupKey {
 
 /** The same for the same key, in every worker and at every time. */
 export function letterGroupId(key: LetterGroupKey): string {
-  return createHash('sha256').update(keyText(key)).digest('hex').slice(0, 12);
-}
-
-function keyText(key: LetterGroupKey): string {
   const parts = [key.stage, key.class, key.sqlstate, key.table, key.column, key.message];
-  return JSON.stringify(parts.map((part) => part ?? null));
-}
-
-const MAX_KNOWN_IDS = 1000;
-
-/** The groups of letters, as `selection.group` names them; those of letters that are alike are computed once. */
-export class LetterGroupIds {
-  readonly #known = new Map<string, string>();
-
-  of(letter: Described): string {
-    const key = letterGroupKey(letter);
-    const text = keyText(key);
-    let id = this.#known.get(text);
-    if (id === undefined) {
-      if (this.#known.size >= MAX_KNOWN_IDS) this.#known.clear();
-      id = letterGroupId(key);
-      this.#known.set(text, id);
-    }
-    return id;
-  }
+  const text = JSON.stringify(parts.map((part) => part ?? null));
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
 /**

@@ -5,45 +5,15 @@ const CONTEXT_PREFIX = '__connect.errors.';
 const OWN_PREFIX = 'sluice.';
 const CAUSED_BY = 'Caused by: ';
 
-/** Headers that tell of the failure, and not of the record, begin with one of these. */
-export const LETTER_PREFIXES = [CONTEXT_PREFIX, OWN_PREFIX] as const;
-
-/** Headers by which letters are selected. */
-export const LetterHeader = {
-  topic: `${CONTEXT_PREFIX}topic`,
-  partition: `${CONTEXT_PREFIX}partition`,
-  offset: `${CONTEXT_PREFIX}offset`,
-  connector: `${CONTEXT_PREFIX}connector.name`,
-  stage: `${CONTEXT_PREFIX}stage`,
-  exception: `${CONTEXT_PREFIX}exception.class.name`,
-  message: `${CONTEXT_PREFIX}exception.message`,
-  sqlstate: `${OWN_PREFIX}sqlstate`,
-  table: `${OWN_PREFIX}table`,
-  column: `${OWN_PREFIX}column`,
-} as const;
-
 /** Where a record came from before it became a dead letter. */
-export interface LetterOrigin {
+interface LetterOrigin {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
 }
 
-/** What context headers say of a failure. What they do not say is `undefined`. */
-export interface LetterContext {
-  readonly origin: LetterOrigin | undefined;
-  readonly connector: string | undefined;
-  readonly stage: string | undefined;
-  /** The Java name of the exception. */
-  readonly exception: string | undefined;
-  readonly message: string | undefined;
-  readonly sqlstate: string | undefined;
-  readonly table: string | undefined;
-  readonly column: string | undefined;
-}
-
-/** A record of a dead-letter topic, with what its context headers say. */
-export interface DeadLetter extends LetterContext {
+/** A record of a dead-letter topic, with what its context headers say; what they do not say is `undefined`. */
+export interface DeadLetter {
   /** The dead-letter topic. */
   readonly topic: string;
   readonly partition: number;
@@ -56,11 +26,20 @@ export interface DeadLetter extends LetterContext {
   readonly value: Buffer | null;
   /** Those that the record had before: without `__connect.errors.…` and `sluice.…`. */
   readonly headers: readonly ConsumedHeader[];
+  readonly origin: LetterOrigin | undefined;
+  readonly connector: string | undefined;
   readonly task: number | undefined;
+  readonly stage: string | undefined;
+  /** The Java name of the exception. */
+  readonly exception: string | undefined;
+  readonly message: string | undefined;
   /** Class and message of the last cause in the stack trace; absent where the message says what is wrong. */
   readonly cause: string | undefined;
   /** The converter, transform or task class that failed. */
   readonly className: string | undefined;
+  readonly sqlstate: string | undefined;
+  readonly table: string | undefined;
+  readonly column: string | undefined;
   /** Row of the message, from 1. */
   readonly row: number | undefined;
   /** The replay that it failed in, from 1; 0 for a letter that was never replayed. */
@@ -91,16 +70,16 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     value: record.value,
     headers,
     origin: letterOrigin(of),
-    connector: of(LetterHeader.connector),
+    connector: of(`${CONTEXT_PREFIX}connector.name`),
     task: wholeNumber(of(`${CONTEXT_PREFIX}task.id`)),
-    stage: of(LetterHeader.stage),
+    stage: of(`${CONTEXT_PREFIX}stage`),
     className: of(`${CONTEXT_PREFIX}class.name`),
-    exception: of(LetterHeader.exception),
-    message: of(LetterHeader.message),
+    exception: of(`${CONTEXT_PREFIX}exception.class.name`),
+    message: of(`${CONTEXT_PREFIX}exception.message`),
     cause: causeOf(of),
-    sqlstate: of(LetterHeader.sqlstate),
-    table: of(LetterHeader.table),
-    column: of(LetterHeader.column),
+    sqlstate: of(`${OWN_PREFIX}sqlstate`),
+    table: of(`${OWN_PREFIX}table`),
+    column: of(`${OWN_PREFIX}column`),
     row: wholeNumber(of(`${OWN_PREFIX}row`)),
     attempt: wholeNumber(of(`${OWN_PREFIX}replay.attempt`)) ?? 0,
     replayed: of(`${OWN_PREFIX}replay.letter`),
@@ -109,16 +88,19 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
 
 /** Only where the message ends with a colon. */
 function causeOf(of: (key: string) => string | undefined): string | undefined {
-  if (of(LetterHeader.message)?.trimEnd().endsWith(':') !== true) return undefined;
+  if (of(`${CONTEXT_PREFIX}exception.message`)?.trimEnd().endsWith(':') !== true) return undefined;
   const trace = of(`${CONTEXT_PREFIX}exception.stacktrace`) ?? '';
   const start = trace.lastIndexOf(CAUSED_BY);
   return start < 0 ? undefined : trace.slice(start + CAUSED_BY.length).split('\n', 1)[0];
 }
 
 /** `of`: the text of a header, `undefined` where there is none. */
-export function letterOrigin(of: (key: string) => string | undefined): LetterOrigin | undefined {
-  const topic = of(LetterHeader.topic);
-  const [partition, offset] = [wholeNumber(of(LetterHeader.partition)), wholeNumber(of(LetterHeader.offset))];
+function letterOrigin(of: (key: string) => string | undefined): LetterOrigin | undefined {
+  const topic = of(`${CONTEXT_PREFIX}topic`);
+  const [partition, offset] = [
+    wholeNumber(of(`${CONTEXT_PREFIX}partition`)),
+    wholeNumber(of(`${CONTEXT_PREFIX}offset`)),
+  ];
   if (topic === undefined || partition === undefined || offset === undefined) return undefined;
   return { topic, partition, offset };
 }
@@ -160,8 +142,8 @@ export function originalRecord(letter: DeadLetter): ConsumedRecord {
 }
 
 /** Whether a header tells of the failure, and not of the record. */
-export function isLetterHeader(key: string): boolean {
-  return LETTER_PREFIXES.some((prefix) => key.startsWith(prefix));
+function isLetterHeader(key: string): boolean {
+  return key.startsWith(CONTEXT_PREFIX) || key.startsWith(OWN_PREFIX);
 }
 
 /** Bytes of a letter that is kept in memory, about. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { messageWithCause } from '../../../../src/errors.ts';
 import type { ConsumedRecord } from '../../../../src/kafka/api.ts';
-import { deadLetter } from '../../../../src/connect/dead-letters/dead-letter.ts';
-import { LetterGroupIds, letterGroupKey, messagePattern } from '../../../../src/connect/dead-letters/letter-group.ts';
-import { LetterPick } from '../../../../src/connect/dead-letters/letter-selection.ts';
+import { deadLetter } from '../../../../src/operate/dead-letters/dead-letter.ts';
+import { letterGroupId, letterGroupKey, messagePattern } from '../../../../src/operate/dead-letters/letter-group.ts';
+import { LetterPick } from '../../../../src/operate/dead-letters/letter-pick.ts';
 
 function record(headers: Record<string, string>, offset = 5): ConsumedRecord {
   return {
@@ -66,7 +66,8 @@ describe('dead letters', () => {
   });
 
   it('with the same fault and other values are one group; another column or SQLSTATE is another group', () => {
-    const of = (more: Record<string, string>) => new LetterGroupIds().of(deadLetter(record({ ...CONTEXT, ...more })));
+    const of = (more: Record<string, string>) =>
+      letterGroupId(letterGroupKey(deadLetter(record({ ...CONTEXT, ...more }))));
     assert.equal(of({ '__connect.errors.exception.message': 'value 17 too long' }), of({}));
     assert.notEqual(of({ 'sluice.column': 'name' }), of({}));
     assert.notEqual(of({ 'sluice.sqlstate': '23514' }), of({}));
@@ -83,7 +84,7 @@ describe('dead letters', () => {
   it('are selected by group, offsets, time and filter', () => {
     const letter = deadLetter(record(CONTEXT));
     assert.equal(new LetterPick('sink', {}).has(letter), true);
-    assert.equal(new LetterPick('sink', { group: new LetterGroupIds().of(letter) }).has(letter), true);
+    assert.equal(new LetterPick('sink', { group: letterGroupId(letterGroupKey(letter)) }).has(letter), true);
     assert.equal(new LetterPick('sink', { group: 'another' }).has(letter), false);
     assert.equal(new LetterPick('sink', { offsets: [{ partition: 1, from: 5, to: 5 }] }).has(letter), true);
     assert.equal(new LetterPick('sink', { offsets: [{ partition: 0 }] }).has(letter), false);

@@ -1,0 +1,181 @@
+import { Turn } from '../../connect/pipeline/turn.ts';
+import type { SinkConsumer } from '../../connect/sink/sink-task-context.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import type {
+  ConsumedBlock,
+  ConsumedRecord,
+  Handover,
+  PartitionLag,
+  PartitionPosition,
+  RebalanceListener,
+  TopicPredicate,
+} from '../../kafka/api.ts';
+import { deadLetter, letterBytes, originalRecord } from './dead-letter.ts';
+import type { LetterPick } from './letter-pick.ts';
+import type { ReplayCounts } from './replay-counts.ts';
+
+export interface LetterReading {
+  readonly consumer: SinkConsumer;
+  readonly pick: LetterPick;
+  readonly counts: ReplayCounts;
+  /** Finds out what becomes of a letter that an earlier task has stored and not counted. Absent: it is delivered in any case. */
+  readonly recount: ((record: ConsumedRecord) => unknown) | undefined;
+  /** All letters are stored and counted. */
+  readonly onComplete: () => void;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * Reads dead letters on behalf of a sink task: the selected ones become the records that the connector once consumed, with the offsets that
+ * they have in the dead-letter topic. Letters that are stored already, because an earlier task ended before it could count them, are read
+ * for the counts and not handed out. The other methods delegate.
+ */
+export class ReplayConsumer implements SinkConsumer {
+  readonly #reading: LetterReading;
+  readonly #consumer: SinkConsumer;
+  readonly #counts: ReplayCounts;
+
+  constructor(reading: LetterReading) {
+    this.#reading = reading;
+    this.#consumer = reading.consumer;
+    this.#counts = reading.counts;
+  }
+
+  subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener, handover?: Handover): void {
+    const onAssigned = async (partitions: readonly TopicPartition[]): Promise<void> => {
+      for (const place of partitions) {
+        const position = this.#consumer.position(place);
+        const offset = this.#counts.assigned(place.partition, position);
+        if (offset !== position) this.#consumer.seek({ ...place, offset });
+      }
+      await listener.onAssigned(partitions);
+    };
+    this.#consumer.subscribe(topics, { ...listener, onAssigned }, handover);
+  }
+
+  seek(position: PartitionPosition): void {
+    const { topic, partition } = position;
+    const offset = this.#counts.sought(partition, position.offset);
+    this.#consumer.seek(offset === position.offset ? position : { topic, partition, offset });
+  }
+
+  async pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly ConsumedBlock[]> {
+    const ended = this.assignment().filter(({ partition }) => this.#counts.isAtEnd(partition));
+    if (ended.length > 0) this.#consumer.pause(ended);
+    const blocks = await this.#consumer.pollBlocks(timeoutMs, maxRecords);
+    const selected: ConsumedBlock[] = [];
+    for (const block of blocks) {
+      const records = await this.#select(block);
+      if (records.length > 0) selected.push(recordBlock(block, records));
+    }
+    for (const place of this.assignment()) this.#counts.passed(place.partition, this.#consumer.position(place) ?? 0);
+    this.#endIfComplete();
+    return selected;
+  }
+
+  async #select(block: ConsumedBlock): Promise<readonly ReplayedRecord[]> {
+    const records: ReplayedRecord[] = [];
+    const turn = new Turn();
+    for (let index = 0; index < block.count; index++) {
+      const source = block.record(index);
+      if (!this.#counts.has(source)) continue;
+      const letter = deadLetter(source);
+      const isSelected = this.#reading.pick.has(letter);
+      const isNew = this.#counts.read(source, isSelected);
+      if (isSelected) {
+        const record = { ...originalRecord(letter), letter: source };
+        if (!this.#counts.isStored(source)) records.push(record);
+        else if (isNew) await this.#reading.recount?.(record);
+      }
+      if (turn.isOver(letterBytes(letter))) await turn.next();
+    }
+    return records;
+  }
+
+  async commit(positions: readonly PartitionPosition[]): Promise<void> {
+    await this.#consumer.commit(positions);
+    this.#counts.committed(positions);
+    this.#endIfComplete();
+  }
+
+  #endIfComplete(): void {
+    if (this.assignment().length === 0 || !this.#counts.isComplete) return;
+    this.#counts.complete();
+    this.#reading.onComplete();
+  }
+
+  /** The next letter that the task gets; earlier ones may be read before. */
+  position(place: TopicPartition): number | undefined {
+    const position = this.#consumer.position(place);
+    return position === undefined ? undefined : Math.max(position, this.#counts.stored(place.partition));
+  }
+
+  hasMore(partition: TopicPartition): boolean {
+    return this.#consumer.hasMore(partition);
+  }
+
+  assignment(): readonly TopicPartition[] {
+    return this.#consumer.assignment();
+  }
+
+  get isInGroup(): boolean {
+    return this.#consumer.isInGroup;
+  }
+
+  lags(): readonly PartitionLag[] {
+    return this.#consumer.lags();
+  }
+
+  missingTopics(): readonly string[] {
+    return this.#consumer.missingTopics();
+  }
+
+  identified(position: PartitionPosition): PartitionPosition {
+    return this.#consumer.identified(position);
+  }
+
+  kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]> {
+    return this.#consumer.kept(positions, signal);
+  }
+
+  pause(partitions: readonly TopicPartition[]): void {
+    this.#consumer.pause(partitions);
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    this.#consumer.resume(partitions);
+  }
+
+  wakeup(): void {
+    this.#consumer.wakeup();
+  }
+
+  close(timeoutMs: number): Promise<void> {
+    return this.#consumer.close(timeoutMs);
+  }
+
+  handOver(timeoutMs: number): Promise<Handover | undefined> {
+    return this.#consumer.handOver(timeoutMs);
+  }
+}
+
+type ReplayedRecord = ConsumedRecord & { readonly letter: ConsumedRecord };
+
+function recordBlock({ topic, partition }: TopicPartition, records: readonly ReplayedRecord[]): ConsumedBlock {
+  const count = records.length;
+  const record = (index: number): ReplayedRecord => {
+    const found = records[index];
+    if (found === undefined) throw new RangeError(`The block has ${String(count)} records`);
+    return found;
+  };
+  return {
+    ...{ topic, partition, count, records, record },
+    offsets: records.map(({ letter }) => letter.offset),
+    timestamps: records.map(({ timestamp }) => timestamp),
+    ...{ bytes: NO_BYTES, valueStarts: new Int32Array(count), valueEnds: new Int32Array(count) },
+    key: (index) => record(index).key,
+    headers: (index) => record(index).headers,
+    hasHeaders: true,
+  };
+}

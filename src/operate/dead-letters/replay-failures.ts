@@ -1,0 +1,38 @@
+import type { FailureContext, FailureReporter } from '../../connect/pipeline/error-policy.ts';
+import { deadLetter, originalRecord, replayedLetter } from './dead-letter.ts';
+import type { ReplayCounts } from './replay-counts.ts';
+
+/** Letters that failed once more are written to the dead-letter topic as a task of the connector would write them, with the number of the attempt. */
+export class ReplayFailures implements FailureReporter {
+  readonly #group: string;
+  readonly #counts: Pick<ReplayCounts, 'failed' | 'isStored'>;
+  readonly #reporter: FailureReporter;
+
+  /** `group`: the consumer group of the replay. */
+  constructor(group: string, counts: Pick<ReplayCounts, 'failed' | 'isStored'>, reporter: FailureReporter) {
+    this.#group = group;
+    this.#counts = counts;
+    this.#reporter = reporter;
+  }
+
+  async report(failure: FailureContext): Promise<void> {
+    const { consumed } = failure;
+    if (consumed === undefined) return;
+    const source = consumed.letter ?? consumed;
+    this.#counts.failed(source);
+    // An earlier task has written it; this one converts it for the counts alone.
+    if (failure.stage !== 'TASK_PUT' && this.#counts.isStored(source)) return;
+    const letter = deadLetter(source);
+    await this.#reporter.report({
+      ...failure,
+      consumed: originalRecord(letter),
+      attempt: letter.attempt + 1,
+      replayed: replayedLetter(this.#group, source),
+      task: letter.task,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#reporter.close();
+  }
+}

@@ -1,0 +1,78 @@
+import type { ReplayAssignment } from '../../connect/dead-letters/replay-assignment.ts';
+import { SinkRecordConverter } from '../../connect/pipeline/record-converter.ts';
+import { SinkTaskRunner } from '../../connect/sink/sink-task-runner.ts';
+import type { BuiltTask, TaskBuilder } from '../../connect/tasks/built-task.ts';
+import type { TaskAssignment, TaskEvent } from '../../connect/tasks/task-assignment.ts';
+import type { FixedProperties, TaskClients } from '../../connect/tasks/task-clients.ts';
+import type { TaskFactory } from '../../connect/tasks/task-factory.ts';
+import type { TaskMeasures } from '../../connect/tasks/task-measures.ts';
+import type { TaskRuntime } from '../../connect/tasks/task-runner.ts';
+import { ConfigError } from '../../errors.ts';
+import { LetterPick } from './letter-pick.ts';
+import { deadLetterTopic } from './letter-reader.ts';
+import { ReplayConsumer } from './replay-consumer.ts';
+import { ReplayCounts } from './replay-counts.ts';
+import { ReplayFailures } from './replay-failures.ts';
+
+/** How often offsets are committed, besides when the sink asks for it. */
+const COMMIT_MS = 1000;
+
+/** Builds the tasks that replay dead letters: a sink task that reads the dead-letter topic. Other tasks are built by the factory. */
+export class ReplayTasks implements TaskBuilder {
+  readonly #factory: TaskFactory;
+  readonly #clients: Pick<TaskClients, 'sinkConsumer'>;
+
+  constructor(factory: TaskFactory, clients: Pick<TaskClients, 'sinkConsumer'>) {
+    this.#factory = factory;
+    this.#clients = clients;
+  }
+
+  async build(
+    assignment: TaskAssignment,
+    measures: TaskMeasures,
+    onEvent: (event: TaskEvent) => void,
+  ): Promise<BuiltTask> {
+    const { id, replay, connectorConfig } = assignment;
+    if (replay === undefined) return this.#factory.build(assignment, measures, onEvent);
+    if (deadLetterTopic(connectorConfig) === undefined) {
+      throw new ConfigError(`Connector ${id.connector} has no dead-letter topic any more`);
+    }
+    const counts = new ReplayCounts(replay.partitions, (progress) => {
+      onEvent({ id, state: 'REPLAYED', progress });
+    });
+    const { runtime, ...parts } = await this.#factory.prepare(
+      assignment,
+      measures,
+      onEvent,
+      (deadLetters) => new ReplayFailures(replay.group, counts, deadLetters),
+    );
+    const onDropped: TaskRuntime['onDropped'] = (letter) => {
+      counts.dropped(letter);
+    };
+    const own: TaskRuntime = { ...runtime, offsetFlushIntervalMs: COMMIT_MS, onDropped };
+    return { ...parts, runner: await this.#runner(own, replay, counts) };
+  }
+
+  async #runner(runtime: TaskRuntime, replay: ReplayAssignment, counts: ReplayCounts): Promise<SinkTaskRunner> {
+    const { assignment, converters, chain, errors, place, onDropped } = runtime;
+    const { id, connectorConfig } = assignment;
+    const task = this.#factory.sinkTask(connectorConfig);
+    const converter = new SinkRecordConverter(converters, chain, errors, place, onDropped);
+    const consumer = new ReplayConsumer({
+      consumer: await this.#clients.sinkConsumer(id, connectorConfig, ownGroup(replay)),
+      pick: new LetterPick(id.connector, replay.selection),
+      counts,
+      recount: chain.empty ? undefined : (record) => converter.convertOne(record),
+      onComplete: () => {
+        runner.stop();
+      },
+    });
+    const runner = new SinkTaskRunner(runtime, task, consumer, [replay.topic]);
+    return runner;
+  }
+}
+
+/** A group that has no offsets at first. Ids of static members are for the connector's group. */
+function ownGroup({ group }: ReplayAssignment): FixedProperties {
+  return { 'group.id': group, 'auto.offset.reset': 'earliest', 'group.instance.id': undefined };
+}
