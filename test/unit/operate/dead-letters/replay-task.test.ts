@@ -1,17 +1,31 @@
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SinkTaskContext } from '../../../../src/connect/api.ts';
 import type { LetterSelection } from '../../../../src/connect/dead-letters/letter-selection.ts';
 import type { ReplayProgress } from '../../../../src/connect/dead-letters/replay-assignment.ts';
 import { ErrorPolicy, type FailureContext } from '../../../../src/connect/pipeline/error-policy.ts';
 import { SinkRecordConverter, type Converters } from '../../../../src/connect/pipeline/record-converter.ts';
 import { TransformationChain } from '../../../../src/connect/pipeline/transformation-chain.ts';
-import type { ConnectRecord, TopicPartition } from '../../../../src/data/record.ts';
+import type { TaskAssignment, TaskEvent } from '../../../../src/connect/tasks/task-assignment.ts';
+import type { FixedProperties } from '../../../../src/connect/tasks/task-clients.ts';
+import type { TaskFactory } from '../../../../src/connect/tasks/task-factory.ts';
+import type { ConnectRecord, SinkRecord, TopicPartition } from '../../../../src/data/record.ts';
 import { DataError } from '../../../../src/errors.ts';
-import type { ConsumedBlock, ConsumedRecord, PartitionPosition, RebalanceListener } from '../../../../src/kafka/api.ts';
+import type {
+  ConsumedBlock,
+  ConsumedRecord,
+  Consumer,
+  PartitionLag,
+  PartitionPosition,
+  RebalanceListener,
+} from '../../../../src/kafka/api.ts';
 import { silentLogger } from '../../../../src/observe/logger.ts';
 import { LetterPick } from '../../../../src/operate/dead-letters/letter-pick.ts';
 import { ReplayConsumer } from '../../../../src/operate/dead-letters/replay-consumer.ts';
 import { ReplayCounts } from '../../../../src/operate/dead-letters/replay-counts.ts';
 import { ReplayFailures } from '../../../../src/operate/dead-letters/replay-failures.ts';
+import { ReplayTasks } from '../../../../src/operate/dead-letters/replay-tasks.ts';
+import { SourceBench } from '../../connect/source-fakes.ts';
 import { contextHeaders, letterBlock, type GivenLetter } from './letter-batch.ts';
 
 const PLACE = { topic: 'dead', partition: 0 };
@@ -36,11 +50,36 @@ class FakeConsumer {
     this.#each = each;
   }
 
+  readonly isInGroup = true;
+  isClosed = false;
+
+  resume(): void {
+    this.paused = false;
+  }
+
+  wakeup(): void {
+    // Its polls do not wait.
+  }
+
+  missingTopics(): readonly string[] {
+    return [];
+  }
+
+  lags(): readonly PartitionLag[] {
+    return [];
+  }
+
+  close(): Promise<void> {
+    this.isClosed = true;
+    return Promise.resolve();
+  }
+
   subscribe(_topics: unknown, listener: RebalanceListener): void {
     this.#listener = listener;
   }
 
-  async pollBlocks(): Promise<readonly ConsumedBlock[]> {
+  async pollBlocks(waitMs: number): Promise<readonly ConsumedBlock[]> {
+    await delay(Math.min(waitMs, 5));
     if (this.isAssigned) await this.#listener?.onAssigned([PLACE]);
     this.#listener = undefined;
     this.onPoll?.();
@@ -352,5 +391,93 @@ describe('a replay of dead letters in a task', () => {
     await replayed.commit(4);
     assert.equal(replayed.progress.at(-1)?.failed, 1);
     assert.deepEqual(replayed.reported.length, 3, 'each is written');
+  });
+});
+
+describe('the task of a replay', () => {
+  /** With a sink that stores all letters but one, which fails again, and confirms what it was given. */
+  class Scene {
+    readonly bench = new SourceBench();
+    readonly consumer = new FakeConsumer(letters(7, everySecond));
+    readonly put: unknown[] = [];
+    readonly events: TaskEvent[] = [];
+    readonly reported: FailureContext[] = [];
+    fixed: FixedProperties | undefined;
+    config: Record<string, string> = { 'errors.deadletterqueue.topic.name': 'dead' };
+    readonly tasks: ReplayTasks;
+
+    constructor() {
+      let context: SinkTaskContext | undefined;
+      const sink = {
+        start: (given: SinkTaskContext) => Promise.resolve(void (context = given)),
+        put: async (records: readonly SinkRecord[]) => {
+          for (const record of records) {
+            this.put.push(record.value);
+            if (record.value === 'v4') await context?.errantRecords.report(record, new DataError('no'));
+          }
+        },
+        preCommit: (delivered: ReadonlyMap<string, unknown>) => Promise.resolve([...delivered.values()]),
+        stop: () => Promise.resolve(),
+      };
+      const prepare: TaskFactory['prepare'] = (assignment, _measures, onEvent, reporter) => {
+        const { runtime } = this.bench;
+        const queue = {
+          report: (failure: FailureContext) => Promise.resolve(void this.reported.push(failure)),
+          close: () => Promise.resolve(),
+        };
+        const options = { retryTimeoutMs: 0, retryDelayMaxMs: 0, tolerance: 'all', logEnable: false } as const;
+        const reporters = [reporter?.(queue) ?? queue];
+        const { signal } = runtime.abort;
+        const errors = new ErrorPolicy('c', { ...options, logIncludeMessages: false }, reporters, silentLogger, signal);
+        return Promise.resolve({
+          ...{ errors: errors.counts, deadLetters: undefined, faults: { list: () => [] }, plugins: [] },
+          runtime: { ...runtime, assignment, onEvent, errors, converters: CONVERTERS },
+        });
+      };
+      const factory = { prepare, sinkTask: () => sink } as unknown as TaskFactory;
+      this.tasks = new ReplayTasks(factory, {
+        sinkConsumer: (_id, _config, fixed) => {
+          this.fixed = fixed;
+          return Promise.resolve(this.consumer as unknown as Consumer);
+        },
+      });
+    }
+
+    build() {
+      const { assignment, measures } = this.bench.runtime;
+      const partitions = [{ partition: 0, from: 0, counted: 0, end: 7 }];
+      const replay = { topic: 'dead', group: 'g/1', partitions, selection: even };
+      const id = { connector: 'c', task: 0, replay: 1 };
+      const given: TaskAssignment = { ...assignment, id, type: 'sink', connectorConfig: this.config, replay };
+      return this.tasks.build(given, measures, (event) => this.events.push(event));
+    }
+  }
+
+  it('is the sink that reads dead letters, and ends once all are stored', async () => {
+    const scene = new Scene();
+    const { runner } = await scene.build();
+    await runner.run();
+    assert.deepEqual(scene.put, ['v0', 'v2', 'v4', 'v6']);
+    assert.deepEqual(scene.fixed, {
+      'group.id': 'g/1',
+      'auto.offset.reset': 'earliest',
+      'group.instance.id': undefined,
+    });
+    assert.deepEqual(
+      scene.reported.map(({ consumed, attempt, replayed }) => [consumed?.topic, consumed?.offset, attempt, replayed]),
+      [['t', 104, 1, 'g/1/0/4']],
+    );
+    const progress = scene.events.flatMap((event) => (event.state === 'REPLAYED' ? [event.progress] : []));
+    assert.deepEqual(progress.at(-1), {
+      ...{ read: 7, selected: 4, dropped: 0, failed: 1, isDone: true },
+      positions: [{ partition: 0, next: 7 }],
+    });
+    assert.deepEqual([scene.consumer.isClosed, scene.consumer.commits.at(-1)], [true, 7]);
+  });
+
+  it('cannot start if the connector has no dead-letter topic any more', async () => {
+    const scene = new Scene();
+    scene.config = {};
+    await assert.rejects(scene.build(), /Connector c has no dead-letter topic any more/);
   });
 });
