@@ -53,13 +53,13 @@ export interface DeadLetter {
  * comes twice counts as it stands last, because Connect appends its own to those of the record.
  */
 export function deadLetter(record: ConsumedRecord): DeadLetter {
-  const context = new Map<string, string>();
+  const context = new Map<string, Buffer | null>();
   const headers: ConsumedHeader[] = [];
   for (const header of record.headers) {
-    if (isLetterHeader(header.key)) context.set(header.key, header.value?.toString() ?? '');
+    if (isLetterHeader(header.key)) context.set(header.key, header.value);
     else headers.push(header);
   }
-  const of = (key: string): string | undefined => filled(context.get(key));
+  const of = (key: string): string | undefined => filled(context.get(key)?.toString());
   return {
     topic: record.topic,
     partition: record.partition,
