@@ -20,10 +20,7 @@ export interface DeadLetterCounts {
 }
 
 const PREFIX = '__connect.errors.';
-/**
- * What Connect has no header for: `sluice.timestamp`, `sluice.timestamp.type`, `sluice.sqlstate`, `sluice.table`, `sluice.column`,
- * `sluice.replay.attempt`, `sluice.replay.letter`.
- */
+/** What Connect has no header for: `sluice.timestamp`, `sluice.timestamp.type`, `sluice.sqlstate`, `sluice.table`, `sluice.column`. */
 const OWN_PREFIX = 'sluice.';
 
 /**
@@ -65,10 +62,10 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
   }
 
   async report(failure: FailureContext): Promise<void> {
-    const { consumed } = failure;
+    const { consumed, letterHeaders = [] } = failure;
     if (consumed === undefined) return;
     this.produceRequests++;
-    const context = [...(this.#options.contextHeaders ? this.#contextHeaders(failure) : []), ...replayHeaders(failure)];
+    const context = [...(this.#options.contextHeaders ? this.#contextHeaders(failure) : []), ...letterHeaders];
     try {
       await this.#producer.send([
         {
@@ -126,11 +123,4 @@ function timestampHeaders(consumed: FailureContext['consumed']): [string, string
   const { timestamp, timestampType } = consumed;
   const type: [string, string][] = timestampType === 'CreateTime' ? [] : [['timestamp.type', timestampType]];
   return [['timestamp', String(timestamp)], ...type];
-}
-
-function replayHeaders({ attempt, replayed }: FailureContext): { key: string; value: Buffer }[] {
-  if (attempt === undefined) return [];
-  const headers = [{ key: `${OWN_PREFIX}replay.attempt`, value: Buffer.from(String(attempt)) }];
-  if (replayed !== undefined) headers.push({ key: `${OWN_PREFIX}replay.letter`, value: Buffer.from(replayed) });
-  return headers;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../observe/logger.ts';
 import { ConnectError, RetriableError, toError, UnavailableError } from '../../errors.ts';
-import type { ConsumedRecord } from '../../kafka/api.ts';
+import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
 
 /** Where in a record's way something failed (org.apache.kafka.connect.runtime.errors.Stage). */
 export type Stage =
@@ -30,12 +30,10 @@ export interface FailureContext {
   readonly error: Error;
   /** Sinks only: the record as it was consumed. */
   readonly consumed: ConsumedRecord | undefined;
-  /** Of a dead letter that has failed once more: the replays that it has failed in. */
-  readonly attempt?: number | undefined;
-  /** Of such a letter: the group of the replay, and the letter's partition and offset. */
-  readonly replayed?: string | undefined;
-  /** The task that it failed in at first. */
+  /** The task that it failed in at first; absent: this one. */
   readonly task?: number | undefined;
+  /** Headers that its dead letter gets in addition. */
+  readonly letterHeaders?: readonly ConsumedHeader[] | undefined;
 }
 
 /** Takes failed records somewhere (the dead-letter topic). */

@@ -3,6 +3,8 @@ import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
 const CONTEXT_PREFIX = '__connect.errors.';
 /** What Sluice says of a dead letter beyond Connect's context headers. */
 const OWN_PREFIX = 'sluice.';
+const REPLAY_ATTEMPT = `${OWN_PREFIX}replay.attempt`;
+const REPLAYED_LETTER = `${OWN_PREFIX}replay.letter`;
 const CAUSED_BY = 'Caused by: ';
 
 /** Where a record came from before it became a dead letter. */
@@ -44,7 +46,7 @@ export interface DeadLetter {
   readonly row: number | undefined;
   /** The replay that it failed in, from 1; 0 for a letter that was never replayed. */
   readonly attempt: number;
-  /** Which letter of which replay it was then, as `replayedLetter` names it. */
+  /** Which letter of which replay it was then, as `replayHeaders` names it. */
   readonly replayed: string | undefined;
 }
 
@@ -81,8 +83,8 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     table: of(`${OWN_PREFIX}table`),
     column: of(`${OWN_PREFIX}column`),
     row: wholeNumber(of(`${OWN_PREFIX}row`)),
-    attempt: wholeNumber(of(`${OWN_PREFIX}replay.attempt`)) ?? 0,
-    replayed: of(`${OWN_PREFIX}replay.letter`),
+    attempt: wholeNumber(of(REPLAY_ATTEMPT)) ?? 0,
+    replayed: of(REPLAYED_LETTER),
   };
 }
 
@@ -113,15 +115,16 @@ function recordTime(record: ConsumedRecord, of: (key: string) => string | undefi
   return { timestamp, timestampType: isAppendTime ? 'LogAppendTime' : 'CreateTime' };
 }
 
-/** The letter that a replay has sent, by its place in the dead-letter topic. `group`: the replay's. */
-export function replayedLetter(
-  group: string,
-  { partition, offset }: Pick<LetterOrigin, 'partition' | 'offset'>,
-): string {
-  return `${group}/${String(partition)}/${String(offset)}`;
+/** Headers of the letter that comes of one that fails in a replay. `group`: the replay's. */
+export function replayHeaders(group: string, { attempt, partition, offset }: DeadLetter): readonly ConsumedHeader[] {
+  const replayed = `${group}/${String(partition)}/${String(offset)}`;
+  return [
+    { key: REPLAY_ATTEMPT, value: Buffer.from(String(attempt + 1)) },
+    { key: REPLAYED_LETTER, value: Buffer.from(replayed) },
+  ];
 }
 
-/** Of a text by `replayedLetter`; `undefined` when it is of another replay. */
+/** The place of the letter that failed, of the text in its header; `undefined`: it failed in another replay. */
 export function placeInReplay(
   group: string,
   replayed: string,

@@ -1,5 +1,5 @@
 import type { FailureContext, FailureReporter } from '../../connect/pipeline/error-policy.ts';
-import { deadLetter, originalRecord, replayedLetter } from './dead-letter.ts';
+import { deadLetter, originalRecord, replayHeaders } from './dead-letter.ts';
 import type { ReplayCounts } from './replay-counts.ts';
 
 /** Letters that failed once more are written to the dead-letter topic as a task of the connector would write them, with the number of the attempt. */
@@ -26,9 +26,8 @@ export class ReplayFailures implements FailureReporter {
     await this.#reporter.report({
       ...failure,
       consumed: originalRecord(letter),
-      attempt: letter.attempt + 1,
-      replayed: replayedLetter(this.#group, source),
       task: letter.task,
+      letterHeaders: replayHeaders(this.#group, letter),
     });
   }
 
