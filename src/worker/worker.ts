@@ -4,6 +4,7 @@ import { ClusterLogLevels } from '../herder/cluster-log-levels.ts';
 import { ConnectorDirectory } from '../herder/connector-directory.ts';
 import { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import { ConnectorReplays } from '../operate/dead-letters/connector-replays.ts';
+import { ReplayOffsets } from '../operate/dead-letters/replay-offsets.ts';
 import { LetterReader } from '../operate/dead-letters/letter-reader.ts';
 import { ConnectorRequests } from '../herder/connector-requests.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
@@ -253,9 +254,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       validation,
       reader: new LetterReader(clients),
       readings,
-      clients,
-      plugins,
-      resolver,
+      offsets: new ReplayOffsets(plugins, resolver, clients),
       secrets,
     }),
     topics,

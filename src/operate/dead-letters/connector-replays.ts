@@ -1,9 +1,5 @@
-import type { ConfigResolver } from '../../config/providers/config-resolver.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
-import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
-import { wantedVersion } from '../../connect/plugins/plugins-of-config.ts';
-import type { TaskClients } from '../../connect/tasks/task-clients.ts';
 import { RequestError } from '../../errors.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
@@ -15,7 +11,8 @@ import type { LetterReader } from './letter-reader.ts';
 import type { Readings } from '../reading/readings.ts';
 import { withChain } from './replay-chain.ts';
 import type { Replays } from './replays.ts';
-import { replayView, type StoredReplay } from './stored-replay.ts';
+import type { ReplayOffsets } from './replay-offsets.ts';
+import { replayView } from './stored-replay.ts';
 
 export interface ConnectorReplaysDependencies {
   readonly directory: Pick<ConnectorDirectory, 'config' | 'require'>;
@@ -24,9 +21,7 @@ export interface ConnectorReplaysDependencies {
   readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
   readonly reader: Pick<LetterReader, 'stretches'>;
   readonly readings: Pick<Readings, 'requireLetters' | 'failedLetters'>;
-  readonly clients: Pick<TaskClients, 'admin'>;
-  readonly plugins: PluginRegistry;
-  readonly resolver: ConfigResolver;
+  readonly offsets: Pick<ReplayOffsets, 'forget'>;
   readonly secrets: SecretMask;
 }
 
@@ -52,7 +47,8 @@ export class ConnectorReplays {
     this.#dependencies = dependencies;
     dependencies.replays.onEnd({
       countFailed: (connector, replay) => dependencies.readings.failedLetters(connector, replay),
-      forget: (connector, replay) => this.#forgetOffsets(connector, replay),
+      forget: (connector, replay) =>
+        dependencies.offsets.forget(connector, dependencies.directory.config(connector), replay),
     });
   }
 
@@ -106,25 +102,6 @@ export class ConnectorReplays {
 
   #text(view: object): string {
     return hiddenInJson(JSON.stringify(view), (text) => this.#dependencies.secrets.hide(text));
-  }
-
-  async #forgetOffsets(connector: string, { group, topic, partitions }: StoredReplay): Promise<void> {
-    const { directory, plugins, resolver, clients } = this.#dependencies;
-    const { config } = await resolver.resolve(directory.config(connector));
-    const wanted = wantedVersion(config, 'connector.plugin.version');
-    const plugin = await plugins.load(plugins.find('connector', config['connector.class'] ?? '', wanted));
-    if (plugin.type === 'sink') {
-      // Named one by one: an empty list would mean all that the connector has.
-      const offsets = partitions.map(({ partition }) => ({ topic, partition, offset: null }));
-      const own = { ...config, 'consumer.override.group.id': group };
-      if (offsets.length > 0) await plugin.alterOffsets?.(own, offsets);
-    }
-    const admin = clients.admin(connector, config);
-    try {
-      await admin.deleteGroup(group);
-    } finally {
-      await admin.close();
-    }
   }
 }
 
