@@ -1,7 +1,7 @@
 import { Password } from '../config/password.ts';
 import { openExecutor, parseConnectionUrl } from '../../plugins/database/index.ts';
 import { ConnectError } from '../errors.ts';
-import { createKafkaClient } from '../kafka/client.ts';
+import { createKafkaClient } from '../kafka/client/client.ts';
 import { createLogger, type Logger } from '../observe/logger.ts';
 import { sampleConnectors } from './sample-connectors.ts';
 import { createSampleTopics, HOST_TABLES, produceSampleData } from './sample-data.ts';

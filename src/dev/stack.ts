@@ -10,9 +10,9 @@ import {
   type Executor,
 } from '../../plugins/database/index.ts';
 import { ConnectError } from '../errors.ts';
-import { createKafkaClient } from '../kafka/client.ts';
+import { createKafkaClient } from '../kafka/client/client.ts';
 import type { KafkaClient } from '../kafka/api.ts';
-import { requireBroker } from '../kafka/first-contact.ts';
+import { requireBroker } from '../kafka/client/first-contact.ts';
 import type { Logger } from '../observe/logger.ts';
 import { startWorker, type Worker } from '../worker/worker.ts';
 import { noteBroker } from './addresses.ts';

@@ -1,9 +1,9 @@
 import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
-import { taskText, type TaskId } from '../connect/tasks/task-assignment.ts';
+import { taskText, type TaskId } from '../connect/task-assignment.ts';
 import { RequestError } from '../errors.ts';
-import type { ConnectorState } from './config-state.ts';
+import type { ConnectorState } from './stores/config-state.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import type { Status, StatusStore } from './stores/status-store.ts';
 

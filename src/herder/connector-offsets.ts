@@ -10,7 +10,7 @@ import { RequestError, toError } from '../errors.ts';
 import type { Admin } from '../kafka/api.ts';
 import { ErrorCode } from '../kafka/error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../kafka/errors.ts';
-import type { ConnectorState } from './config-state.ts';
+import type { ConnectorState } from './stores/config-state.ts';
 import type { ExactlyOnce } from './exactly-once-sources.ts';
 import { sinkOffsets, sourceOffsets, type OffsetChange } from './offset-requests.ts';
 import { previewOf, previewSink, type OffsetsPreview, type OffsetTarget } from './offsets-preview.ts';

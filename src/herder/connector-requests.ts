@@ -1,14 +1,14 @@
 import type { ConnectorConfig, TaskPart } from '../connect/api.ts';
-import { taskText, type TargetState, type TaskId } from '../connect/tasks/task-assignment.ts';
+import { taskText, type TargetState, type TaskId } from '../connect/task-assignment.ts';
 import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../errors.ts';
 import type { LogLevel } from '../observe/log-levels.ts';
 import type { StageTracker } from '../observe/stage.ts';
-import type { RestartRequest } from './config-state.ts';
+import type { RestartRequest } from './stores/config-state.ts';
 import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from './connector-directory.ts';
 import type { Actor, ChangeRecorder } from './recorded-change.ts';
 import { NotOwnerError } from './not-owner-error.ts';
-import type { Placement } from './placement.ts';
+import type { Placement } from './group/placement.ts';
 import { planRestart } from './restart-plan.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import type { HerderStores } from './stores/herder-stores.ts';

@@ -1,4 +1,4 @@
-import type { TaskId } from '../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../connect/task-assignment.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { HerderListener } from './herder-listener.ts';

@@ -2,7 +2,7 @@ import type { DistributedWorkerConfig } from '../config/worker-config.ts';
 import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import { transactionalIds } from '../connect/source/transactional-id.ts';
-import type { TaskId } from '../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../connect/task-assignment.ts';
 import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Leader } from './leader-requests.ts';

@@ -1,5 +1,5 @@
-import type { TaskEvent, TaskId } from '../connect/tasks/task-assignment.ts';
-import type { Failure } from '../connect/tasks/task-failure.ts';
+import type { TaskEvent, TaskId } from '../connect/task-assignment.ts';
+import type { Failure } from '../connect/task-failure.ts';
 
 /** A task that can fail and be restarted; without `task`, the connector's own instance. */
 export interface RestartTarget {

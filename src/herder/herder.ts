@@ -1,15 +1,15 @@
-import type { TaskHosting, TaskReport } from '../connect/tasks/task-hosting.ts';
+import type { TaskHosting, TaskReport } from '../connect/hosting/task-hosting.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
-import type { ConfigListener, RestartRequest, SessionKey } from './config-state.ts';
+import type { ConfigListener, RestartRequest, SessionKey } from './stores/config-state.ts';
 import type { ConnectorDirectory } from './connector-directory.ts';
 import type { ConnectorRequests } from './connector-requests.ts';
 import type { Work } from './group/group-bytes.ts';
 import type { HerderListener, HerderListeners, RestartTarget } from './herder-listener.ts';
 import type { LeaderDuties } from './leader-duties.ts';
 import type { Handovers } from './group/handovers.ts';
-import type { ClusterView, Placement, WorkListener } from './placement.ts';
+import type { ClusterView, Placement, WorkListener } from './group/placement.ts';
 import type { HerderStores } from './stores/herder-stores.ts';
 import type { Supervision } from './supervision.ts';
 

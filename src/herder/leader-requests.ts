@@ -1,8 +1,8 @@
 import type { ConnectorConfig } from '../connect/api.ts';
 import { RetriableError } from '../errors.ts';
-import type { SessionKey } from './config-state.ts';
+import type { SessionKey } from './stores/config-state.ts';
 import type { PeerClient } from './peer-client.ts';
-import type { Placement } from './placement.ts';
+import type { Placement } from './group/placement.ts';
 import { signedHeaders } from './request-signature.ts';
 
 const TIMEOUT_MS = 30_000;

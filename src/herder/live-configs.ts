@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigResolver, ResolvedConfig } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
-import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
-import type { TaskConfigs } from '../connect/tasks/task-host.ts';
+import type { TaskAssignment } from '../connect/task-assignment.ts';
+import type { TaskConfigs } from '../connect/hosting/task-host.ts';
 import type { Logger } from '../observe/logger.ts';
 
 /** A configuration that something runs with and whose values expire. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { ConfigError, RequestError } from '../errors.ts';
-import type { SessionKey } from './config-state.ts';
+import type { SessionKey } from './stores/config-state.ts';
 
 /** Java's names of the algorithms that workers may sign with. */
 const HASHES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { RestartRequest } from './config-state.ts';
+import type { RestartRequest } from './stores/config-state.ts';
 import type { StatusStore } from './stores/status-store.ts';
 
 /** What a restart request comes to, given the statuses of the moment (org.apache.kafka.connect.runtime.RestartPlan). */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../observe/logger.ts';
-import type { SessionKey } from './config-state.ts';
+import type { SessionKey } from './stores/config-state.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
 export interface SessionKeySettings {

@@ -1,4 +1,4 @@
-import type { TaskId } from '../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../connect/task-assignment.ts';
 import type { Logger } from '../observe/logger.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import type { State, Status, StatusStore } from './stores/status-store.ts';

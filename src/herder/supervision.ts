@@ -2,21 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import {
-  isState,
-  taskText,
-  type TaskAssignment,
-  type TaskEvent,
-  type TaskId,
-} from '../connect/tasks/task-assignment.ts';
-import type { Failure } from '../connect/tasks/task-failure.ts';
-import type { TaskConfigs } from '../connect/tasks/task-host.ts';
-import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
+import { isState, taskText, type TaskAssignment, type TaskEvent, type TaskId } from '../connect/task-assignment.ts';
+import type { Failure } from '../connect/task-failure.ts';
+import type { TaskConfigs } from '../connect/hosting/task-host.ts';
+import type { TaskHosting } from '../connect/hosting/task-hosting.ts';
 import { within } from '../async/within.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
-import type { RestartRequest } from './config-state.ts';
+import type { RestartRequest } from './stores/config-state.ts';
 import { HerderListeners, type RestartTarget } from './herder-listener.ts';
 import type { Work } from './group/group-bytes.ts';
 import type { Leader } from './leader-requests.ts';
@@ -24,7 +18,7 @@ import { LiveConfigs } from './live-configs.ts';
 import type { Handover } from '../kafka/api.ts';
 import type { Handovers } from './group/handovers.ts';
 import { taskKey } from './group/task-key.ts';
-import type { Placement } from './placement.ts';
+import type { Placement } from './group/placement.ts';
 import { Startups } from './startups.ts';
 import { planRestart } from './restart-plan.ts';
 import type { StatusWriter } from './status-writer.ts';

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSameButLimits, limitsCanChange, rateLimitOf, withLimitsOf } from '../config/rate-limit-options.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
-import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
-import type { ConnectorState } from './config-state.ts';
-import type { Placement } from './placement.ts';
+import type { TaskAssignment } from '../connect/task-assignment.ts';
+import type { TaskHosting } from '../connect/hosting/task-hosting.ts';
+import type { ConnectorState } from './stores/config-state.ts';
+import type { Placement } from './group/placement.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';

@@ -1,8 +1,8 @@
 import type { ConnectorConfig } from '../connect/api.ts';
-import type { TaskId } from '../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../connect/task-assignment.ts';
 import { ConnectError, toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { ConnectorState } from './config-state.ts';
+import type { ConnectorState } from './stores/config-state.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
 /** Fences the producers that use the transactional ids of these tasks. */

@@ -10,7 +10,7 @@ import {
   TASK_STATE,
 } from './answers.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
-import type { TargetState } from '../connect/tasks/task-assignment.ts';
+import type { TargetState } from '../connect/task-assignment.ts';
 import { RequestError } from '../errors.ts';
 import type { ConnectorInfo } from '../herder/connector-directory.ts';
 import type { Actor } from '../herder/recorded-change.ts';

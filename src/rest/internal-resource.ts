@@ -1,6 +1,6 @@
 import type { Herder } from '../herder/herder.ts';
 import { RequestError } from '../errors.ts';
-import type { SessionKey } from '../herder/config-state.ts';
+import type { SessionKey } from '../herder/stores/config-state.ts';
 import { signatureCheck } from '../herder/request-signature.ts';
 import { BodyBudget } from './body-budget.ts';
 import { MAX_BODY_BYTES, parseTaskConfigs, readBytes, TASK_CONFIGS_BODY } from './request-body.ts';

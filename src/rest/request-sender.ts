@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { plainAddress } from '../config/client-address.ts';
 import type { Actor } from '../herder/recorded-change.ts';
-import type { SessionKey } from '../herder/config-state.ts';
+import type { SessionKey } from '../herder/stores/config-state.ts';
 import { isSenderSignature, senderSignature } from '../herder/request-signature.ts';
 import type { RequestState } from './cross-origin.ts';
 import { readBytes } from './request-body.ts';

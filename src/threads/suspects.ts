@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConnectorConfig, PartitionOffset } from '../connect/api.ts';
-import type { PoisonedRecord, TaskAssignment, TaskCare } from '../connect/tasks/task-assignment.ts';
+import type { PoisonedRecord, TaskAssignment, TaskCare } from '../connect/task-assignment.ts';
 import type { Place, RecordRange } from '../observe/work-place.ts';
 import type { ThreadEnd } from './running-thread.ts';
 

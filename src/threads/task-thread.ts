@@ -1,7 +1,7 @@
 import { within } from '../async/within.ts';
 import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
 import type { SourceOffsets } from '../connect/source/offset-storage.ts';
-import type { TaskEvent } from '../connect/tasks/task-assignment.ts';
+import type { TaskEvent } from '../connect/task-assignment.ts';
 import { LentOffsets } from './lent-offsets.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from './thread-protocol.ts';
 import { WorkerThread, type ThreadOptions, type ThreadSurroundings } from './worker-thread.ts';

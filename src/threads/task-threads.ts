@@ -7,11 +7,11 @@ import {
   type TaskAssignment,
   type TaskEvent,
   type TaskId,
-} from '../connect/tasks/task-assignment.ts';
-import { failureFor, failureOf, type Failure } from '../connect/tasks/task-failure.ts';
+} from '../connect/task-assignment.ts';
+import { failureFor, failureOf, type Failure } from '../connect/task-failure.ts';
 import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
-import type { TaskConfigs } from '../connect/tasks/task-host.ts';
-import type { TaskHosting, TaskReport } from '../connect/tasks/task-hosting.ts';
+import type { TaskConfigs } from '../connect/hosting/task-host.ts';
+import type { TaskHosting, TaskReport } from '../connect/hosting/task-hosting.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
 import { isOrderly, type ThreadEnd } from './running-thread.ts';

@@ -1,4 +1,4 @@
-import { taskText, type TaskAssignment, type TaskEvent } from '../connect/tasks/task-assignment.ts';
+import { taskText, type TaskAssignment, type TaskEvent } from '../connect/task-assignment.ts';
 import type { Logger } from '../observe/logger.ts';
 import { HangWatch } from './hang-watch.ts';
 import { isOrderly, type ThreadEnd } from './running-thread.ts';

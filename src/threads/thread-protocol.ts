@@ -9,8 +9,8 @@ import type {
   TaskCare,
   TaskEvent,
   TaskId,
-} from '../connect/tasks/task-assignment.ts';
-import type { TaskReport } from '../connect/tasks/task-hosting.ts';
+} from '../connect/task-assignment.ts';
+import type { TaskReport } from '../connect/hosting/task-hosting.ts';
 import type { LogLevel } from '../observe/log-levels.ts';
 import type { ThreadFigures } from '../observe/thread-figures.ts';
 import type { PackedError } from './thread-calls.ts';

@@ -10,7 +10,7 @@ import { OwnStore } from '../herder/stores/own-store.ts';
 import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import { StatusStore } from '../herder/stores/status-store.ts';
 import type { ClientProperties, CompactedTopicOptions } from '../kafka/api.ts';
-import { createKafkaClient } from '../kafka/client.ts';
+import { createKafkaClient } from '../kafka/client/client.ts';
 import { WorkerDrains } from '../operate/drain/worker-drains.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { PeerClient } from '../herder/peer-client.ts';

@@ -1,5 +1,5 @@
 import type { ClientProperties } from '../kafka/api.ts';
-import { createKafkaClient } from '../kafka/client.ts';
+import { createKafkaClient } from '../kafka/client/client.ts';
 import type { Logger } from '../observe/logger.ts';
 
 /** Gives the id of the Kafka cluster. It is asked for once, at the first call; a request that failed is tried again. */

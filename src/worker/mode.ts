@@ -2,7 +2,7 @@ import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { RequestAnswers } from '../herder/connector-requests.ts';
 import type { InternalTopics } from '../herder/internal-topics.ts';
 import type { Leader } from '../herder/leader-requests.ts';
-import type { Placement } from '../herder/placement.ts';
+import type { Placement } from '../herder/group/placement.ts';
 import type { SessionKeySettings } from '../herder/session-keys.ts';
 import type { ExactlyOnce } from '../herder/exactly-once-sources.ts';
 import type { HerderStores } from '../herder/stores/herder-stores.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { decode, parseProperties } from '../config/properties-file.ts';
 import { ConfigError, toError } from '../errors.ts';
-import type { TargetState } from '../connect/tasks/task-assignment.ts';
+import type { TargetState } from '../connect/task-assignment.ts';
 import type { OffsetChange } from '../herder/offset-requests.ts';
 import type { Logger } from '../observe/logger.ts';
 import { initialOffsetsOfFile } from '../rest/offsets-body.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { StandaloneWorkerConfig } from '../config/worker-config.ts';
 import { ConfigError } from '../errors.ts';
-import { SoleWorker } from '../herder/placement.ts';
+import { SoleWorker } from '../herder/group/placement.ts';
 import { ConfigStore } from '../herder/stores/config-store.ts';
 import { OffsetFile } from '../herder/stores/offset-file.ts';
 import { OffsetStore } from '../herder/stores/offset-store.ts';

@@ -2,7 +2,7 @@ import { overridePolicy, type OverridePolicy } from '../config/override-policy.t
 import type { WorkerConfig } from '../config/worker-config.ts';
 import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
 import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
-import type { TaskDefaults } from '../connect/tasks/task-factory.ts';
+import type { TaskDefaults } from '../connect/hosting/task-factory.ts';
 
 /** What the worker's configuration gives to every task, in whatever thread. */
 export function taskDefaults(config: WorkerConfig, exactlyOnce: ExactlyOnceSources | undefined): TaskDefaults {

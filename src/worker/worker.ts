@@ -15,7 +15,7 @@ import { performReading } from '../operate/reading/perform-reading.ts';
 import type { Read, Reading } from '../operate/reading/reading.ts';
 import { Readings } from '../operate/reading/readings.ts';
 import { PeerClient } from '../herder/peer-client.ts';
-import { mayWork } from '../herder/placement.ts';
+import { mayWork } from '../herder/group/placement.ts';
 import { StatusWriter } from '../herder/status-writer.ts';
 import { Supervision } from '../herder/supervision.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';

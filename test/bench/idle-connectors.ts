@@ -1,4 +1,4 @@
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import type { ConnectRest } from '../support/rest.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import type { ProducedRecord } from '../../src/kafka/api.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sinkConfig } from '../support/connectors.ts';

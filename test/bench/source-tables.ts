@@ -1,4 +1,4 @@
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import type { Admin } from '../../src/kafka/api.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sourceConfig } from '../support/connectors.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TopicPartition } from '../../src/data/record.ts';
 import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
 import { encodeAssignment, encodeSubscription } from '../../src/kafka/consumer/consumer-protocol.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { HostileMember } from '../support/hostile-member.ts';
 import { broker } from '../support/services.ts';
 import { until } from '../support/until.ts';

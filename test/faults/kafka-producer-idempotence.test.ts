@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LocalKafka } from '../../src/dev/kafka.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { ownBroker } from '../support/services.ts';
 import { newTopic, recordingLogger } from '../integration/kafka-fixture.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';

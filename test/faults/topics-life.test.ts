@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Consumer } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { uniqueName } from '../support/services.ts';

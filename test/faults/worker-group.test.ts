@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mayWork } from '../../src/herder/placement.ts';
+import { mayWork } from '../../src/herder/group/placement.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { ownBroker } from '../support/services.ts';
 import { until } from '../support/until.ts';

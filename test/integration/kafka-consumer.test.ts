@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Kafka, logLevel } from 'kafkajs';
 import type { KafkaClient } from '../../src/kafka/api.ts';
 import { connectionConfig } from '../../src/kafka/config/client-config.ts';
-import { Cluster } from '../../src/kafka/cluster.ts';
+import { Cluster } from '../../src/kafka/connections/cluster.ts';
 import { produceCall } from '../../src/kafka/producer/produce-protocol.ts';
 import { PropertyReader } from '../../src/config/property-reader.ts';
 import { silentLogger } from '../../src/observe/logger.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import type { Consumer } from '../../src/kafka/api.ts';
 import { DamagedAnswerError, RecordFormatError } from '../../src/kafka/errors.ts';
 import { crc32c } from '../../src/kafka/records/crc32c.ts';

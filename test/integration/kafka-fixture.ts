@@ -7,7 +7,7 @@ import type {
   ProducedRecord,
   RebalanceListener,
 } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { PATIENCE } from '../support/until.ts';
 

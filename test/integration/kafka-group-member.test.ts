@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectionConfig } from '../../src/kafka/config/client-config.ts';
-import { Cluster } from '../../src/kafka/cluster.ts';
+import { Cluster } from '../../src/kafka/connections/cluster.ts';
 import { GroupMember } from '../../src/kafka/group/group-member.ts';
 import type { GroupProtocol, LeaderView, MemberState } from '../../src/kafka/group/group-protocol.ts';
 import { PropertyReader } from '../../src/config/property-reader.ts';

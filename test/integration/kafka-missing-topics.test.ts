@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Kafka, logLevel } from 'kafkajs';
 import type { LocalKafka } from '../../src/dev/kafka.ts';
 import type { ClientProperties, Consumer, KafkaClient } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { broker, ownBroker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CompactedTopicOptions, KafkaClient } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { broker, uniqueName } from '../support/services.ts';

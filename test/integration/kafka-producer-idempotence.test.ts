@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { broker } from '../support/services.ts';
 import { newTopic, partitionsOf, pollUntil, record, recordingLogger, sharedClient, values } from './kafka-fixture.ts';

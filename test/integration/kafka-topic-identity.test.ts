@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import type { ClientProperties, Consumer, KafkaClient } from '../../src/kafka/api.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SluiceError } from '../../src/errors.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { loadWorkerConfig } from '../../src/config/worker-config.ts';
 import { freePort } from '../../src/dev/ports.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger, type Logger } from '../../src/observe/logger.ts';
 import { startWorker, type Worker } from '../../src/worker/worker.ts';
 import { ConnectRest } from '../support/rest.ts';

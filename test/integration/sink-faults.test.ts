@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { broker, database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { AT_MS, behindProxy, line, SinkFaultsFixture, type ProxiedDatabase } from './sink-faults-fixture.ts';
 

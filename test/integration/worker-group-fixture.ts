@@ -5,7 +5,7 @@ import { openKafkaGroup } from '../../src/herder/group/worker-membership.ts';
 import type { CountedWork } from '../../src/herder/group/known-connectors.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
 import { NO_HANDOVERS, type Handovers } from '../../src/herder/group/handovers.ts';
-import { mayWork, type WorkListener } from '../../src/herder/placement.ts';
+import { mayWork, type WorkListener } from '../../src/herder/group/placement.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../../src/dev/ports.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { SLUICE_VERSION } from '../../src/version.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';

@@ -1,8 +1,8 @@
 import type { KafkaClient } from '../../src/kafka/api.ts';
-import { BrokerConnection } from '../../src/kafka/broker-connection.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { BrokerConnection } from '../../src/kafka/connections/broker-connection.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import type { LibraryCall } from '../../src/kafka/library/kafkajs-internals.ts';
-import type { Call } from '../../src/kafka/protocol.ts';
+import type { Call } from '../../src/kafka/protocol/protocol.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { broker } from './services.ts';
 

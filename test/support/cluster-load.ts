@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientProperties, KafkaClient, Producer } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import type { BrokerCluster } from './broker-cluster.ts';
 import { sinkConfig, sourceConfig } from './connectors.ts';

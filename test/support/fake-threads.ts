@@ -1,4 +1,4 @@
-import type { TaskAssignment, TaskEvent } from '../../src/connect/tasks/task-assignment.ts';
+import type { TaskAssignment, TaskEvent } from '../../src/connect/task-assignment.ts';
 import type { ThreadFigures } from '../../src/observe/thread-figures.ts';
 import type { ThreadEnd } from '../../src/threads/running-thread.ts';
 import type { TaskThread } from '../../src/threads/task-thread.ts';

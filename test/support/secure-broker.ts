@@ -1,6 +1,6 @@
 import { freePort } from '../../src/dev/ports.ts';
 import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { Authority } from './certificates.ts';
 import { ownBroker } from './services.ts';

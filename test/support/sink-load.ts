@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KafkaClient, Producer } from '../../src/kafka/api.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
+import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import type { BrokerCluster, ClusterTopic } from './broker-cluster.ts';
 import { PATIENT } from './cluster-load.ts';

@@ -30,12 +30,35 @@ function circles(imports: Imports): string[][] {
   return found;
 }
 
+/** What the folders of a package import of one another; files that lie in no folder count as the folder `.`. */
+function foldersOf(room: string, imports: Imports): Imports {
+  const folderOf = (file: string): string => {
+    const [folder = '', ...rest] = file.slice(room.length + 1).split('/');
+    return rest.length === 0 ? '.' : folder;
+  };
+  const folders = new Map<string, string[]>();
+  for (const [file, imported] of imports) {
+    const own = folderOf(file);
+    const others = imported.filter((each) => each.startsWith(`${room}/`) && folderOf(each) !== own).map(folderOf);
+    folders.set(own, [...(folders.get(own) ?? []), ...others]);
+  }
+  return folders;
+}
+
 describe('the files of src, plugins and test', () => {
   it('do not import one another in circles, types included', () => {
     const imports = importsBelow('src', 'plugins', 'test');
     assert.ok(imports.size > 500);
     assert.deepEqual(circles(imports), []);
   });
+
+  for (const room of ['src/herder', 'src/kafka', 'src/connect', 'src/rest']) {
+    it(`of the folders in ${room} neither`, () => {
+      const folders = foldersOf(room, importsBelow(room));
+      assert.ok(folders.size >= 1);
+      assert.deepEqual(circles(folders), []);
+    });
+  }
 
   it('would be found if they did', () => {
     const imports = new Map([

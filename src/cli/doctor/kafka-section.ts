@@ -1,7 +1,7 @@
 import { clockFinding, fail, ok, type Finding } from '../../data/finding.ts';
 import type { DistributedWorkerConfig, InternalTopic, WorkerConfig } from '../../config/worker-config.ts';
 import type { ClientProperties, Survey } from '../../kafka/api.ts';
-import { createKafkaClient } from '../../kafka/client.ts';
+import { createKafkaClient } from '../../kafka/client/client.ts';
 import { silentLogger } from '../../observe/logger.ts';
 import { KafkaTools } from './kafka-tools.ts';
 import { TopicCheck, type TopicDemand } from './topic-check.ts';

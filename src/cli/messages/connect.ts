@@ -1,6 +1,6 @@
 import type { ClientProperties, KafkaClient } from '../../kafka/api.ts';
-import { createKafkaClient } from '../../kafka/client.ts';
-import { requireBroker } from '../../kafka/first-contact.ts';
+import { createKafkaClient } from '../../kafka/client/client.ts';
+import { requireBroker } from '../../kafka/client/first-contact.ts';
 import { silentLogger } from '../../observe/logger.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import { readWorkerProperties } from '../../worker/worker-properties.ts';

@@ -3,7 +3,7 @@ import type { Admin, Producer } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { FailureContext, FailureReporter } from './error-policy.ts';
 import { failurePlace } from './failure-place.ts';
-import type { TaskId } from '../tasks/task-assignment.ts';
+import type { TaskId } from '../task-assignment.ts';
 
 export interface DeadLetterOptions {
   readonly topic: string;

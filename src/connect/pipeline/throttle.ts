@@ -1,4 +1,4 @@
-import type { RateLimit } from '../tasks/task-assignment.ts';
+import type { RateLimit } from '../task-assignment.ts';
 import { RecentTime } from './recent-time.ts';
 import { TokenBucket } from './token-bucket.ts';
 

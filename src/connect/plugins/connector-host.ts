@@ -4,7 +4,7 @@ import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import type { Connector, ConnectorConfig, ConnectorPlugin } from '../api.ts';
-import { failureOf, type Failure } from '../tasks/task-failure.ts';
+import { failureOf, type Failure } from '../task-failure.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
 import { wantedVersion } from './plugins-of-config.ts';
 

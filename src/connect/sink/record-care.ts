@@ -3,7 +3,7 @@ import type { ConsumedBlock } from '../../kafka/api.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { PartitionOffset } from '../api.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
-import type { PoisonedRecord, TaskCare } from '../tasks/task-assignment.ts';
+import type { PoisonedRecord, TaskCare } from '../task-assignment.ts';
 
 /** Most steps of one suspected range; each step ends with a commit. */
 const MAX_STEPS = 1000;

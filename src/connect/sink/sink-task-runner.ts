@@ -13,7 +13,7 @@ import { SinkPositions } from './sink-positions.ts';
 import { sinkTaskContext, type SinkConsumer } from './sink-task-context.ts';
 import { taskRecords } from './task-records.ts';
 import { Readiness } from '../tasks/readiness.ts';
-import type { RateLimit, TaskCare } from '../tasks/task-assignment.ts';
+import type { RateLimit, TaskCare } from '../task-assignment.ts';
 import {
   logAfterShutdown,
   takeAll,

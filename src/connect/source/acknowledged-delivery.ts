@@ -10,7 +10,7 @@ import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { closeAtOnce, tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
 import type { PolledPart } from './source-block.ts';
-import { taskText } from '../tasks/task-assignment.ts';
+import { taskText } from '../task-assignment.ts';
 import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
 
 const WORKER_SOURCE_TASK = 'org.apache.kafka.connect.runtime.WorkerSourceTask';

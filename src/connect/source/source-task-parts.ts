@@ -5,7 +5,7 @@ import type { ConnectorConfig, SourceTask } from '../api.ts';
 import type { OpenOffsets, StoredOffset } from './offset-storage.ts';
 import { ConnectError } from '../../errors.ts';
 import { SourceTaskRunner, type OpenDelivery } from './source-task-runner.ts';
-import type { TaskId } from '../tasks/task-assignment.ts';
+import type { TaskId } from '../task-assignment.ts';
 import type { TaskClients } from '../tasks/task-clients.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
 import { TransactionDelivery, type TransactionBoundary } from './transaction-delivery.ts';

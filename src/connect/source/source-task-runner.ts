@@ -6,7 +6,7 @@ import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
 import { isBlock, passesBlock, recordsOfBlock, type PolledPart } from './source-block.ts';
 import { Readiness } from '../tasks/readiness.ts';
-import type { RateLimit } from '../tasks/task-assignment.ts';
+import type { RateLimit } from '../task-assignment.ts';
 import { SourceRecordConverter } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { SourceDelivery } from './source-delivery.ts';

@@ -1,4 +1,4 @@
-import { taskText, type TaskId } from '../tasks/task-assignment.ts';
+import { taskText, type TaskId } from '../task-assignment.ts';
 
 /** The transactional ids of source tasks of a group of workers (org.apache.kafka.connect.runtime.Worker#taskTransactionalId). */
 export function transactionalIds(groupId: string): (id: TaskId) => string {

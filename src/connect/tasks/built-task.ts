@@ -2,7 +2,7 @@ import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import type { DeadLetterCounts } from '../pipeline/dead-letter-queue.ts';
 import type { ErrorCounts } from '../pipeline/error-policy.ts';
 import type { RecentFaults } from '../pipeline/recent-faults.ts';
-import type { TaskAssignment, TaskEvent } from './task-assignment.ts';
+import type { TaskAssignment, TaskEvent } from '../task-assignment.ts';
 import type { TaskMeasures } from './task-measures.ts';
 import type { TaskRunner } from './task-runner.ts';
 

@@ -1,12 +1,12 @@
 import { overrideError, type OverridePolicy } from '../../config/override-policy.ts';
 import { withPrefix } from '../../config/worker-config.ts';
 import { ConnectError } from '../../errors.ts';
-import { createKafkaClient } from '../../kafka/client.ts';
+import { createKafkaClient } from '../../kafka/client/client.ts';
 import { INSTANCE_ID, MEMBER_OWNER, PROTOCOL } from '../../kafka/config/consumer-config.ts';
 import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig } from '../api.ts';
-import { taskText, type TaskId } from './task-assignment.ts';
+import { taskText, type TaskId } from '../task-assignment.ts';
 import type { FixedProperties, TaskClients } from './task-clients.ts';
 
 /** The worker's `consumer.*`, `producer.*` and `admin.*` settings, each with what that kind of client inherits. */

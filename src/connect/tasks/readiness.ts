@@ -1,4 +1,4 @@
-import type { TaskEvent, TaskId } from './task-assignment.ts';
+import type { TaskEvent, TaskId } from '../task-assignment.ts';
 
 /** In which a task finds something to deliver, if there is anything. */
 const FIRST_POLL_MS = 50;

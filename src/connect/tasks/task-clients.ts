@@ -1,6 +1,6 @@
 import type { Admin, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
 import type { ConnectorConfig } from '../api.ts';
-import type { TaskId } from './task-assignment.ts';
+import type { TaskId } from '../task-assignment.ts';
 
 export type FixedProperties = Readonly<Record<string, string | undefined>>;
 

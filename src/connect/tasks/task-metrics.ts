@@ -5,7 +5,7 @@ import type { Converters } from '../pipeline/record-converter.ts';
 import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import type { BuiltTask } from './built-task.ts';
-import type { TaskAssignment, TaskId } from './task-assignment.ts';
+import type { TaskAssignment, TaskId } from '../task-assignment.ts';
 import type { TaskMeasures } from './task-measures.ts';
 import type { TaskDetails } from './task-runner.ts';
 

@@ -13,7 +13,7 @@ import {
   type TaskCare,
   type TaskEvent,
   type TaskId,
-} from './task-assignment.ts';
+} from '../task-assignment.ts';
 import type { SinkCounts, TaskMeasures } from './task-measures.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';

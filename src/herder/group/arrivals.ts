@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../../connect/task-assignment.ts';
 import { taskKey } from './task-key.ts';
 
 /** For so long others wait for a task: it may have nothing to deliver, or not start. */

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../../connect/task-assignment.ts';
 import type { Work } from './group-bytes.ts';
 import { MovePace } from './move-pace.ts';
 import { WorkSet } from './work-set.ts';

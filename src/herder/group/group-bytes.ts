@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../../connect/task-assignment.ts';
 import { ConnectError } from '../../errors.ts';
 import { decodeHandovers, encodeHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';
 

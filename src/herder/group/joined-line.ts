@@ -1,4 +1,4 @@
-import { taskText } from '../../connect/tasks/task-assignment.ts';
+import { taskText } from '../../connect/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import { protocolVersion, type MemberAssignment, type Work } from './group-bytes.ts';
 

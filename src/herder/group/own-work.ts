@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../../connect/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { LeftHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';

@@ -1,8 +1,8 @@
-import { taskText } from '../../connect/tasks/task-assignment.ts';
+import { taskText } from '../../connect/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { DEFAULT_WINDOW, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
-import type { ClusterView, PastRebalance, RebalanceView } from '../placement.ts';
+import type { ClusterView, PastRebalance, RebalanceView } from './placement.ts';
 import type { MemberAssignment, Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../../connect/task-assignment.ts';
 
 export function taskKey({ connector, task }: TaskId): string {
   return `${connector}\0${String(task)}`;

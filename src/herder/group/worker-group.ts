@@ -1,9 +1,9 @@
 import { idle, sleep } from '../../async/sleep.ts';
-import type { TaskId } from '../../connect/tasks/task-assignment.ts';
+import type { TaskId } from '../../connect/task-assignment.ts';
 import { RequestError, toError } from '../../errors.ts';
 import { Signal, type Generation, type KafkaGroup } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { ClusterView, DrainablePlacement, GroupWorker, WorkListener } from '../placement.ts';
+import type { ClusterView, DrainablePlacement, GroupWorker, WorkListener } from './placement.ts';
 import { Arrivals } from './arrivals.ts';
 import { readToEnd } from './config-sync.ts';
 import { isSluice } from './foreign-members.ts';

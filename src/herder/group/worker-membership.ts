@@ -8,7 +8,7 @@ import {
   type MemberState,
 } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { GroupWorker } from '../placement.ts';
+import type { GroupWorker } from './placement.ts';
 import { ForeignMembers, markedClientId, removeStaleMember } from './foreign-members.ts';
 import type { OwnWork } from './own-work.ts';
 import type { WatchedMember } from './session-watch.ts';

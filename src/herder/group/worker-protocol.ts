@@ -2,7 +2,7 @@ import { ConnectError, toError } from '../../errors.ts';
 import type { GroupProtocol, LeaderView } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { SpacedLines } from '../../observe/spaced-lines.ts';
-import type { GroupWorker } from '../placement.ts';
+import type { GroupWorker } from './placement.ts';
 import { readToEnd } from './config-sync.ts';
 import { assignEagerly, CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
 import {

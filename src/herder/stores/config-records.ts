@@ -1,6 +1,6 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { TargetState } from '../../connect/tasks/task-assignment.ts';
-import type { ConnectorState, RestartRequest, SessionKey } from '../config-state.ts';
+import type { TargetState } from '../../connect/task-assignment.ts';
+import type { ConnectorState, RestartRequest, SessionKey } from './config-state.ts';
 
 /** A change that a record of the config topic made. */
 export type ConfigChange =

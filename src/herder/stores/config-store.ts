@@ -1,7 +1,7 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { TargetState } from '../../connect/tasks/task-assignment.ts';
+import type { TargetState } from '../../connect/task-assignment.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { ConfigListener, ConnectorState, RestartRequest, SessionKey } from '../config-state.ts';
+import type { ConfigListener, ConnectorState, RestartRequest, SessionKey } from './config-state.ts';
 import { ConfigRecords, configRecord, type ConfigChange } from './config-records.ts';
 import type { LeaderWriter } from './leader-writer.ts';
 import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';

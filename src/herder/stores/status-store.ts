@@ -1,4 +1,4 @@
-import { taskText, type TaskId } from '../../connect/tasks/task-assignment.ts';
+import { taskText, type TaskId } from '../../connect/task-assignment.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';
 

@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import { javaHashMapOrder } from '../../java/java-hash-order.ts';
-import { AnswerReader } from '../answer-reader.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
 import { DamagedAnswerError } from '../errors.ts';
 import {
   NO_GENERATION,

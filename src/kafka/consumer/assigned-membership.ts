@@ -6,7 +6,7 @@ import { CommitRefusedError, KafkaError } from '../errors.ts';
 import { GroupFigures } from '../group/group-figures.ts';
 import type { PartitionsById } from '../group/consumer-heartbeat-protocol.ts';
 import { HeartbeatMember, type HeartbeatSubscription } from '../group/heartbeat-member.ts';
-import type { TopicInterest } from '../topic-metadata.ts';
+import type { TopicInterest } from '../connections/topic-metadata.ts';
 import type { HeldPartitions } from './held-partitions.ts';
 import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';

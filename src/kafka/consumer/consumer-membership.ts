@@ -15,8 +15,8 @@ import { waitIfRetriable, type HeldPartitions } from './held-partitions.ts';
 import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';
 import { SpacedLines } from '../../observe/spaced-lines.ts';
-import { backoffOf } from '../retry.ts';
-import type { TopicInterest } from '../topic-metadata.ts';
+import { backoffOf } from '../connections/retry.ts';
+import type { TopicInterest } from '../connections/topic-metadata.ts';
 
 /**
  * The consumer's side of its group: joins in the background, calls the listener only from `coordinate`.

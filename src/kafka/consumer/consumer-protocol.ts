@@ -1,5 +1,5 @@
 import type { TopicPartition } from '../../data/record.ts';
-import { AnswerReader } from '../answer-reader.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
 import { compare } from '../assignors/assignor.ts';
 import { int16, int32, string, topicsOf, writeTopicPartitions } from '../assignors/member-bytes.ts';
 

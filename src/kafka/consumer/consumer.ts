@@ -5,7 +5,7 @@ import type { TopicPartition } from '../../data/record.ts';
 import { ConfigError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConsumedRecord, Consumer, Handover, PartitionLag, PartitionPosition, RebalanceListener } from '../api.ts';
-import { Cluster } from '../cluster.ts';
+import { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { AssignedMembership } from './assigned-membership.ts';
 import { ConsumerMembership } from './consumer-membership.ts';
@@ -19,10 +19,10 @@ import { ownedRecord } from '../records/owned-record.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { ConsumerFigures } from '../metrics/consumer-figures.ts';
 import { NetworkFigures } from '../metrics/network-figures.ts';
-import { backoffOf, retry } from '../retry.ts';
+import { backoffOf, retry } from '../connections/retry.ts';
 import { Signal } from '../../async/signal.ts';
 import { StartPositions } from './start-positions.ts';
-import { TopicMetadata, type TopicInterest } from '../topic-metadata.ts';
+import { TopicMetadata, type TopicInterest } from '../connections/topic-metadata.ts';
 
 /** A caller that finds records at every poll must not keep sockets and timers of the process from their turn. */
 const YIELD_AFTER_MS = 5;

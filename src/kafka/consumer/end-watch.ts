@@ -1,6 +1,6 @@
 import type { Logger } from '../../observe/logger.ts';
-import type { Cluster } from '../cluster.ts';
-import type { TopicMetadata } from '../topic-metadata.ts';
+import type { Cluster } from '../connections/cluster.ts';
+import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import { leadersOf } from './leaders.ts';
 import { listOffsets, OffsetTime } from './offsets.ts';
 import type { PartitionBuffer } from './partition-buffer.ts';

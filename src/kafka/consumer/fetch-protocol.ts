@@ -1,6 +1,6 @@
-import { AnswerReader } from '../answer-reader.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
 import { Encoder, type LibraryCall, type LibraryEncoder } from '../library/kafkajs-internals.ts';
-import { highestVersion, ownCall, type Call } from '../protocol.ts';
+import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 import type { AbortedTransaction } from '../records/record-set.ts';
 
 /**

@@ -2,7 +2,7 @@ import { idle } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from '../errors.ts';
@@ -13,9 +13,9 @@ import { ConsumerFigures } from '../metrics/consumer-figures.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { unpackedLimit } from '../records/unpacked-limit.ts';
-import { backoffOf } from '../retry.ts';
+import { backoffOf } from '../connections/retry.ts';
 import { Signal } from '../../async/signal.ts';
-import type { TopicMetadata } from '../topic-metadata.ts';
+import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
 /** While some partitions wait for the caller to take records, the others are not waited for this long at most. */
 const SHORT_WAIT_MS = 25;

@@ -4,7 +4,7 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { RebalanceListener } from '../api.ts';
 import { isRetriable } from '../errors.ts';
-import type { TopicMetadata } from '../topic-metadata.ts';
+import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import type { Fetcher } from './fetcher.ts';
 import type { GroupIdentity } from './offsets.ts';
 import type { StartPositions } from './start-positions.ts';

@@ -1,6 +1,6 @@
 import type { TopicPartition } from '../../data/record.ts';
-import type { Cluster } from '../cluster.ts';
-import type { TopicMetadata } from '../topic-metadata.ts';
+import type { Cluster } from '../connections/cluster.ts';
+import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import type { Leaders } from './offsets.ts';
 
 /** Of partitions that `metadata` may not know, because nobody is interested in their topics. */

@@ -1,11 +1,11 @@
 import type { TopicPartition } from '../../data/record.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Handover, TopicPredicate } from '../api.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { CommitRefusedError } from '../errors.ts';
 import type { GroupFigures } from '../group/group-figures.ts';
-import type { TopicInterest, TopicMetadata } from '../topic-metadata.ts';
+import type { TopicInterest, TopicMetadata } from '../connections/topic-metadata.ts';
 import type { HeldPartitions } from './held-partitions.ts';
 import type { GroupIdentity } from './offsets.ts';
 import type { StartPositions } from './start-positions.ts';

@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../../data/record.ts';
-import { AnswerReader } from '../answer-reader.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
 import { Encoder, type LibraryCall, type LibraryEncoder } from '../library/kafkajs-internals.ts';
-import { ownCall } from '../protocol.ts';
+import { ownCall } from '../protocol/protocol.ts';
 
 /**
  * The requests about offsets in the versions that speak of leader epochs (KIP-320), which the library does not know:

@@ -1,10 +1,10 @@
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { PartitionPosition } from '../api.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { BrokerUnreachableError, CommitRefusedError, DamagedAnswerError, KafkaError, isRetriable } from '../errors.ts';
-import { offsetDeleteCall } from '../offset-delete-protocol.ts';
+import { offsetDeleteCall } from './offset-delete-protocol.ts';
 import {
   epochEndsCall,
   listOffsetsCall,

@@ -2,9 +2,9 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { SluiceError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { PartitionPosition } from '../api.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
-import type { TopicMetadata } from '../topic-metadata.ts';
+import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import { epochEnds, listOffsets, OffsetTime } from './offsets.ts';
 
 /** A position, and the epoch of the record before it. */

@@ -3,15 +3,15 @@ import type { Backoff } from '../../async/backoff.ts';
 import { SluiceError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { PartitionPosition } from '../api.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { Fetcher } from './fetcher.ts';
-import { backoffOf } from '../retry.ts';
+import { backoffOf } from '../connections/retry.ts';
 import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
 import { NewPartitions } from './new-partitions.ts';
 import { PositionCheck, type EpochPosition } from './position-check.ts';
 import type { PartitionBuffer } from './partition-buffer.ts';
-import type { TopicMetadata } from '../topic-metadata.ts';
+import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
 /** Where reading begins: at the committed offset, else (or when that offset is gone) where `auto.offset.reset` says. */
 export class StartPositions {

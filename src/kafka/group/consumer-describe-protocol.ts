@@ -1,6 +1,6 @@
-import { AnswerReader } from '../answer-reader.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
-import { ownCall } from '../protocol.ts';
+import { ownCall } from '../protocol/protocol.ts';
 
 const VERSION = 0;
 const NO_TAGS = 0;

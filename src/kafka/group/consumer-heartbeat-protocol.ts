@@ -1,7 +1,7 @@
-import { AnswerReader } from '../answer-reader.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
 import { KafkaError } from '../errors.ts';
 import { Encoder } from '../library/kafkajs-internals.ts';
-import { highestVersion, ownCall, type Call } from '../protocol.ts';
+import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 
 /** Partitions by the id of their topic, as Kafka's tools print ids. */
 export type PartitionsById = ReadonlyMap<string, readonly number[]>;

@@ -1,8 +1,8 @@
-import type { AnswerReader } from '../answer-reader.ts';
-import type { Cluster } from '../cluster.ts';
+import type { AnswerReader } from '../protocol/answer-reader.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
-import { libraryCall, type Api } from '../protocol.ts';
+import { libraryCall, type Api } from '../protocol/protocol.ts';
 import { leaveGroup } from './member-requests.ts';
 
 /** A member as the broker describes it. */

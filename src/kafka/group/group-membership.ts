@@ -2,7 +2,7 @@ import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ClientProperties } from '../api.ts';
 import { connectionConfig } from '../config/client-config.ts';
-import { Cluster } from '../cluster.ts';
+import { Cluster } from '../connections/cluster.ts';
 import { NetworkFigures } from '../metrics/network-figures.ts';
 import { groupMembers, removeMembers, type DescribedMember } from './group-members.ts';
 import { GroupFigures } from './group-figures.ts';

@@ -3,10 +3,10 @@ import { Signal } from '../../async/signal.ts';
 import { within } from '../../async/within.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { KafkaError, isRetriable } from '../errors.ts';
-import { backoffOf } from '../retry.ts';
+import { backoffOf } from '../connections/retry.ts';
 import { consumerDescribeCall } from './consumer-describe-protocol.ts';
 import type { GroupFigures } from './group-figures.ts';
 import {

@@ -1,6 +1,6 @@
-import { AnswerReader } from '../answer-reader.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
-import { Apis, highestVersion, libraryCall, ownCall, type Call, type JoinGroupAnswer } from '../protocol.ts';
+import { Apis, highestVersion, libraryCall, ownCall, type Call, type JoinGroupAnswer } from '../protocol/protocol.ts';
 
 /** Flexible; a static leader that comes back is told that the group stays as it is (KIP-814). */
 const WITH_SKIPPED_ASSIGNMENT = 9;

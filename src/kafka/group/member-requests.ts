@@ -1,7 +1,7 @@
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
-import { Apis, libraryCall } from '../protocol.ts';
+import { Apis, libraryCall } from '../protocol/protocol.ts';
 import type { Generation, GroupOptions } from './group-protocol.ts';
 
 /** Beyond the time that the broker itself waits for the rest of the group at JoinGroup and SyncGroup. */

@@ -3,7 +3,7 @@ import { topicPartitionKey } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { PackedRecords } from '../../data/packed-records.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
 import { ClosedError, DamagedAnswerError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
 import type { ProducerFigures } from '../metrics/producer-figures.ts';
@@ -11,10 +11,10 @@ import { produceCall, type ProduceAnswer } from './produce-protocol.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
 import { writeBatch, type RecordList } from '../records/record-batch-writer.ts';
-import { backoffOf } from '../retry.ts';
+import { backoffOf } from '../connections/retry.ts';
 import { SendQueue, stampOf, type Delivery, type PendingBatch } from './send-queue.ts';
 import { Signal } from '../../async/signal.ts';
-import type { TopicMetadata } from '../topic-metadata.ts';
+import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
 /** The broker does not know the numbers before these any more. */
 const NUMBERS_LOST: ReadonlySet<number> = new Set([

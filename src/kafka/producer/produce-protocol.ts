@@ -1,6 +1,6 @@
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
-import { AnswerReader } from '../answer-reader.ts';
-import { ownCall } from '../protocol.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ownCall } from '../protocol/protocol.ts';
 
 /** Produce version 7 (Kafka 2.1): the first that takes zstd. */
 const VERSION = 7;

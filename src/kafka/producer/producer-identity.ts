@@ -1,8 +1,8 @@
 import type { TopicPartition } from '../../data/record.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
-import { Apis, libraryCall } from '../protocol.ts';
+import { Apis, libraryCall } from '../protocol/protocol.ts';
 
 export interface ProducerId {
   readonly producerId: number;

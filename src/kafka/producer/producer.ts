@@ -5,7 +5,7 @@ import { ConnectError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ProducedRecord, Producer, SendFailure } from '../api.ts';
 import { BatchSender } from './batch-sender.ts';
-import { Cluster } from '../cluster.ts';
+import { Cluster } from '../connections/cluster.ts';
 import { requireWritable } from '../records/codecs.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
@@ -16,9 +16,9 @@ import { partitionOfKey } from './partitioner.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import { anonymous, IdempotentIdentity, type ProducerIdentity } from './producer-identity.ts';
 import { recordsOf, serializedSize, sizeBound } from '../records/record-batch-writer.ts';
-import { backoffOf, retry } from '../retry.ts';
+import { backoffOf, retry } from '../connections/retry.ts';
 import { Delivery } from './send-queue.ts';
-import { TopicMetadata } from '../topic-metadata.ts';
+import { TopicMetadata } from '../connections/topic-metadata.ts';
 
 /** Half of what brokers take as one batch by default (`max.message.bytes` 1 MB), whatever compression makes of it. */
 const MAX_BATCH_BYTES = 512 * 1024;

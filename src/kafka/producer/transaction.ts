@@ -1,13 +1,13 @@
 import { Backoff } from '../../async/backoff.ts';
 import { sleep } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connections/cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
 import type { LibraryCall } from '../library/kafkajs-internals.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
-import { Apis, libraryCall } from '../protocol.ts';
-import { backoffOf, retry } from '../retry.ts';
+import { Apis, libraryCall } from '../protocol/protocol.ts';
+import { backoffOf, retry } from '../connections/retry.ts';
 
 /** The coordinator is still writing the markers of the transaction before this one (Java's producer waits 20 ms). */
 const CONCURRENT_MS = { first: 2, max: 20 };

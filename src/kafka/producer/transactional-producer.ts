@@ -3,7 +3,7 @@ import type { Logger } from '../../observe/logger.ts';
 import { PackedRecords } from '../../data/packed-records.ts';
 import type { ProducedRecord, SendFailure, TransactionalProducer } from '../api.ts';
 import { recordsOf } from '../records/record-batch-writer.ts';
-import { Cluster } from '../cluster.ts';
+import { Cluster } from '../connections/cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError } from '../errors.ts';
 import { NetworkFigures } from '../metrics/network-figures.ts';

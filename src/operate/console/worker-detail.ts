@@ -1,6 +1,6 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { InternalTopics } from '../../herder/internal-topics.ts';
-import type { PastRebalance } from '../../herder/placement.ts';
+import type { PastRebalance } from '../../herder/group/placement.ts';
 import type { ThreadName, ThreadView, WorkerThreads } from '../../observe/thread-figures.ts';
 import { slowest } from '../../observe/thread-figures.ts';
 import { SLUICE_VERSION } from '../../version.ts';

@@ -2,9 +2,9 @@ import type { ReplayAssignment } from '../../connect/dead-letters/replay-assignm
 import { SinkRecordConverter } from '../../connect/pipeline/record-converter.ts';
 import { SinkTaskRunner } from '../../connect/sink/sink-task-runner.ts';
 import type { BuiltTask, TaskBuilder } from '../../connect/tasks/built-task.ts';
-import type { TaskAssignment, TaskEvent } from '../../connect/tasks/task-assignment.ts';
+import type { TaskAssignment, TaskEvent } from '../../connect/task-assignment.ts';
 import type { FixedProperties, TaskClients } from '../../connect/tasks/task-clients.ts';
-import type { TaskFactory } from '../../connect/tasks/task-factory.ts';
+import type { TaskFactory } from '../../connect/hosting/task-factory.ts';
 import type { TaskMeasures } from '../../connect/tasks/task-measures.ts';
 import type { TaskRuntime } from '../../connect/tasks/task-runner.ts';
 import { ConfigError } from '../../errors.ts';

@@ -1,12 +1,12 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { TaskAssignment, TaskEvent } from '../../connect/tasks/task-assignment.ts';
-import type { TaskHosting } from '../../connect/tasks/task-hosting.ts';
+import type { TaskAssignment, TaskEvent } from '../../connect/task-assignment.ts';
+import type { TaskHosting } from '../../connect/hosting/task-hosting.ts';
 import { SerialQueue } from '../../async/serial-queue.ts';
 import { RequestError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { ConnectorState } from '../../herder/config-state.ts';
+import type { ConnectorState } from '../../herder/stores/config-state.ts';
 import type { HerderListener } from '../../herder/herder-listener.ts';
-import { mayWork, type Placement } from '../../herder/placement.ts';
+import { mayWork, type Placement } from '../../herder/group/placement.ts';
 import type { ConfigStore } from '../../herder/stores/config-store.ts';
 import type { OwnStore } from '../../herder/stores/own-store.ts';
 import { withChain } from './replay-chain.ts';

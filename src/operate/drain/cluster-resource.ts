@@ -2,7 +2,7 @@ import type { Herder } from '../../herder/herder.ts';
 import { arrayOf } from '../../json/open-api.ts';
 import { SMALL_BODY_BYTES, type SignedBodies } from '../../rest/internal-resource.ts';
 import { CLUSTER, GROUP_WORKER, type GroupWorkerAnswer } from './cluster-answers.ts';
-import { taskText } from '../../connect/tasks/task-assignment.ts';
+import { taskText } from '../../connect/task-assignment.ts';
 import { RequestError } from '../../errors.ts';
 import type { DrainedWorker, WorkerDrains } from './worker-drains.ts';
 import type { ThreadName, ThreadView, WorkerThreads } from '../../observe/thread-figures.ts';

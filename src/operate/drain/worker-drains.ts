@@ -1,8 +1,8 @@
 import { RequestError, toError } from '../../errors.ts';
-import type { SessionKey } from '../../herder/config-state.ts';
+import type { SessionKey } from '../../herder/stores/config-state.ts';
 import { NotOwnerError } from '../../herder/not-owner-error.ts';
 import type { PeerClient } from '../../herder/peer-client.ts';
-import type { DrainablePlacement, GroupWorker } from '../../herder/placement.ts';
+import type { DrainablePlacement, GroupWorker } from '../../herder/group/placement.ts';
 import { signedHeaders } from '../../herder/request-signature.ts';
 
 export type DrainState = 'running' | 'draining' | 'drained';

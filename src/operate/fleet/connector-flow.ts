@@ -1,6 +1,6 @@
 import type { StageFigures } from '../../connect/pipeline/stage-times.ts';
 import type { TaskPart } from '../../connect/api.ts';
-import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
 import type { CommittedLag, TopicLag } from '../health/committed-lags.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 

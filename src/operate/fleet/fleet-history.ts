@@ -1,4 +1,4 @@
-import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
 import type { CommittedLag } from '../health/committed-lags.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from '../../herder/connector-directory.ts';
 import type { OffsetsPreview } from '../../herder/offsets-preview.ts';
-import type { Placement } from '../../herder/placement.ts';
+import type { Placement } from '../../herder/group/placement.ts';
 
 /** Records of a topic that a connector has not delivered. */
 export interface TopicLag {

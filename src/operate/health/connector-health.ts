@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { taskText } from '../../connect/tasks/task-assignment.ts';
-import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import { taskText } from '../../connect/task-assignment.ts';
+import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from '../../herder/connector-directory.ts';
 import type { Status } from '../../herder/stores/status-store.ts';

@@ -1,6 +1,6 @@
 import type { TaskPart } from '../../connect/api.ts';
-import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
-import { taskText, type TaskId } from '../../connect/tasks/task-assignment.ts';
+import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
+import { taskText, type TaskId } from '../../connect/task-assignment.ts';
 import type { ThreadName } from '../../observe/thread-figures.ts';
 import type { TaskFigures } from './verdict.ts';
 

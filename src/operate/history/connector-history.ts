@@ -1,6 +1,6 @@
 import { SerialQueue } from '../../async/serial-queue.ts';
 import { within } from '../../async/within.ts';
-import type { TargetState } from '../../connect/tasks/task-assignment.ts';
+import type { TargetState } from '../../connect/task-assignment.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { RequestError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';

@@ -1,4 +1,4 @@
-import type { TargetState } from '../../connect/tasks/task-assignment.ts';
+import type { TargetState } from '../../connect/task-assignment.ts';
 import { CHANGES, type Actor, type Change } from '../../herder/recorded-change.ts';
 import type { StoredJson } from '../../herder/stores/own-store.ts';
 

@@ -1,5 +1,5 @@
 import { connectMetrics, type MetricSet } from '../../observe/metrics/metric-set.ts';
-import type { ClusterView } from '../../herder/placement.ts';
+import type { ClusterView } from '../../herder/group/placement.ts';
 
 /** A worker's place in its group. */
 export function clusterMetrics(view: ClusterView, workerId: string): readonly MetricSet[] {

@@ -1,4 +1,4 @@
-import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
 import { connectMetrics, type MetricSet } from '../../observe/metrics/metric-set.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from '../../herder/connector-directory.ts';
 import type { MetricsSource } from './metrics-source.ts';

@@ -1,11 +1,11 @@
-import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
 import type { ThreadName } from '../../observe/thread-figures.ts';
 import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import type { ReplayFigures } from '../dead-letters/replay-figures.ts';
 import type { RestartFigures } from '../restarts/restart-counts.ts';
 import type { CommittedLags } from '../health/committed-lags.ts';
 import type { Verdict } from '../health/verdict.ts';
-import type { ClusterView, Placement } from '../../herder/placement.ts';
+import type { ClusterView, Placement } from '../../herder/group/placement.ts';
 
 /** What metrics are made of, asked anew for each page. */
 export interface MetricsSource {

@@ -1,4 +1,4 @@
-import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
 import type { MetricsPage } from '../../observe/metrics/metrics-page.ts';
 
 /** Parts of a task (a table, a missing topic), which Connect does not have. */

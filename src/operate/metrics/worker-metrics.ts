@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
 import type { NamingName } from '../../observe/metrics/metric-names.ts';
 import { mergedSets } from '../../observe/metrics/merged-sets.ts';
 import { connectMetrics, type MetricSet } from '../../observe/metrics/metric-set.ts';

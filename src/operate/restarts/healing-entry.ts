@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { withoutLimits } from '../../config/rate-limit-options.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { FailureKind } from '../../connect/tasks/task-failure.ts';
-import { taskText } from '../../connect/tasks/task-assignment.ts';
-import type { ConnectorState } from '../../herder/config-state.ts';
+import type { FailureKind } from '../../connect/task-failure.ts';
+import { taskText } from '../../connect/task-assignment.ts';
+import type { ConnectorState } from '../../herder/stores/config-state.ts';
 import type { RestartTarget } from '../../herder/herder-listener.ts';
 import type { StoredJson } from '../../herder/stores/own-store.ts';
 

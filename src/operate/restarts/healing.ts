@@ -1,12 +1,12 @@
 import { restartSettings, restartKeys, type RestartSettings } from '../../config/restart-options.ts';
 import type { ConfigResolver } from '../../config/providers/config-resolver.ts';
 import type { RawConfig } from '../../config/parse.ts';
-import type { Failure } from '../../connect/tasks/task-failure.ts';
+import type { Failure } from '../../connect/task-failure.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { within } from '../../async/within.ts';
 import type { ConnectorChange, HerderListener } from '../../herder/herder-listener.ts';
-import { mayWork, type Placement } from '../../herder/placement.ts';
+import { mayWork, type Placement } from '../../herder/group/placement.ts';
 import type { ConfigStore } from '../../herder/stores/config-store.ts';
 import type { OwnStore } from '../../herder/stores/own-store.ts';
 import { HealingBook } from './healing-book.ts';

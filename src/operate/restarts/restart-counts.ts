@@ -1,4 +1,4 @@
-import type { FailureKind } from '../../connect/tasks/task-failure.ts';
+import type { FailureKind } from '../../connect/task-failure.ts';
 import type { MetricsPage } from '../../observe/metrics/metrics-page.ts';
 import type { RestartTarget } from '../../herder/herder-listener.ts';
 

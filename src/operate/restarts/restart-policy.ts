@@ -1,5 +1,5 @@
 import type { RestartSettings } from '../../config/restart-options.ts';
-import type { FailureKind } from '../../connect/tasks/task-failure.ts';
+import type { FailureKind } from '../../connect/task-failure.ts';
 
 /** Whether, and when, what has failed is started again. */
 export type RestartDecision =

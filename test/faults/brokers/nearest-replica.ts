@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createKafkaClient } from '../../../src/kafka/client.ts';
-import { Cluster } from '../../../src/kafka/cluster.ts';
+import { createKafkaClient } from '../../../src/kafka/client/client.ts';
+import { Cluster } from '../../../src/kafka/connections/cluster.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { rackOf } from '../../support/broker-cluster.ts';
 import { uniqueName } from '../../support/services.ts';

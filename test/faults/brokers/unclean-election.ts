@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKafkaClient } from '../../../src/kafka/client.ts';
+import { createKafkaClient } from '../../../src/kafka/client/client.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import type { BrokerCluster } from '../../support/broker-cluster.ts';
 import { REPLICATED_WORKER } from '../../support/cluster-load.ts';

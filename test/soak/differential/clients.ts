@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { LocalKafka } from '../../../src/dev/kafka.ts';
 import type { KafkaClient } from '../../../src/kafka/api.ts';
-import { createKafkaClient } from '../../../src/kafka/client.ts';
+import { createKafkaClient } from '../../../src/kafka/client/client.ts';
 import { BrokerCluster } from '../../support/broker-cluster.ts';
 import { JavaPeer } from '../../support/java-peer.ts';
 import { ownBroker } from '../../support/services.ts';

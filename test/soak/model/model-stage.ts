@@ -1,4 +1,4 @@
-import { createKafkaClient } from '../../../src/kafka/client.ts';
+import { createKafkaClient } from '../../../src/kafka/client/client.ts';
 import type { Admin, ClientProperties, KafkaClient } from '../../../src/kafka/api.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { KafkaTraffic } from '../../support/kafka-traffic.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { SinkTask } from '../../../src/connect/api.ts';
 import { PolledRecords } from '../../../src/connect/sink/polled-records.ts';
 import { RecordCare } from '../../../src/connect/sink/record-care.ts';
-import type { TaskCare } from '../../../src/connect/tasks/task-assignment.ts';
+import type { TaskCare } from '../../../src/connect/task-assignment.ts';
 import { PLAN, type PlannableTransformation } from '../../../src/connect/pipeline/struct-plan.ts';
 import type { SinkRecordBlock } from '../../../src/data/message-block.ts';
 import { TransformationChain } from '../../../src/connect/pipeline/transformation-chain.ts';

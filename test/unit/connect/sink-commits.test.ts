@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SinkTaskRunner } from '../../../src/connect/sink/sink-task-runner.ts';
 import type { SinkTask, SinkTaskContext } from '../../../src/connect/api.ts';
-import type { TaskCare } from '../../../src/connect/tasks/task-assignment.ts';
+import type { TaskCare } from '../../../src/connect/task-assignment.ts';
 import type { ConsumedBlock, Consumer, RebalanceListener } from '../../../src/kafka/api.ts';
 import { CommitRefusedError } from '../../../src/kafka/errors.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { StageTimes } from '../../../src/connect/pipeline/stage-times.ts';
 import { connectorFlow } from '../../../src/operate/fleet/connector-flow.ts';
-import type { TaskReport } from '../../../src/connect/tasks/task-hosting.ts';
+import type { TaskReport } from '../../../src/connect/hosting/task-hosting.ts';
 
 describe('times of the stages of a task', () => {
   it('are of one record in 256, and of one slice of structs in 128', () => {

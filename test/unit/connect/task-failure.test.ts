@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { failureFor, failureOf } from '../../../src/connect/tasks/task-failure.ts';
+import { failureFor, failureOf } from '../../../src/connect/task-failure.ts';
 import { toDatabaseError } from '../../../plugins/database/executor/sqlstate.ts';
 import { ConfigError, ConnectError, DataError, RetriableError, UnavailableError } from '../../../src/errors.ts';
 import {

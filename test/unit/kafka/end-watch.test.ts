@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Cluster } from '../../../src/kafka/cluster.ts';
+import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
 import { EndWatch } from '../../../src/kafka/consumer/end-watch.ts';
 import { PartitionBuffer } from '../../../src/kafka/consumer/partition-buffer.ts';
-import type { TopicMetadata } from '../../../src/kafka/topic-metadata.ts';
+import type { TopicMetadata } from '../../../src/kafka/connections/topic-metadata.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { FrameReader } from '../../../src/kafka/library/frame-reader.ts';
+import { FrameReader } from '../../../src/kafka/connections/frame-reader.ts';
 
 function framed(answer: Buffer): Buffer {
   const size = Buffer.alloc(4);

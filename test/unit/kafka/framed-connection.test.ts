@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
-import { FramedConnection } from '../../../src/kafka/library/framed-connection.ts';
+import { FramedConnection } from '../../../src/kafka/connections/framed-connection.ts';
 import { libraryLogger, type RequestQueue, type SaslOptions } from '../../../src/kafka/library/kafkajs-internals.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Cluster } from '../../../src/kafka/cluster.ts';
+import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
 import { ErrorCode } from '../../../src/kafka/error-codes.ts';
 import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
 import { GroupMember } from '../../../src/kafka/group/group-member.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { AnswerReader } from '../../../src/kafka/answer-reader.ts';
-import type { Cluster } from '../../../src/kafka/cluster.ts';
+import { AnswerReader } from '../../../src/kafka/protocol/answer-reader.ts';
+import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
 import { ErrorCode } from '../../../src/kafka/error-codes.ts';
 import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
 import type { HeartbeatAnswer, PartitionsById } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
 import { HeartbeatMember, type HeartbeatState } from '../../../src/kafka/group/heartbeat-member.ts';
 import type { LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
-import type { Call } from '../../../src/kafka/protocol.ts';
+import type { Call } from '../../../src/kafka/protocol/protocol.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { until } from '../../support/until.ts';
 

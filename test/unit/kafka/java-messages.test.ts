@@ -7,7 +7,7 @@ import { consumerHeartbeatCall, type MemberHeartbeat } from '../../../src/kafka/
 import { consumerDescribeCall } from '../../../src/kafka/group/consumer-describe-protocol.ts';
 import { joinGroupCall } from '../../../src/kafka/group/join-protocol.ts';
 import { apiKeys, type ApiRanges, type LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
-import type { Call } from '../../../src/kafka/protocol.ts';
+import type { Call } from '../../../src/kafka/protocol/protocol.ts';
 
 /** Bodies as kafka-clients 4.3.1 writes them, by message and version. */
 const java = JSON.parse(readFileSync(new URL('./java-messages.json', import.meta.url), 'utf8')) as Record<

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Cluster } from '../../../src/kafka/cluster.ts';
+import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
 import { consumerConfig } from '../../../src/kafka/config/consumer-config.ts';
 import type { FetchedPartition } from '../../../src/kafka/consumer/fetch-protocol.ts';
 import { Fetcher } from '../../../src/kafka/consumer/fetcher.ts';
 import { ErrorCode } from '../../../src/kafka/error-codes.ts';
 import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
-import type { TopicMetadata } from '../../../src/kafka/topic-metadata.ts';
+import type { TopicMetadata } from '../../../src/kafka/connections/topic-metadata.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { until } from '../../support/until.ts';
 

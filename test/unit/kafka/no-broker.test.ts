@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer as createWebServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { pino } from 'pino';
-import { createKafkaClient } from '../../../src/kafka/client.ts';
+import { createKafkaClient } from '../../../src/kafka/client/client.ts';
 import { refusalOf } from '../../support/refusal.ts';
 
 /** What a TLS listener answers to a client that speaks without TLS: a fatal alert, unexpected message. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
-import { logDirsCall } from '../../../src/kafka/log-dirs-protocol.ts';
-import { metadataCall, type MetadataAnswer } from '../../../src/kafka/metadata-protocol.ts';
-import { Apis, libraryCall, unsupportedReason, type Call } from '../../../src/kafka/protocol.ts';
+import { logDirsCall } from '../../../src/kafka/client/log-dirs-protocol.ts';
+import { metadataCall, type MetadataAnswer } from '../../../src/kafka/connections/metadata-protocol.ts';
+import { Apis, libraryCall, unsupportedReason, type Call } from '../../../src/kafka/protocol/protocol.ts';
 
 async function bodyOf(call: Call<MetadataAnswer>, maxVersion = 7): Promise<string> {
   return (await madeFor(call, maxVersion).request.encode()).buffer.toString('hex');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TaskAssignment } from '../../../src/connect/tasks/task-assignment.ts';
+import type { TaskAssignment } from '../../../src/connect/task-assignment.ts';
 import type { RecordRange } from '../../../src/observe/work-place.ts';
 import type { ThreadEnd } from '../../../src/threads/running-thread.ts';
 import { Suspects } from '../../../src/threads/suspects.ts';

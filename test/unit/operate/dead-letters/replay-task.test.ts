@@ -6,9 +6,9 @@ import type { ReplayProgress } from '../../../../src/connect/dead-letters/replay
 import { ErrorPolicy, type FailureContext } from '../../../../src/connect/pipeline/error-policy.ts';
 import { SinkRecordConverter, type Converters } from '../../../../src/connect/pipeline/record-converter.ts';
 import { TransformationChain } from '../../../../src/connect/pipeline/transformation-chain.ts';
-import type { TaskAssignment, TaskEvent } from '../../../../src/connect/tasks/task-assignment.ts';
+import type { TaskAssignment, TaskEvent } from '../../../../src/connect/task-assignment.ts';
 import type { FixedProperties } from '../../../../src/connect/tasks/task-clients.ts';
-import type { TaskFactory } from '../../../../src/connect/tasks/task-factory.ts';
+import type { TaskFactory } from '../../../../src/connect/hosting/task-factory.ts';
 import type { ConnectRecord, SinkRecord, TopicPartition } from '../../../../src/data/record.ts';
 import { DataError } from '../../../../src/errors.ts';
 import type {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ReplayProgress } from '../../../../src/connect/dead-letters/replay-assignment.ts';
-import type { TargetState, TaskAssignment, TaskId } from '../../../../src/connect/tasks/task-assignment.ts';
-import type { TaskHosting } from '../../../../src/connect/tasks/task-hosting.ts';
+import type { TargetState, TaskAssignment, TaskId } from '../../../../src/connect/task-assignment.ts';
+import type { TaskHosting } from '../../../../src/connect/hosting/task-hosting.ts';
 import { RequestError } from '../../../../src/errors.ts';
-import type { ConnectorState } from '../../../../src/herder/config-state.ts';
+import type { ConnectorState } from '../../../../src/herder/stores/config-state.ts';
 import { OffsetSet } from '../../../../src/operate/dead-letters/offset-set.ts';
 import { Replays, type ReplayEnd } from '../../../../src/operate/dead-letters/replays.ts';
 import { replayKey, replayView, type StoredReplay } from '../../../../src/operate/dead-letters/stored-replay.ts';
-import { SoleWorker } from '../../../../src/herder/placement.ts';
+import { SoleWorker } from '../../../../src/herder/group/placement.ts';
 import { OwnStore } from '../../../../src/herder/stores/own-store.ts';
 import { MemoryLog } from '../../../../src/herder/stores/record-log.ts';
 import { silentLogger } from '../../../../src/observe/logger.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { NotOwnerError } from '../../../../src/herder/not-owner-error.ts';
 import type { PeerRequest } from '../../../../src/herder/peer-client.ts';
-import type { GroupWorker } from '../../../../src/herder/placement.ts';
+import type { GroupWorker } from '../../../../src/herder/group/placement.ts';
 import { signatureCheck } from '../../../../src/herder/request-signature.ts';
 import { WorkerDrains } from '../../../../src/operate/drain/worker-drains.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TaskReport } from '../../../../src/connect/tasks/task-hosting.ts';
+import type { TaskReport } from '../../../../src/connect/hosting/task-hosting.ts';
 import { FleetHistory, HISTORY_SERIES } from '../../../../src/operate/fleet/fleet-history.ts';
 
 const START = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import type { Failure } from '../../../../src/connect/tasks/task-failure.ts';
-import type { ConnectorState } from '../../../../src/herder/config-state.ts';
+import type { Failure } from '../../../../src/connect/task-failure.ts';
+import type { ConnectorState } from '../../../../src/herder/stores/config-state.ts';
 import { Healing } from '../../../../src/operate/restarts/healing.ts';
 import { targetText } from '../../../../src/operate/restarts/healing-entry.ts';
 import type { RestartTarget } from '../../../../src/herder/herder-listener.ts';

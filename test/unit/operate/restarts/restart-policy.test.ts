@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { restartSettings } from '../../../../src/config/restart-options.ts';
-import type { FailureKind } from '../../../../src/connect/tasks/task-failure.ts';
+import type { FailureKind } from '../../../../src/connect/task-failure.ts';
 import { decideRestart } from '../../../../src/operate/restarts/restart-policy.ts';
 
 const KINDS: readonly FailureKind[] = ['infrastructure', 'hang', 'memory', 'configuration', 'data', 'unknown'];

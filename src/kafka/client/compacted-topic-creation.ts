@@ -1,10 +1,10 @@
-import { sleep } from '../async/sleep.ts';
-import { ConfigError, ConnectError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { CompactedTopicOptions } from './api.ts';
+import { sleep } from '../../async/sleep.ts';
+import { ConfigError, ConnectError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { CompactedTopicOptions } from '../api.ts';
 import type { KafkaAdmin } from './admin.ts';
-import { ErrorCode } from './error-codes.ts';
-import { KafkaError, TimeoutError } from './errors.ts';
+import { ErrorCode } from '../error-codes.ts';
+import { KafkaError, TimeoutError } from '../errors.ts';
 
 const CLEANUP_POLICY = 'cleanup.policy';
 const APPEAR_MS = 30_000;

@@ -5,9 +5,9 @@ import {
   type ConnectionParameters,
   type LibraryCall,
   type RequestQueue,
-} from './kafkajs-internals.ts';
+} from '../library/kafkajs-internals.ts';
 import { toError } from '../../errors.ts';
-import { AnswerReader } from '../answer-reader.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
 
 /**
  * The library's connection with a reader of answers of its own: the library's copies an answer twice and keeps every piece

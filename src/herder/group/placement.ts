@@ -1,7 +1,7 @@
-import type { TaskId } from '../connect/tasks/task-assignment.ts';
-import type { GroupFigures } from '../kafka/group/group-membership.ts';
-import type { Work } from './group/group-bytes.ts';
-import { NO_HANDOVERS, type Handovers } from './group/handovers.ts';
+import type { TaskId } from '../../connect/task-assignment.ts';
+import type { GroupFigures } from '../../kafka/group/group-membership.ts';
+import type { Work } from './group-bytes.ts';
+import { NO_HANDOVERS, type Handovers } from './handovers.ts';
 
 /** Is told what this worker gets and has to give up. */
 export interface WorkListener {

@@ -1,9 +1,9 @@
-import { within } from '../async/within.ts';
-import { ConnectError, firstCause } from '../errors.ts';
-import type { ClientProperties } from './api.ts';
-import type { Logger } from '../observe/logger.ts';
+import { within } from '../../async/within.ts';
+import { ConnectError, firstCause } from '../../errors.ts';
+import type { ClientProperties } from '../api.ts';
+import type { Logger } from '../../observe/logger.ts';
 import { createKafkaClient } from './client.ts';
-import { isRetriable } from './errors.ts';
+import { isRetriable } from '../errors.ts';
 
 /** So long a broker may take to answer for the first time; with both waits it is known within 10 s that none does. */
 const PATIENCE: ClientProperties = {

@@ -1,5 +1,5 @@
-import type { ConnectorConfig } from '../connect/api.ts';
-import type { TargetState } from '../connect/tasks/task-assignment.ts';
+import type { ConnectorConfig } from '../../connect/api.ts';
+import type { TargetState } from '../../connect/task-assignment.ts';
 
 /** What the config topic says of one connector. */
 export interface ConnectorState {

@@ -1,7 +1,7 @@
-import type { TopicPartition } from '../data/record.ts';
-import { AnswerReader } from './answer-reader.ts';
-import { Encoder, type LibraryCall } from './library/kafkajs-internals.ts';
-import { ownCall } from './protocol.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
+import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
+import { ownCall } from '../protocol/protocol.ts';
 
 const VERSION = 0;
 

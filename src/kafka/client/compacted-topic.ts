@@ -1,15 +1,15 @@
-import { sleep } from '../async/sleep.ts';
-import { toError } from '../errors.ts';
-import type { TopicPartition } from '../data/record.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { CompactedTopic, CompactedTopicOptions, ConsumedRecord, ProducedRecord } from './api.ts';
+import { sleep } from '../../async/sleep.ts';
+import { toError } from '../../errors.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { CompactedTopic, CompactedTopicOptions, ConsumedRecord, ProducedRecord } from '../api.ts';
 import { KafkaAdmin } from './admin.ts';
 import { ensureCompactedTopic } from './compacted-topic-creation.ts';
-import { KafkaConsumer } from './consumer/consumer.ts';
-import type { ConsumerConfig } from './config/consumer-config.ts';
-import { ClosedError } from './errors.ts';
-import { KafkaProducer } from './producer/producer.ts';
-import type { ProducerConfig } from './config/producer-config.ts';
+import { KafkaConsumer } from '../consumer/consumer.ts';
+import type { ConsumerConfig } from '../config/consumer-config.ts';
+import { ClosedError } from '../errors.ts';
+import { KafkaProducer } from '../producer/producer.ts';
+import type { ProducerConfig } from '../config/producer-config.ts';
 
 const POLL_MS = 5000;
 /** No record tells of positions that are reached without one: of an empty topic, or where its beginning is. */

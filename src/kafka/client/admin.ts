@@ -1,11 +1,11 @@
-import { sleep } from '../async/sleep.ts';
-import type { TopicPartition } from '../data/record.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Admin, NewTopic, PartitionPosition } from './api.ts';
-import { Cluster } from './cluster.ts';
-import type { ConnectionConfig } from './config/connection-config.ts';
-import { ErrorCode, describeErrorCode } from './error-codes.ts';
-import { KafkaError } from './errors.ts';
+import { sleep } from '../../async/sleep.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { Admin, NewTopic, PartitionPosition } from '../api.ts';
+import { Cluster } from '../connections/cluster.ts';
+import type { ConnectionConfig } from '../config/connection-config.ts';
+import { ErrorCode, describeErrorCode } from '../error-codes.ts';
+import { KafkaError } from '../errors.ts';
 import {
   OffsetTime,
   commitOffsets,
@@ -14,12 +14,12 @@ import {
   listOffsets,
   placeOf,
   type Leaders,
-} from './consumer/offsets.ts';
-import { adminFigures } from './metrics/network-figures.ts';
-import type { MetadataAnswer } from './metadata-protocol.ts';
-import { Apis, libraryCall } from './protocol.ts';
-import { backoffOf, retry } from './retry.ts';
-import { fence } from './producer/transaction.ts';
+} from '../consumer/offsets.ts';
+import { adminFigures } from '../metrics/network-figures.ts';
+import type { MetadataAnswer } from '../connections/metadata-protocol.ts';
+import { Apis, libraryCall } from '../protocol/protocol.ts';
+import { backoffOf, retry } from '../connections/retry.ts';
+import { fence } from '../producer/transaction.ts';
 
 const TOPIC_RESOURCE = 2;
 const APPEAR_MS = 5000;

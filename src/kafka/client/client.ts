@@ -1,15 +1,15 @@
-import type { Logger } from '../observe/logger.ts';
+import type { Logger } from '../../observe/logger.ts';
 import { KafkaAdmin } from './admin.ts';
-import type { ClientProperties, KafkaClient } from './api.ts';
-import { connectionConfig } from './config/client-config.ts';
+import type { ClientProperties, KafkaClient } from '../api.ts';
+import { connectionConfig } from '../config/client-config.ts';
 import { KafkaCompactedTopic } from './compacted-topic.ts';
-import { KafkaConsumer } from './consumer/consumer.ts';
-import { consumerConfig } from './config/consumer-config.ts';
-import { KafkaProducer } from './producer/producer.ts';
-import { producerConfig } from './config/producer-config.ts';
-import { PropertyReader } from '../config/property-reader.ts';
+import { KafkaConsumer } from '../consumer/consumer.ts';
+import { consumerConfig } from '../config/consumer-config.ts';
+import { KafkaProducer } from '../producer/producer.ts';
+import { producerConfig } from '../config/producer-config.ts';
+import { PropertyReader } from '../../config/property-reader.ts';
 import { KafkaSurvey } from './survey.ts';
-import { KafkaTransactionalProducer } from './producer/transactional-producer.ts';
+import { KafkaTransactionalProducer } from '../producer/transactional-producer.ts';
 
 /**
  * What Connect sets for its own topics (KafkaBasedLog and the stores on it): no group, everything from the beginning,

@@ -13,15 +13,15 @@ import {
   type TaskCare,
   type TaskEvent,
   type TaskId,
-} from './task-assignment.ts';
-import { failureOf } from './task-failure.ts';
-import type { BuiltTask, TaskBuilder } from './built-task.ts';
+} from '../task-assignment.ts';
+import { failureOf } from '../task-failure.ts';
+import type { BuiltTask, TaskBuilder } from '../tasks/built-task.ts';
 import type { TaskHosting, TaskReport } from './task-hosting.ts';
 import type { RecentFault } from '../pipeline/recent-faults.ts';
 import type { TaskPart } from '../api.ts';
-import { TaskMeasures } from './task-measures.ts';
-import { taskMetrics } from './task-metrics.ts';
-import type { TaskDetails, TaskRunner } from './task-runner.ts';
+import { TaskMeasures } from '../tasks/task-measures.ts';
+import { taskMetrics } from '../tasks/task-metrics.ts';
+import type { TaskDetails, TaskRunner } from '../tasks/task-runner.ts';
 
 const UNRECOVERABLE = 'Task is being killed';
 

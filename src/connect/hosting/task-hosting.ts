@@ -1,8 +1,8 @@
 import type { ThreadName } from '../../observe/thread-figures.ts';
-import type { RateLimit, TargetState, TaskAssignment, TaskId } from './task-assignment.ts';
+import type { RateLimit, TargetState, TaskAssignment, TaskId } from '../task-assignment.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import type { RecentFault } from '../pipeline/recent-faults.ts';
-import type { TaskDetails } from './task-runner.ts';
+import type { TaskDetails } from '../tasks/task-runner.ts';
 
 /** How a task is doing; what it has not come to yet is absent. */
 export interface TaskReport {

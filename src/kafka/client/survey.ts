@@ -1,16 +1,16 @@
-import { clockLead } from '../data/finding.ts';
-import { topicPartitionKey } from '../data/record.ts';
-import type { Logger } from '../observe/logger.ts';
+import { clockLead } from '../../data/finding.ts';
+import { topicPartitionKey } from '../../data/record.ts';
+import type { Logger } from '../../observe/logger.ts';
 import { KafkaAdmin } from './admin.ts';
-import type { AclOperation, NewTopic, Survey, SurveyedCluster, SurveyedTopic } from './api.ts';
-import { Cluster } from './cluster.ts';
-import type { ConnectionConfig } from './config/connection-config.ts';
-import { ErrorCode } from './error-codes.ts';
-import { KafkaError } from './errors.ts';
+import type { AclOperation, NewTopic, Survey, SurveyedCluster, SurveyedTopic } from '../api.ts';
+import { Cluster } from '../connections/cluster.ts';
+import type { ConnectionConfig } from '../config/connection-config.ts';
+import { ErrorCode } from '../error-codes.ts';
+import { KafkaError } from '../errors.ts';
 import { logDirsCall, type ReplicaSize } from './log-dirs-protocol.ts';
-import type { MetadataAnswer } from './metadata-protocol.ts';
-import { Apis, libraryCall, type Call } from './protocol.ts';
-import { backoffOf, retry } from './retry.ts';
+import type { MetadataAnswer } from '../connections/metadata-protocol.ts';
+import { Apis, libraryCall, type Call } from '../protocol/protocol.ts';
+import { backoffOf, retry } from '../connections/retry.ts';
 import { quorumClockCall, supportedFeaturesCall } from './survey-protocol.ts';
 
 /** The bit of each operation (org.apache.kafka.common.acl.AclOperation). */

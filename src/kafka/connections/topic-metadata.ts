@@ -1,13 +1,13 @@
-import { idle } from '../async/sleep.ts';
-import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
-import { toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
+import { idle } from '../../async/sleep.ts';
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from './cluster.ts';
-import { ErrorCode } from './error-codes.ts';
-import { KafkaError, isRetriable } from './errors.ts';
+import { ErrorCode } from '../error-codes.ts';
+import { KafkaError, isRetriable } from '../errors.ts';
 import type { MetadataAnswer } from './metadata-protocol.ts';
 import { backoffOf } from './retry.ts';
-import { Signal } from '../async/signal.ts';
+import { Signal } from '../../async/signal.ts';
 
 /** What a client wants to know of: named topics, or all. */
 export interface TopicInterest {

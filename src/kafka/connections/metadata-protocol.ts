@@ -1,6 +1,6 @@
-import { AnswerReader } from './answer-reader.ts';
-import { Encoder, type LibraryCall } from './library/kafkajs-internals.ts';
-import { highestVersion, ownCall, type Call } from './protocol.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
+import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
+import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 
 export interface MetadataAnswer {
   readonly clientSideThrottleTime: number;

@@ -5,10 +5,10 @@ import {
   type ApiRanges,
   type EncodedBytes,
   type LibraryCall,
-} from './library/kafkajs-internals.ts';
-import { toError } from '../errors.ts';
+} from '../library/kafkajs-internals.ts';
+import { toError } from '../../errors.ts';
 import { AnswerReader } from './answer-reader.ts';
-import { DamagedAnswerError } from './errors.ts';
+import { DamagedAnswerError } from '../errors.ts';
 
 /**
  * A request that the library encodes, with one pinned version, and how its answer is read: the library's decoders believe each

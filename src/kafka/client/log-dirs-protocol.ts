@@ -1,6 +1,6 @@
-import { AnswerReader } from './answer-reader.ts';
-import { Encoder, type LibraryCall } from './library/kafkajs-internals.ts';
-import { ownCall } from './protocol.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
+import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
+import { ownCall } from '../protocol/protocol.ts';
 
 /** Kafka 2.0, and the oldest that Kafka 4 takes. */
 const VERSION = 1;

@@ -1,13 +1,13 @@
-import { toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
 import { BrokerConnection } from './broker-connection.ts';
-import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
-import { ErrorCode } from './error-codes.ts';
-import { BrokerUnreachableError, ClosedError, DroppedError, KafkaError } from './errors.ts';
-import { type LibraryLogger, libraryLogger } from './library/kafkajs-internals.ts';
-import type { NetworkFigures } from './metrics/network-figures.ts';
+import { addressText, type BrokerAddress, type ConnectionConfig } from '../config/connection-config.ts';
+import { ErrorCode } from '../error-codes.ts';
+import { BrokerUnreachableError, ClosedError, DroppedError, KafkaError } from '../errors.ts';
+import { type LibraryLogger, libraryLogger } from '../library/kafkajs-internals.ts';
+import type { NetworkFigures } from '../metrics/network-figures.ts';
 import { metadataCall, type MetadataAnswer } from './metadata-protocol.ts';
-import { Apis, libraryCall, type Call } from './protocol.ts';
+import { Apis, libraryCall, type Call } from '../protocol/protocol.ts';
 
 /**
  * What a connection is for. Fetch, produce and group requests wait at the broker, which answers a connection's requests

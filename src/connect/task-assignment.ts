@@ -1,8 +1,8 @@
-import type { TopicPartition } from '../../data/record.ts';
-import type { Handover } from '../../kafka/api.ts';
-import type { RecordRange } from '../../observe/work-place.ts';
-import type { ConnectorConfig, PartitionOffset } from '../api.ts';
-import type { ReplayAssignment, ReplayProgress } from '../dead-letters/replay-assignment.ts';
+import type { TopicPartition } from '../data/record.ts';
+import type { Handover } from '../kafka/api.ts';
+import type { RecordRange } from '../observe/work-place.ts';
+import type { ConnectorConfig, PartitionOffset } from './api.ts';
+import type { ReplayAssignment, ReplayProgress } from './dead-letters/replay-assignment.ts';
 import type { Failure } from './task-failure.ts';
 
 export interface TaskId {

@@ -1,10 +1,10 @@
-import { Backoff } from '../async/backoff.ts';
-import { sleep } from '../async/sleep.ts';
+import { Backoff } from '../../async/backoff.ts';
+import { sleep } from '../../async/sleep.ts';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { toError, withoutOpenssl } from '../errors.ts';
-import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
+import { toError, withoutOpenssl } from '../../errors.ts';
+import { addressText, type BrokerAddress, type ConnectionConfig } from '../config/connection-config.ts';
 import {
   AuthenticationError,
   BrokerUnreachableError,
@@ -12,7 +12,7 @@ import {
   DamagedAnswerError,
   DroppedError,
   KafkaError,
-} from './errors.ts';
+} from '../errors.ts';
 import {
   apiKeys,
   type ApiRanges,
@@ -20,10 +20,10 @@ import {
   type LibraryConnection,
   type LibraryLogger,
   type SocketRequest,
-} from './library/kafkajs-internals.ts';
-import type { NetworkFigures } from './metrics/network-figures.ts';
-import { FramedConnection } from './library/framed-connection.ts';
-import { Apis, libraryCall, unsupportedReason, type Call } from './protocol.ts';
+} from '../library/kafkajs-internals.ts';
+import type { NetworkFigures } from '../metrics/network-figures.ts';
+import { FramedConnection } from './framed-connection.ts';
+import { Apis, libraryCall, unsupportedReason, type Call } from '../protocol/protocol.ts';
 
 /**
  * One TCP connection to one broker, opened at the first call and again after it broke.

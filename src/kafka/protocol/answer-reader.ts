@@ -1,5 +1,5 @@
-import { DamagedAnswerError } from './errors.ts';
-import { readInt64 } from './records/record-batch.ts';
+import { DamagedAnswerError } from '../errors.ts';
+import { readInt64 } from '../records/record-batch.ts';
 
 /** An id of a topic that means none. */
 const NO_ID = Buffer.alloc(16).toString('base64url');

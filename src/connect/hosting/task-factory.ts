@@ -19,12 +19,12 @@ import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import { SinkTaskRunner } from '../sink/sink-task-runner.ts';
 import { sourceTaskRunner, type ExactlyOnceSources } from '../source/source-task-parts.ts';
-import type { BuiltTask, TaskBuilder } from './built-task.ts';
-import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
-import type { TaskClients } from './task-clients.ts';
-import type { TaskMeasures } from './task-measures.ts';
-import { pluginMetrics } from './task-metrics.ts';
-import type { TaskRunner, TaskRuntime } from './task-runner.ts';
+import type { BuiltTask, TaskBuilder } from '../tasks/built-task.ts';
+import { taskText, type TaskAssignment, type TaskEvent } from '../task-assignment.ts';
+import type { TaskClients } from '../tasks/task-clients.ts';
+import type { TaskMeasures } from '../tasks/task-measures.ts';
+import { pluginMetrics } from '../tasks/task-metrics.ts';
+import type { TaskRunner, TaskRuntime } from '../tasks/task-runner.ts';
 import { Throttle } from '../pipeline/throttle.ts';
 import { TopicCreator } from '../source/topic-creator.ts';
 

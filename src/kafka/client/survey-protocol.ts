@@ -1,6 +1,6 @@
-import { AnswerReader } from './answer-reader.ts';
-import { Encoder, type LibraryCall } from './library/kafkajs-internals.ts';
-import { ownCall } from './protocol.ts';
+import { AnswerReader } from '../protocol/answer-reader.ts';
+import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
+import { ownCall } from '../protocol/protocol.ts';
 
 /** ApiVersions 3 (Kafka 2.4) tells features, DescribeQuorum 1 (Kafka 3.3) times. */
 const Version = { apiVersions: 3, describeQuorum: 1 } as const;
