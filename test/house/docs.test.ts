@@ -3,20 +3,21 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
-import { documentPaths, readDocument, withOptionTables } from '../support/generate-docs.ts';
+import { documentPaths, readDocument, regenerated } from '../support/generate-docs.ts';
 import { githubAnchor } from '../support/github-anchor.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 describe('the documents', () => {
-  it('have the option tables that the declarations give (npm run docs)', async () => {
-    let tables = 0;
+  it('have the option tables and the picture of the packages that the code gives (npm run docs)', async () => {
+    let [tables, pictures] = [0, 0];
     for (const path of await documentPaths()) {
       const page = await readDocument(path);
-      assert.equal(page, withOptionTables(page), path);
+      assert.equal(page, regenerated(page), path);
       tables += page.match(/<!-- options: /g)?.length ?? 0;
+      pictures += page.match(/<!-- packages -->/g)?.length ?? 0;
     }
-    assert.equal(tables, 15);
+    assert.deepEqual([tables, pictures], [15, 1]);
   });
 
   it('have a README of at most 200 lines, which links to every page of docs', async () => {

@@ -8,6 +8,7 @@ import { jsonSchemaConverterOptions } from '../../src/converters/json-schema/jso
 import { protobufConverterOptions } from '../../src/converters/protobuf/protobuf-converter.ts';
 import { registryOptions } from '../../src/converters/schema-registry/registry-options.ts';
 import { describeOptions } from './option-table.ts';
+import { packagePicture } from './package-picture.ts';
 import { distributedOptions } from '../../src/config/distributed-options.ts';
 import { healthOptions } from '../../src/config/health-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
@@ -57,9 +58,15 @@ export async function readDocument(path: string): Promise<string> {
   return readFile(root + path, 'utf8');
 }
 
-/** The page with every option table as the declarations have it now; throws for a marker without a table. */
-export function withOptionTables(page: string): string {
-  return page.replace(/<!-- options: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_whole, name: string) => {
+/** The page with every option table, and the picture of the packages, as the code has it now; throws for a marker without a table. */
+export function regenerated(page: string): string {
+  const withPicture = page.replace(
+    /(<!-- packages -->\n```text\n)[\s\S]*?(\n```\n<!-- end -->)/,
+    (_whole, begin: string, end: string) => {
+      return `${begin}${packagePicture()}${end}`;
+    },
+  );
+  return withPicture.replace(/<!-- options: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_whole, name: string) => {
     const declarations = TABLES[name];
     if (declarations === undefined) throw new Error(`a page asks for options ${name}, which do not exist`);
     return `<!-- options: ${name} -->\n${describeOptions(declarations).trim()}\n<!-- end -->`;
@@ -70,7 +77,7 @@ export function withOptionTables(page: string): string {
 export async function generateDocs(): Promise<void> {
   for (const path of await documentPaths()) {
     const page = await readDocument(path);
-    const generated = withOptionTables(page);
+    const generated = regenerated(page);
     if (generated !== page) await writeFile(root + path, generated);
   }
 }
