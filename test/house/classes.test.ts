@@ -29,9 +29,29 @@ function largeClasses(file: string): string[] {
   });
 }
 
+/** Interfaces of what a class is given as one object, with the number of their members. */
+function bagsOf(file: string): (readonly [name: string, members: number])[] {
+  const source = ts.createSourceFile(file, readFileSync(root + file, 'utf8'), ts.ScriptTarget.ESNext, true);
+  return source.statements
+    .filter(ts.isInterfaceDeclaration)
+    .filter(({ name }) => name.text.endsWith('Dependencies'))
+    .map(({ name, members, heritageClauses }) => {
+      return [name.text, heritageClauses === undefined ? members.length : Infinity] as const;
+    });
+}
+
 describe('the classes and files of the rooms', () => {
   it('are small, or say why they are one class', () => {
     assert.deepEqual([...imports.keys()].flatMap(largeClasses), []);
+  });
+
+  it('are given what they use: at most 20 are given an object of collaborators, with at most eight members', () => {
+    const bags = [...imports.keys()].flatMap(bagsOf);
+    assert.ok(bags.length > 0 && bags.length <= 20, String(bags.length));
+    assert.deepEqual(
+      bags.filter(([, members]) => members > 8),
+      [],
+    );
   });
 
   it('choose between distributed and standalone once', () => {
