@@ -68,7 +68,7 @@ export class SendQueue {
   readonly batches: PendingBatch[] = [];
   /** Not before this time, after a retriable failure. */
   notBefore = 0;
-  /** Why the oldest batch is still here. */
+  /** Why the oldest batch was not stored yet; `undefined`: it has not failed, or a batch was stored since. */
   lastFailure: Error | undefined;
   #inFlight = 0;
   #numbering: 'running' | 'gap' | 'lost' = 'running';
@@ -127,6 +127,7 @@ export class SendQueue {
     if (batch.stamp !== undefined && batch.stamp.producerId === this.#producer?.producerId) this.#isKnown = true;
     if (!this.#take(batch)) return;
     this.notBefore = 0;
+    this.lastFailure = undefined;
     batch.delivery.end();
   }
 
