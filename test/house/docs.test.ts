@@ -15,7 +15,7 @@ describe('the documents', () => {
       const page = await readDocument(path);
       assert.equal(page, regenerated(page), path);
       tables += page.match(/<!-- options: /g)?.length ?? 0;
-      pictures += page.match(/<!-- packages -->/g)?.length ?? 0;
+      pictures += page.match(/<!-- packages -->\n```text\ncli\.ts \(\d+\)\n/g)?.length ?? 0;
     }
     assert.deepEqual([tables, pictures], [15, 1]);
   });

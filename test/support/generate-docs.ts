@@ -61,10 +61,8 @@ export async function readDocument(path: string): Promise<string> {
 /** The page with every option table, and the picture of the packages, as the code has it now; throws for a marker without a table. */
 export function regenerated(page: string): string {
   const withPicture = page.replace(
-    /(<!-- packages -->\n```text\n)[\s\S]*?(\n```\n<!-- end -->)/,
-    (_whole, begin: string, end: string) => {
-      return `${begin}${packagePicture()}${end}`;
-    },
+    /(<!-- packages -->\n```text\n)[\s\S]*?(```\n<!-- end -->)/,
+    (_whole, begin: string, end: string) => `${begin}${packagePicture()}\n${end}`,
   );
   return withPicture.replace(/<!-- options: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_whole, name: string) => {
     const declarations = TABLES[name];
