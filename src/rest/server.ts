@@ -74,6 +74,8 @@ export interface Served extends Omit<Forwarding, 'herder'> {
   readonly herder: Pick<Herder, 'ready' | 'stage' | 'whenReady' | 'catchUp'>;
   /** Of several routes that fit, the first one answers. `admin`: those below `/admin`, and what belongs to them. */
   readonly routes: Readonly<Record<Role, readonly Route[]>>;
+  /** Throws for requests that are refused before any route answers. */
+  readonly check: (context: Context) => void;
 }
 
 type Handle = (context: Context, next: Koa.Next) => Promise<void>;
@@ -202,6 +204,7 @@ function handleOf(routes: readonly Route[], served: Served): Handle {
   };
   return async (context) => {
     if (negotiated(router, context)) return;
+    served.check(context);
     await untilReady(served.herder, context);
     await answered(context, notFound);
   };

@@ -17,7 +17,7 @@ import { connectorLevelResource } from '../operate/console/connector-level.ts';
 import { connectorLogResource } from '../operate/console/connector-log.ts';
 import { consoleResource, type ConsoleSettings } from '../operate/console/console-resource.ts';
 import { letterResource } from '../operate/console/letter-resource.ts';
-import { readOnlyRoutes } from '../operate/console/read-only-console.ts';
+import { refuseWrites } from '../operate/console/read-only-console.ts';
 import { sqlResource, type DatabaseApi } from '../operate/console/sql-resource.ts';
 import { workerDetailResource } from '../operate/console/worker-detail.ts';
 import type { ConnectorReplays } from '../operate/dead-letters/connector-replays.ts';
@@ -93,13 +93,12 @@ export function served(parts: ServedParts): Served {
   const isConsole = parts.console !== undefined;
   const ofConsole = isConsole ? consoleRoutes(parts, parts.console, others, senders) : [];
   const levels = isConsole ? connectorLevelResource(herder, health, logLevels, others, logger) : [];
-  const isReadOnly = parts.console?.readOnly === true;
-  const guarded = (routes: readonly OwnRoute[]): readonly OwnRoute[] => (isReadOnly ? readOnlyRoutes(routes) : routes);
   return {
     ...{ herder, peers, senders, logger },
+    check: parts.console?.readOnly === true ? refuseWrites : () => undefined,
     routes: {
-      main: [...apiRoutes(parts, others, senders), ...metrics, ...guarded(ofConsole)],
-      admin: [...loggersResource(herder, logLevels, logger), ...guarded(levels)],
+      main: [...apiRoutes(parts, others, senders), ...metrics, ...ofConsole],
+      admin: [...loggersResource(herder, logLevels, logger), ...levels],
       metrics,
     },
   };

@@ -1,23 +1,16 @@
 import { RequestError } from '../../errors.ts';
-import type { OwnRoute } from '../../rest/resource.ts';
+import type { Context } from '../../rest/resource.ts';
 
+const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /** These have a body and write nothing; statements are looked at by `/ui/sql/run` itself. */
-const READING: ReadonlySet<string> = new Set([
-  '/ui/connector-plugins/:plugin/validate',
-  '/ui/connectors/:connector/messages',
-  '/ui/sql/login',
-  '/ui/sql/logout',
-  '/ui/sql/run',
-]);
+const READING =
+  /^\/ui\/(?:connector-plugins\/[^/]+\/validate|connectors\/[^/]+\/messages|sql\/(?:login|logout|run))\/?$/;
 
-/** With `console.read.only`: what may write, and a preview, which writes and rolls back, is refused with 403. */
-export function readOnlyRoutes(routes: readonly OwnRoute[]): readonly OwnRoute[] {
-  return routes.map((route) => {
-    if (route.method === 'GET' || READING.has(route.path)) return route;
-    return { ...route, handle: refuse };
-  });
-}
-
-function refuse(): never {
-  throw new RequestError(403, 'The console of this worker is read only (console.read.only)');
+/**
+ * With `console.read.only`: whatever may write below `/ui`, and a preview, which writes and rolls back, is refused.
+ * @throws RequestError 403
+ */
+export function refuseWrites({ method, path }: Context): void {
+  if (path.startsWith('/ui/') && WRITING.has(method) && !READING.test(path))
+    throw new RequestError(403, 'The console of this worker is read only (console.read.only)');
 }
