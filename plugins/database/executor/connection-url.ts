@@ -1,4 +1,5 @@
 import { Password } from '../../../src/config/password.ts';
+import { nearestName } from '../../../src/config/nearest.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { lookupTable } from '../../../src/data/lookup-table.ts';
 import { readService } from './service-file.ts';
@@ -40,7 +41,7 @@ export interface ConnectionSettings {
   readonly target: 'any' | 'primary';
   /** False behind poolers that give every transaction another server connection (`prepareThreshold=0`). */
   readonly namedStatements: boolean;
-  /** Parameters of the URL that mean nothing here; worth one warning. */
+  /** Parameters of the URL that mean nothing here. */
   readonly ignoredParameters: readonly string[];
 }
 
@@ -87,7 +88,7 @@ export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): C
     throw new ConfigError('no database: set connection.database, or name it in connection.url after the host');
   }
   const address = authority.slice(at + 1);
-  return {
+  const settings = {
     servers: servers(address === '' ? serviceAddress(host ?? hostaddr, port) : address),
     database,
     user,
@@ -99,8 +100,28 @@ export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): C
     searchPath: parameters.take('currentSchema', 'search_path'),
     target: target(parameters),
     namedStatements: parameters.take('prepareThreshold') !== '0',
-    ignoredParameters: parameters.rest(),
   };
+  return { ...settings, ignoredParameters: unknownParameters(parameters) };
+}
+
+/** Names of parameters that mean something here, in lower case. */
+const KNOWN_PARAMETERS = [
+  ...['user', 'password', 'passfile', 'service', 'servicefile', 'connecttimeout', 'connect_timeout'],
+  ...['applicationname', 'application_name', 'currentschema', 'search_path', 'preparethreshold'],
+  ...['targetservertype', 'target_session_attrs'],
+  ...['ssl', 'sslfactory', 'sslmode', 'ssl_mode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword'],
+];
+
+/** Other drivers have parameters that mean nothing here. @throws ConfigError for a name that is a slip of a known one: `sslmod` */
+function unknownParameters(parameters: Parameters): readonly string[] {
+  const unknown = parameters.rest();
+  for (const name of unknown) {
+    const meant = nearestName(name.toLowerCase(), KNOWN_PARAMETERS);
+    // `user` itself is left over where connection.user wins.
+    if (meant !== undefined && meant !== name.toLowerCase())
+      throw new ConfigError(`connection.url: the parameter "${name}" is unknown; did you mean ${meant}?`);
+  }
+  return unknown;
 }
 
 function split(url: string): { authority: string; path: string; query: string } {

@@ -90,6 +90,7 @@ describe('connection URL', () => {
   });
 
   const wrong: [string, RegExp][] = [
+    ['jdbc:db://h/d?user=u&sslmod=verify-full', /the parameter "sslmod" is unknown; did you mean sslmode\?/],
     ['', /must look like jdbc:db:\/\/host:port/],
     ['http://h/d?user=u', /check connection.url is correct/],
     ['jdbc:mysql://h/d', /check connection.url is correct/],
