@@ -1,16 +1,22 @@
 import type { ReplayedPartition, ReplayProgress } from '../../connect/dead-letters/replay-assignment.ts';
 import type { PartitionOffset } from '../../connect/api.ts';
 
-/** What became of a letter that was read: a selected one is sent, unless a transform drops it or it fails once more. */
-type Outcome = 'unselected' | 'sent' | 'dropped' | 'failed';
+/** A selected letter that was read: it is sent, unless a transform drops it or it fails once more. */
+interface OpenLetter {
+  outcome: 'sent' | 'dropped' | 'failed';
+  /** Letters that were read between it and the next selected one; as a number, because there may be millions. */
+  unselected: number;
+}
 
 interface Part extends ReplayedPartition {
   /** All letters before it were read. */
   reached: number;
   /** All letters before it are stored, or have failed once more. */
   stored: number;
-  /** Letters that were read and are not in the totals yet, by offset, in order. */
-  readonly open: Map<number, Outcome>;
+  /** Selected letters that were read and are not in the totals yet, by offset, in order. */
+  readonly open: Map<number, OpenLetter>;
+  /** The one that was read last. */
+  newest: OpenLetter | undefined;
 }
 
 /** How often progress is reported while nothing is committed. */
@@ -32,7 +38,13 @@ export class ReplayCounts {
     this.#parts = new Map(
       partitions.map((part) => [
         part.partition,
-        { ...part, reached: part.counted, stored: part.counted, open: new Map<number, Outcome>() },
+        {
+          ...part,
+          reached: part.counted,
+          stored: part.counted,
+          open: new Map<number, OpenLetter>(),
+          newest: undefined,
+        },
       ]),
     );
     this.#onProgress = onProgress;
@@ -84,7 +96,11 @@ export class ReplayCounts {
     const part = this.#parts.get(partition);
     if (part === undefined || offset < part.reached) return false;
     part.reached = offset + 1;
-    part.open.set(offset, isSelected ? 'sent' : 'unselected');
+    if (isSelected) {
+      part.newest = { outcome: 'sent', unselected: 0 };
+      part.open.set(offset, part.newest);
+    } else if (part.newest === undefined) this.#totals.read++;
+    else part.newest.unselected++;
     return true;
   }
 
@@ -96,9 +112,9 @@ export class ReplayCounts {
     this.#settle(letter, 'failed');
   }
 
-  #settle({ partition, offset }: Place, outcome: Outcome): void {
-    const open = this.#parts.get(partition)?.open;
-    if (open?.has(offset) === true) open.set(offset, outcome);
+  #settle({ partition, offset }: Place, outcome: OpenLetter['outcome']): void {
+    const letter = this.#parts.get(partition)?.open.get(offset);
+    if (letter !== undefined) letter.outcome = outcome;
   }
 
   /** All letters before the position were read; there may be offsets without letters. */
@@ -127,15 +143,15 @@ export class ReplayCounts {
     this.#report();
   }
 
-  #addUp({ open, stored }: Part): void {
-    for (const [offset, outcome] of open) {
-      const isSelected = outcome !== 'unselected';
-      if (isSelected && offset >= stored) return;
-      this.#totals.read++;
-      if (isSelected) this.#totals.selected++;
-      if (outcome === 'dropped' || outcome === 'failed') this.#totals[outcome]++;
-      open.delete(offset);
+  #addUp(part: Part): void {
+    for (const [offset, { outcome, unselected }] of part.open) {
+      if (offset >= part.stored) return;
+      this.#totals.read += 1 + unselected;
+      this.#totals.selected++;
+      if (outcome !== 'sent') this.#totals[outcome]++;
+      part.open.delete(offset);
     }
+    part.newest = undefined;
   }
 
   #report(): void {
