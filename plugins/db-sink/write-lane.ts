@@ -28,7 +28,7 @@ export type BatchWrites =
   /** In the order of the records, up to the first one that is refused (`errors.tolerance=none`). */
   | { readonly kind: 'ordered'; readonly attempt: Attempt };
 
-/** What a lane reports to its task. */
+/** Receives the reports of a lane. */
 export interface LaneListener {
   /** Called when a store was fenced. */
   readonly onFenced?: (error: FencedError) => void;

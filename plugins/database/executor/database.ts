@@ -6,7 +6,7 @@ import type { Condition, Pool } from './pool.ts';
 import { ReadSession } from './read-session.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
 
-/** What executors of one (server, database, user) share. */
+/** Pool, catalogue and settings that all executors of one server, database and user share. */
 export class Database implements CatalogueSource {
   readonly pool: Pool;
   readonly catalogue: Catalogue;

@@ -6,7 +6,7 @@ import type { TaskRuntime } from '../tasks/task-runner.ts';
 import type { PolledRecords } from './polled-records.ts';
 import type { DeliveredOffsets } from './delivered-offsets.ts';
 
-/** What a sink task needs of its consumer. */
+/** The consumer of a sink task: Kafka's, or one that reads dead letters. */
 export type SinkConsumer = Omit<Consumer, 'assign' | 'poll' | 'paused' | 'committed' | 'endOffsets'>;
 
 /** What a sink task reads from and where it stands. */
