@@ -79,7 +79,7 @@ const OF_RECORDS: ReadonlySet<number> = new Set([
   INVALID_RECORD,
 ]);
 
-/** Of PostgreSQL errors that plugins throw as their drivers give them. */
+/** Classes of SQLSTATE, the error codes of SQL databases, for errors that plugins throw as their driver raised them. */
 const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
   ['08', 'infrastructure'],
   ['40', 'infrastructure'],

@@ -2,10 +2,9 @@ import type { MessageBlock } from '../data/message-block.ts';
 import type { PackedRecords } from '../data/packed-records.ts';
 import type { TopicPartition } from '../data/record.ts';
 
-/** Java client properties as worker files and overrides have them (`bootstrap.servers`, `security.protocol`, …). */
+/** Java client properties as in worker files and connector overrides (`bootstrap.servers`, `security.protocol`, …). */
 export type ClientProperties = Readonly<Record<string, string>>;
 
-/** A record as the broker has it. */
 export interface ConsumedRecord {
   readonly topic: string;
   readonly partition: number;
@@ -16,7 +15,9 @@ export interface ConsumedRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: readonly ConsumedHeader[];
-  /** The dead letter that this record was read as, if it is one that is replayed: offsets and failures are that one's. */
+  /**
+   * Set while a dead-letter record is replayed: the dead-letter record itself, which offsets and failures refer to.
+   */
   readonly letter?: ConsumedRecord | undefined;
 }
 
@@ -25,34 +26,35 @@ export interface ConsumedHeader {
   readonly value: Buffer | null;
 }
 
-/** Consecutive records of one partition, from which single ones can be made. */
+/** Consecutive records of one partition, decoded on demand. */
 export interface ConsumedBlock extends MessageBlock {
   key(index: number): Buffer | null;
   headers(index: number): readonly ConsumedHeader[];
-  /** Whether any record has headers. */
   readonly hasHeaders: boolean;
   record(index: number): ConsumedRecord;
-  /** Set if the records are not those in `bytes`: they cannot be read there. */
+  /** Set if the records differ from those in `bytes` and must not be read from there. */
   readonly records?: readonly ConsumedRecord[] | undefined;
 }
 
 export interface PartitionPosition extends TopicPartition {
   /** The next offset to read. */
   readonly offset: number;
-  /** Epoch of the leader that wrote the record before the offset; absent: not known. */
+  /** Epoch of the leader that wrote the record before the offset; absent if unknown. */
   readonly leaderEpoch?: number | undefined;
-  /** Id of the topic as Kafka's tools print it; absent: not known, then taken for that of the topic of this name. */
+  /** Topic id in the form of Kafka's tools. If absent, the position belongs to the current topic of this name. */
   readonly topicId?: string | undefined;
 }
 
 export interface PartitionLag extends TopicPartition {
-  /** Records; `undefined` before the first answer of the broker. */
+  /** In records; `undefined` before the first response of the broker. */
   readonly lag: number | undefined;
-  /** The next offset of the log; absent before the first answer of the broker. */
+  /** The log end offset; absent before the first response of the broker. */
   readonly end?: number | undefined;
 }
 
-/** Which topics, by name; `pattern`: the Java regular expression that it evaluates, for brokers that can do that themselves. */
+/**
+ * Selects topics by name. `pattern` is the equivalent Java regular expression, for brokers that evaluate it themselves.
+ */
 export type TopicPredicate = ((topic: string) => boolean) & { readonly pattern?: string };
 
 /**
@@ -61,93 +63,97 @@ export type TopicPredicate = ((topic: string) => boolean) & { readonly pattern?:
  */
 export interface RebalanceListener {
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>;
-  /** Membership was lost before it could be given back; commits would be refused. */
+  /** Called instead of `onRevoked` if the member no longer owns the partitions; commits would be rejected. */
   onLost(partitions: readonly TopicPartition[]): Promise<void>;
   onAssigned(partitions: readonly TopicPartition[]): Promise<void>;
 }
 
 /**
- * A consumer with the Java consumer's contract, on kafkajs' cluster layer: fetching and heartbeats go on in the
- * background, records and rebalance callbacks are handed out by `poll` alone, so that the caller stays in charge.
- * Heartbeats never depend on `poll`. All buffers are bounded (`fetch.max.bytes` ahead of the caller at most).
- */
-/**
- * The membership of a consumer that was closed without leaving its group, for the consumer that goes on in its place; plain data.
- * It is worth something as long as a session lasts.
+ * The group membership of a consumer that was closed without leaving its group, as plain data. The next consumer
+ * resumes it, provided that the session has not timed out.
  */
 export interface Handover {
   readonly groupId: string;
   readonly memberId: string;
   readonly generationId: number;
   readonly isLeader: boolean;
-  /** The assignor that the group chose. */
+  /** The assignor that the group selected. */
   readonly protocol: string;
-  /** The partitions, as the group has them; base64. */
+  /** The encoded ConsumerProtocol assignment in base64. */
   readonly assignment: string;
-  /** What the group was told to be subscribed. */
+  /** The subscribed topics of the last JoinGroup. */
   readonly topics: readonly string[];
-  /** Leader only: how many partitions each topic of the group had when they were divided. */
+  /** Partition counts of the group's topics at the last assignment. Empty unless this member is the leader. */
   readonly partitions: Readonly<Record<string, number>>;
 }
 
 export interface Consumer {
   /**
-   * Joins the group on the next `poll`, or goes on as the member of the handover. Topics that do not exist yet are picked up when
-   * they appear.
+   * Joins the group on the next `poll`, or resumes the membership of the handover. Topics that do not exist yet are
+   * read once they appear.
    */
   subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener, handover?: Handover): void;
-  /** Reads partitions without a group; start positions by `seek`, else by `auto.offset.reset`. */
+  /**
+   * Assigns partitions without a group. Reading starts at the position of `seek`, otherwise where `auto.offset.reset`
+   * says.
+   */
   assign(partitions: readonly TopicPartition[]): void;
   /**
-   * At most `max.poll.records` records, in offset order per partition; waits up to `timeoutMs` for the first. Rejects on
-   * errors that waiting cannot mend (authorization, unsupported codec, group protocol); an unreachable broker is
-   * waited for, logged once per outage.
+   * Returns at most `max.poll.records` records, in offset order per partition; waits up to `timeoutMs` for the first
+   * one. Rejects on errors that are not retriable (authorization, unsupported codec, group protocol). An unreachable
+   * broker is retried and logged once per outage.
    */
   poll(timeoutMs: number): Promise<readonly ConsumedRecord[]>;
-  /** As `poll`, with the records left where the broker packed them, and no more than `maxRecords` of them. */
+  /** Like `poll`, but returns undecoded blocks of at most `maxRecords` records in total. */
   pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly ConsumedBlock[]>;
   assignment(): readonly TopicPartition[];
-  /** False while the group divides its partitions; then `assignment` is empty and says nothing. */
+  /** False during a rebalance; `assignment` is empty then. */
   readonly isInGroup: boolean;
-  /** The next offset that `poll` would hand out; `undefined` when not assigned or not known yet. */
+  /**
+   * The offset of the next record that `poll` returns; `undefined` if the partition is not assigned or has no position
+   * yet.
+   */
   position(partition: TopicPartition): number | undefined;
-  /** Whether the broker has told of records at `position` or behind it that `poll` may hand out; not while it is paused. */
+  /** Whether `poll` is known to have further records to return. False while the partition is paused. */
   hasMore(partition: TopicPartition): boolean;
-  /** How far each assigned partition's end is ahead of `position`, as far as the broker said so lately. */
+  /** The lag of each assigned partition behind the log end offset that the broker reported last. */
   lags(): readonly PartitionLag[];
-  /** Topics that are subscribed by name and do not exist. */
+  /** Topics in the subscription that do not exist. */
   missingTopics(): readonly string[];
-  /** With an epoch, the log is compared with it before anything is read. */
+  /** With a leader epoch, the position is validated against the log before anything is read. */
   seek(position: PartitionPosition): void;
-  /** The position of an assigned partition, with the topic id and the leader epoch that it was read under. */
+  /** Adds the topic id and the leader epoch under which an assigned partition was read. */
   identified(position: PartitionPosition): PartitionPosition;
   /**
-   * Where reading goes on from positions that were kept somewhere with topic id and leader epoch: there, at the beginning of a
-   * topic that was created again, or behind the last record that the log has in common with what was read; with a warning
-   * for what changes. Rejects, besides for authorization, where `auto.offset.reset` is `none` and a position is gone.
+   * Validates positions that were stored outside Kafka with topic id and leader epoch, and returns where to resume: at
+   * the position, at the beginning of a topic that was recreated, or after the last record that the log still has in
+   * common with what was read. Logs a warning for each position that changes. Rejects if a position is invalid and
+   * `auto.offset.reset` is `none`.
    */
   kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]>;
   pause(partitions: readonly TopicPartition[]): void;
   resume(partitions: readonly TopicPartition[]): void;
   paused(): readonly TopicPartition[];
-  /** Rejects with CommitRefusedError when the member no longer owns its generation. Retries coordinator moves. */
+  /**
+   * Rejects with CommitRefusedError if the member no longer owns its generation. Retries if the coordinator has moved.
+   */
   commit(positions: readonly PartitionPosition[]): Promise<void>;
   committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]>;
   endOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]>;
-  /** Ends a waiting `poll` early. */
+  /** Makes a waiting `poll` return. */
   wakeup(): void;
-  /** Revokes, leaves the group, closes connections; bounded by `timeoutMs`. */
+  /** Revokes the partitions, leaves the group and closes the connections within `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
   /**
-   * As `close`, but the group keeps the place of this member for the consumer that gets the result. `undefined` where that is not
-   * possible; the group was left then.
+   * Like `close`, but without leaving the group, so that another consumer can resume the membership. Returns
+   * `undefined` if that is not possible and the group was left.
    */
   handOver(timeoutMs: number): Promise<Handover | undefined>;
 }
 
 export interface ProducedRecord {
   readonly topic: string;
-  /** `null`: the default partitioner (murmur2 of the key, sticky without) decides. */
+  /** `null`: chosen by the default partitioner (murmur2 hash of the key; sticky without a key). */
   readonly partition: number | null;
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
@@ -155,43 +161,42 @@ export interface ProducedRecord {
   readonly headers: readonly { readonly key: string; readonly value: Uint8Array | null }[];
 }
 
-/** Records that a producer gave up, of one partition, in order. Others of the same call may be stored. */
+/** Records of one partition, in order, that could not be delivered. Other records of the same call may be stored. */
 export interface SendFailure {
   readonly records: readonly ProducedRecord[];
-  /** The packed records, as they were handed over, that these are part of. */
+  /** The packed records, as passed to the producer, that contain these records. */
   readonly packed?: PackedRecords | undefined;
   readonly error: Error;
 }
 
 export interface Producer {
   connect(): Promise<void>;
-  /** Resolves when all records are acknowledged by the broker (acks=all unless the properties say otherwise). */
+  /** Resolves when the broker has acknowledged all records (`acks=all` unless the properties differ). */
   send(records: readonly ProducedRecord[]): Promise<void>;
   /**
-   * As `send`, and tells which records were given up in place of rejecting; none when all were acknowledged. Packed records have no
-   * partition of their own.
+   * Like `send`, but resolves with the failed records instead of rejecting. Packed records have no partition of their
+   * own.
    */
   trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]>;
-  /** Waits for what was sent, but not beyond `timeoutMs`; what is left then fails. */
+  /** Waits up to `timeoutMs` for pending records; the remaining ones fail. */
   close(timeoutMs?: number): Promise<void>;
 }
 
 /**
- * A producer that writes in transactions: readers with `isolation.level=read_committed` see all records of a transaction
- * or none. Failures of its methods are final for the transaction: `abort` is all that helps then; with
- * PRODUCER_FENCED nothing does.
+ * A transactional producer: consumers with `isolation.level=read_committed` see either all records of a transaction or
+ * none of them. After a failure the transaction can only be aborted; after PRODUCER_FENCED not even that.
  */
 export interface TransactionalProducer extends Producer {
   /**
-   * Takes `transactional.id` over, to be called first: resolves when transactions that an earlier holder left open are
-   * aborted. From then on that holder is fenced.
+   * Must be called first. Resolves when open transactions of earlier producers with this `transactional.id` are
+   * aborted; these producers are fenced from then on.
    */
   init(): Promise<void>;
-  /** Records sent from here on belong to a new transaction. */
+  /** Starts a transaction; subsequent records belong to it. */
   begin(): void;
   /** Resolves when all records sent since `begin` are acknowledged and the transaction is committed. */
   commit(): Promise<void>;
-  /** Resolves when another transaction may begin. */
+  /** Resolves when another transaction may be started. */
   abort(): Promise<void>;
 }
 
@@ -215,14 +220,17 @@ export interface Admin {
   groupOffsets(groupId: string): Promise<readonly PartitionPosition[]>;
   /** Sets committed offsets; refused while the group has members (CommitRefusedError). */
   alterGroupOffsets(groupId: string, positions: readonly PartitionPosition[]): Promise<void>;
-  /** Takes committed offsets away; refused for topics that a member is subscribed to. */
+  /** Deletes committed offsets; refused for topics that a member is subscribed to. */
   deleteGroupOffsets(groupId: string, partitions: readonly TopicPartition[]): Promise<void>;
-  /** A group that does not exist is passed over; one with members is refused. */
+  /** Ignores a group that does not exist; refused for a group with members. */
   deleteGroup(groupId: string): Promise<void>;
   endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
-  /** The first offset of each partition, the end, or the first one of a time in milliseconds (the end where there is none). */
+  /**
+   * Per partition: the first offset, the log end offset, or the first offset at or after a time in milliseconds (the
+   * log end offset if there is none).
+   */
   offsetsAt(topic: string, time: 'earliest' | 'latest' | number): Promise<readonly PartitionPosition[]>;
-  /** Whoever writes under one of these transactional ids can no longer; its open transaction is aborted. */
+  /** Fences the producers that use these transactional ids and aborts their open transactions. */
   fenceProducers(transactionalIds: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -234,77 +242,82 @@ export type AclOperation =
 export interface SurveyedCluster {
   readonly clusterId: string;
   readonly brokers: number;
-  /** Such as `4.3`, at least; `undefined`: brokers before 3.3 do not tell. */
+  /** The minimum Kafka release, such as `4.3`; `undefined` for brokers before 3.3, which do not report it. */
   readonly release: string | undefined;
 }
 
 export interface SurveyedTopic {
-  /** `denied`: it may exist, but this client is not told. */
+  /** `denied`: this client is not authorized to see whether the topic exists. */
   readonly state: 'exists' | 'missing' | 'denied';
   readonly partitions: number;
   /** Partitions without a leader. */
   readonly leaderless: number;
-  /** Of the partition with the fewest. */
+  /** Replica count of the partition with the fewest replicas. */
   readonly replicas: number;
-  /** What this client may do with it; `undefined`: brokers before 2.8 do not tell. */
+  /** Operations that this client is authorized for; `undefined` for brokers before 2.8, which do not report them. */
   readonly allowed: ReadonlySet<AclOperation> | undefined;
 }
 
-/** Looks at a cluster and at what this client may do in it. Nothing is changed by it, no topic and no group comes to be. */
+/** Inspects a cluster and the client's authorizations. Read-only: no topic or group is created. */
 export interface Survey {
   cluster(): Promise<SurveyedCluster>;
   topics(names: readonly string[]): Promise<ReadonlyMap<string, SurveyedTopic>>;
   topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
-  /** Bytes on disk, of one replica of each partition together; without those topics of which no broker tells them. */
+  /** Bytes on disk, counting one replica per partition. Topics whose size no broker reports are absent. */
   topicSizes(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Why the topic could not be created; `undefined` when it could. */
+  /** The error that creating the topic would fail with, or `undefined`. */
   creationProblem(topic: NewTopic): Promise<Error | undefined>;
-  /** Whether this client may be a member of the group. */
+  /** Whether this client is authorized to join the group. */
   mayJoin(groupId: string): Promise<boolean>;
-  /** Whether it may write in transactions of the id. */
+  /** Whether this client is authorized to use the transactional id. */
   mayTransact(transactionalId: string): Promise<boolean>;
-  /** How far the controller's clock is ahead of ours, at least, in milliseconds; `undefined`: not told. */
+  /**
+   * Lower bound in milliseconds of how far the controller's clock is ahead of the local one; `undefined` if unknown.
+   */
   clockLeadMs(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** A compacted topic read whole and followed (Connect's KafkaBasedLog): the store behind configs, offsets and status. */
+/**
+ * A compacted topic that is read to its end and then followed (Connect's KafkaBasedLog). Stores of configurations,
+ * offsets and statuses are built on it.
+ */
 export interface CompactedTopic {
-  /** Creates the topic when missing, refuses one that is not compacted, reads to its end; then follows it. */
+  /** Creates the topic if it is missing, fails if it is not compacted, and reads it to its end. */
   start(): Promise<void>;
-  /** Resolves when the broker has the record; its own `onRecord` comes later, see `readToEnd`. */
+  /** Resolves when the broker has acknowledged the record. `onRecord` may be called later; see `readToEnd`. */
   send(key: string | Uint8Array, value: Uint8Array | null): Promise<void>;
   sendAll(records: readonly { key: string | Uint8Array; value: Uint8Array | null }[]): Promise<void>;
-  /** Resolves when everything that was in the topic at the time of the call went through `onRecord`. */
+  /** Resolves when `onRecord` was called for everything that was in the topic at the time of the call. */
   readToEnd(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface CompactedTopicOptions {
   readonly topic: string;
-  /** The worker property that names the topic, for messages: `config.storage.topic`. */
+  /** The worker property that names the topic, such as `config.storage.topic`; used in error messages. */
   readonly property: string;
-  /** What the topic keeps, in Connect's words: `connector configurations`, `source connector offsets`, … */
+  /** Connect's name for the content: `connector configurations`, `source connector offsets`, … */
   readonly purpose: string;
   /** For creation; -1: the broker's default. */
   readonly partitions: number;
   readonly replicationFactor: number;
   /** For creation; `cleanup.policy` is always `compact`. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Refuse an existing topic with several partitions, as order between keys matters. */
+  /** Fails if an existing topic has several partitions, because the order between keys matters. */
   readonly singlePartition?: boolean;
-  /** In offset order per partition, during `start` and from then on; key and value are the callee's to keep. */
+  /** Called in offset order per partition. The callee may keep key and value. */
   onRecord(record: ConsumedRecord): void;
 }
 
 /**
- * Opens clients of one cluster. Each has connections of its own and must be closed. `properties` come over those the
- * client was created with; wrong ones are a ConfigError here, not later.
+ * Creates clients of one cluster. Each client has its own connections and must be closed. `properties` override those
+ * that the factory was created with; invalid ones throw a ConfigError here.
  */
 export interface KafkaClient {
   consumer(properties?: ClientProperties): Consumer;
   producer(properties?: ClientProperties): Producer;
-  /** `transactional.id` must be among the properties. */
+  /** Requires the property `transactional.id`. */
   transactionalProducer(properties?: ClientProperties): TransactionalProducer;
   admin(properties?: ClientProperties): Admin;
   survey(properties?: ClientProperties): Survey;

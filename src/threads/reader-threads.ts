@@ -3,13 +3,6 @@ import { RequestError } from '../errors.ts';
 import type { ReaderControlFunctions, ReaderThreadFunctions } from './thread-protocol.ts';
 import { WorkerThread, type ThreadSurroundings } from './worker-thread.ts';
 
-export interface ReadOptions {
-  /** Aborted when the client no longer waits for the answer. */
-  readonly signal: AbortSignal;
-  /** A thread that has not answered by then is ended. */
-  readonly timeoutMs: number;
-}
-
 type Thread<Reading> = WorkerThread<ReaderThreadFunctions<Reading>, ReaderControlFunctions>;
 
 const PURPOSE = 'reading';
@@ -44,7 +37,7 @@ export class ReaderThreads<Reading> {
    * Resolves with the answer of a thread, a JSON text.
    * @throws RequestError of the reading; 503: too many requests wait, or this one took too long; 409: the client left
    */
-  async read(reading: Reading, { signal, timeoutMs }: ReadOptions): Promise<string> {
+  async read(reading: Reading, { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<string> {
     await this.#takeSlot(signal);
     try {
       if (signal.aborted) throw clientLeft();

@@ -1,11 +1,11 @@
 import { loadWorkerConfig } from '../config/worker-config.ts';
 import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
-import { performReading, type ReadingParts } from '../operate/reading/perform-reading.ts';
-import type { Reading } from '../operate/reading/reading.ts';
+import type { LetterReadingParts } from '../operate/dead-letters/letter-readings.ts';
 import { silentLogger } from '../observe/logger.ts';
 import { comeUp, enterThread } from '../threads/inside-thread.ts';
 import type { ReaderControlFunctions, ReaderThreadFunctions } from '../threads/thread-protocol.ts';
 import { connectorValidation, openPlugins } from './plugins.ts';
+import { performReading, type Reading } from './readings.ts';
 import { clientOverrides } from './task-settings.ts';
 
 let current = new AbortController();
@@ -25,10 +25,10 @@ const { data, calls, secrets, logger } = enterThread<ReaderThreadFunctions<Readi
 secrets.onAdd((value) => {
   calls.tell('secretKnown', value);
 });
-const parts: Promise<ReadingParts> = openParts();
+const parts: Promise<LetterReadingParts> = openParts();
 await comeUp(calls, parts);
 
-async function openParts(): Promise<ReadingParts> {
+async function openParts(): Promise<LetterReadingParts> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
   // The main thread has warned about what is wrong with the path.
   const { plugins, resolver } = await openPlugins(config, { plugins: [], secrets, logger: silentLogger });

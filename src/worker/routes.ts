@@ -33,7 +33,9 @@ import { messagesResource } from '../operate/messages/messages-resource.ts';
 import { metricsResource } from '../operate/metrics/metrics-resource.ts';
 import type { MetricsSource } from '../operate/metrics/metrics-source.ts';
 import { previewResource } from '../operate/preview/preview-resource.ts';
-import type { Readings } from '../operate/reading/readings.ts';
+import type { LetterReadings } from '../operate/dead-letters/letter-readings.ts';
+import type { MessageReadings } from '../operate/messages/message-readings.ts';
+import type { PreviewReadings } from '../operate/preview/preview-readings.ts';
 import { OtherWorkers } from '../operate/workers/other-workers.ts';
 import { WorkerUrls } from '../operate/workers/worker-urls.ts';
 import { connectorPluginsResource } from '../rest/connector-plugins-resource.ts';
@@ -53,7 +55,11 @@ export interface ServedParts {
   readonly validation: ConnectorValidation;
   readonly offsets: ConnectorOffsets;
   readonly topics: ConnectorTopics;
-  readonly readings: Readings;
+  readonly readings: {
+    readonly letters: LetterReadings;
+    readonly messages: MessageReadings;
+    readonly previews: PreviewReadings;
+  };
   readonly replays: ConnectorReplays;
   readonly health: ConnectorHealth;
   readonly history: ConnectorHistory;
@@ -116,8 +122,8 @@ function apiRoutes(parts: ServedParts, others: OtherWorkers, senders: RequestSen
     ...offsetsResource(herder, offsets, history, senders),
     ...topicsResource(herder, parts.topics),
     ...connectorPluginsResource(validation),
-    ...previewResource(herder, readings),
-    ...deadLettersResource({ herder, recorder: history, readings, replays, peers, senders }),
+    ...previewResource(herder, readings.previews),
+    ...deadLettersResource({ herder, recorder: history, readings: readings.letters, replays, peers, senders }),
     ...internalResource(herder, signed),
     ...clusterResource(herder, threads, parts.drains, signed),
   ];
@@ -133,11 +139,11 @@ function consoleRoutes(
   const isReadOnly = settings.readOnly;
   return [
     ...workerDetailResource(herder, parts.threads, parts.internalTopics, others),
-    ...messagesResource(herder, readings),
+    ...messagesResource(herder, readings.messages),
     ...sqlResource(databaseApi, isReadOnly),
-    ...configResource({ herder, validation, readings, kafkaTopics, senders, isReadOnly }),
+    ...configResource({ herder, validation, previews: readings.previews, kafkaTopics, senders, isReadOnly }),
     ...changesResource(herder, history, validation, senders),
-    ...letterResource(herder, readings),
+    ...letterResource(herder, readings.letters),
     ...connectorLogResource(herder, health, connectorLog, others),
     ...connectorFlowResource(herder, health, parts.secrets, others),
     ...consoleResource(herder, fleet, health, others, settings),

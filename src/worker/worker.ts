@@ -11,9 +11,10 @@ import { ConnectorTopics } from '../herder/connector-topics.ts';
 import { Herder } from '../herder/herder.ts';
 import { LeaderDuties } from '../herder/leader-duties.ts';
 import { ConnectorHistory } from '../operate/history/connector-history.ts';
-import { performReading } from '../operate/reading/perform-reading.ts';
-import type { Read, Reading } from '../operate/reading/reading.ts';
-import { Readings } from '../operate/reading/readings.ts';
+import { LetterReadings } from '../operate/dead-letters/letter-readings.ts';
+import { MessageReadings } from '../operate/messages/message-readings.ts';
+import { PreviewReadings } from '../operate/preview/preview-readings.ts';
+import type { Read } from '../operate/reading.ts';
 import { PeerClient } from '../herder/peer-client.ts';
 import { mayWork } from '../herder/group/placement.ts';
 import { StatusWriter } from '../herder/status-writer.ts';
@@ -36,6 +37,7 @@ import { distributedMode } from './distributed.ts';
 import { openFeatures } from './features.ts';
 import { kafkaClusterId, kafkaTopics } from './kafka-cluster.ts';
 import type { Mode, OwnAddress } from './mode.ts';
+import { performReading, type Reading } from './readings.ts';
 import { served, type ServedParts } from './routes.ts';
 import { connectorValidation, openPlugins, type OpenedPlugins } from './plugins.ts';
 import { databaseApi, openServices, type RunningServices } from './services.ts';
@@ -232,16 +234,20 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   const readers = new ReaderThreads<Reading>(threadEntry('./reader-thread-entry'), surroundings);
   const readingParts = { plugins, validation, clients, converterConfig, secrets, resolver };
   // Plugins that were given to this process exist in its main thread alone.
-  const read: Read = (reading, options) =>
+  const read: Read<Reading> = (reading, options) =>
     dependencies.plugins.length > 0
       ? performReading(reading, readingParts, options.signal)
       : readers.read(reading, options);
-  const readings = new Readings(directory, topics, replays, read);
+  const letterReadings = new LetterReadings(directory, replays, read);
   return {
     herder,
     validation,
     offsets: connectorOffsets,
-    readings,
+    readings: {
+      letters: letterReadings,
+      messages: new MessageReadings(directory, topics, read),
+      previews: new PreviewReadings(read),
+    },
     readers,
     health,
     history,
@@ -253,7 +259,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       replays,
       validation,
       reader: new LetterReader(clients),
-      readings,
+      readings: letterReadings,
       offsets: new ReplayOffsets(plugins, resolver, clients),
       secrets,
     }),

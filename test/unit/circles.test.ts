@@ -52,7 +52,7 @@ describe('the files of src, plugins and test', () => {
     assert.deepEqual(circles(imports), []);
   });
 
-  for (const room of ['src/herder', 'src/kafka', 'src/connect', 'src/rest']) {
+  for (const room of ['src/herder', 'src/kafka', 'src/connect', 'src/rest', 'src/operate']) {
     it(`of the folders in ${room} neither`, () => {
       const folders = foldersOf(room, importsBelow(room));
       assert.ok(folders.size >= 1);

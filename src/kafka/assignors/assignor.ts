@@ -1,51 +1,56 @@
 import type { TopicPartition } from '../../data/record.ts';
 
-/** Names in the group's protocol, as JoinGroup carries them. */
+/** Protocol names as sent in JoinGroup. */
 export type AssignorName = 'range' | 'roundrobin' | 'sticky' | 'cooperative-sticky';
 
-/** What a member said of itself when it joined. */
+/** The subscription of a member, as sent in its JoinGroup. */
 export interface GroupSubscription {
   readonly memberId: string;
-  /** `group.instance.id`; `undefined`: a dynamic member. */
+  /** `group.instance.id`; `undefined` for a dynamic member. */
   readonly instanceId: string | undefined;
   readonly topics: readonly string[];
   readonly userData: Buffer | undefined;
-  /** What it holds while it joins. */
+  /** Partitions that the member owns while it joins. */
   readonly owned: readonly TopicPartition[];
-  /** In which it got what it holds; `undefined`: not told. */
+  /** Generation in which `owned` was assigned; `undefined` if not reported. */
   readonly generationId: number | undefined;
   readonly rackId: string | undefined;
 }
 
-/** Partition counts of existing topics; a topic that does not exist (yet) is absent. */
+/** Partition counts by topic; topics that do not exist are absent. */
 export type PartitionCounts = ReadonlyMap<string, number>;
 
-/** Per existing topic and partition: the racks of its replicas, none where they are not known. */
+/** Racks of the replicas by topic and partition. A set is empty if the racks are unknown. */
 export type PartitionRacks = ReadonlyMap<string, readonly ReadonlySet<string>[]>;
 
 export type Assignment = ReadonlyMap<string, readonly TopicPartition[]>;
 
-/** How partitions are divided among the members of a group (org.apache.kafka.clients.consumer.ConsumerPartitionAssignor). */
+/** Assigns partitions to the members of a group (org.apache.kafka.clients.consumer.ConsumerPartitionAssignor). */
 export interface Assignor {
   readonly name: AssignorName;
-  /** Members may keep what they hold while they join: what moves is free in one round and given in the next. */
+  /**
+   * Cooperative rebalancing: members keep their partitions while they join. A partition that moves is revoked in one
+   * rebalance and assigned in the next.
+   */
   readonly isCooperative: boolean;
-  /** What this member adds to its subscription; `undefined`: nothing. */
   userData(): Buffer | undefined;
-  /** This member got these partitions in a round that used the assignor. */
+  /** Called on a member after a rebalance that used this assignor. */
   onAssignment(partitions: readonly TopicPartition[], generationId: number): void;
-  /** For the leader: the partitions of every member, `members` in the order of the coordinator. */
+  /** Called on the leader, with the members in the coordinator's order. */
   assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment;
 }
 
 export const NO_GENERATION = -1;
 
-/** As Java compares strings. */
+/** Compares like Java's `String.compareTo`. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Static members come first, by their own ids (AbstractPartitionAssignor.MemberInfo): a restart does not change their place. */
+/**
+ * Static members precede dynamic ones and are ordered by instance id, so that a restart does not change their position
+ * (AbstractPartitionAssignor.MemberInfo).
+ */
 export function inOrder(members: readonly GroupSubscription[]): readonly GroupSubscription[] {
   return [...members].sort((a, b) => {
     if (a.instanceId !== undefined && b.instanceId !== undefined) return compare(a.instanceId, b.instanceId);
@@ -54,7 +59,7 @@ export function inOrder(members: readonly GroupSubscription[]): readonly GroupSu
   });
 }
 
-/** The topics of the group that have partitions. */
+/** The subscribed topics that have partitions. */
 export function subscribedPartitions(
   members: readonly GroupSubscription[],
   partitions: PartitionRacks,
@@ -68,7 +73,7 @@ export function subscribedPartitions(
 }
 
 /**
- * Racks count where members and replicas share one, and not every partition is in all racks of the replicas
+ * Rack-aware assignment applies if members and replicas share a rack and not every partition has a replica in all racks
  * (AbstractPartitionAssignor#useRackAwareAssignment).
  */
 export function racksCount(memberRacks: Iterable<string>, partitions: Iterable<ReadonlySet<string>>): boolean {
@@ -78,7 +83,6 @@ export function racksCount(memberRacks: Iterable<string>, partitions: Iterable<R
   return ofPartitions.some((racks) => racks.size !== all.size);
 }
 
-/** A rack that is not empty; `undefined`: none. */
 export function rackOf({ rackId }: GroupSubscription): string | undefined {
   return rackId === '' ? undefined : rackId;
 }

@@ -4,7 +4,7 @@ import { RangeAssignor } from './range-assignor.ts';
 import { RoundRobinAssignor } from './round-robin-assignor.ts';
 import { StickyAssignor } from './sticky-assignor.ts';
 
-/** One for a member: some keep what the member had. */
+/** Creates the assignor of one member. Sticky assignors remember the member's last assignment. */
 export function createAssignor(name: AssignorName): Assignor {
   switch (name) {
     case 'range':

@@ -13,8 +13,9 @@ import type { Holding } from './sticky-group.ts';
 const GENERATION_BYTES = 4;
 
 /**
- * As StickyAssignor, for members that keep what they hold while they join (org.apache.kafka.clients.consumer.CooperativeStickyAssignor):
- * a partition that is to move is given to nobody until its holder has joined without it.
+ * Like StickyAssignor, but members keep their partitions while they join
+ * (org.apache.kafka.clients.consumer.CooperativeStickyAssignor). A partition that moves stays unassigned until its
+ * owner has rejoined without it.
  */
 export class CooperativeStickyAssignor implements Assignor {
   readonly name = 'cooperative-sticky';
@@ -42,14 +43,14 @@ export class CooperativeStickyAssignor implements Assignor {
   }
 }
 
-/** Members before version 2 of the subscription tell the generation in their user data. */
+/** Before version 2 of the subscription, members report the generation in their user data. */
 function currentHolding({ owned, generationId, userData }: GroupSubscription): Holding {
   if (generationId !== undefined || userData === undefined) return { partitions: owned, generationId };
   const told = userData.length < GENERATION_BYTES ? NO_GENERATION : userData.readInt32BE(0);
   return { partitions: owned, generationId: told };
 }
 
-/** Partitions that one member holds and another one is to get, with the latter. */
+/** New owners of the partitions that another member still owns. */
 function movedAway(members: readonly GroupSubscription[], assignment: Assignment): ReadonlyMap<string, string> {
   const added = new Map<string, string>();
   const revoked = new Set<string>();

@@ -2,7 +2,10 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { compare, type Assignment } from './assignor.ts';
 import { allPartitions, type RackMatch, type StickyGroup } from './sticky-group.ts';
 
-/** For members that are all subscribed to the same topics: everybody has as many partitions, some have one more. */
+/**
+ * Assignment for members that all subscribe to the same topics: partition counts differ by at most one
+ * (AbstractStickyAssignor.ConstrainedAssignmentBuilder).
+ */
 export function divideAmongAll(group: StickyGroup): { assignment: Assignment; moving: ReadonlyMap<string, string> } {
   const division = new EqualDivision(group);
   division.keepHeld();
@@ -12,7 +15,7 @@ export function divideAmongAll(group: StickyGroup): { assignment: Assignment; mo
 
 class EqualDivision {
   readonly assignment = new Map<string, TopicPartition[]>();
-  /** Partitions that somebody else holds or held, with who gets them. */
+  /** New owners of partitions that another member owns or owned. */
   readonly moving = new Map<string, string>();
   readonly #group: StickyGroup;
   readonly #racks: RackMatch;
@@ -20,11 +23,10 @@ class EqualDivision {
   readonly #kept = new Set<string>();
   readonly #least: number;
   readonly #most: number;
-  /** How many members may have one more than the least. */
+  /** Remaining number of members that may exceed the minimum quota. */
   #extra: number;
-  /** Members with less than the least. */
   #short: string[] = [];
-  /** Members with just the least, which may have one more. */
+  /** Members with exactly the minimum quota, which may receive one more partition. */
   #atLeast: string[] = [];
 
   constructor(group: StickyGroup) {
@@ -75,7 +77,7 @@ class EqualDivision {
     for (const place of held.slice(count)) this.#holders.set(keyOf(place), member);
   }
 
-  /** What nobody may have within their rack is left. */
+  /** Returns the partitions that no member can receive within its rack. */
   #giveWithinRacks(partitions: readonly TopicPartition[]): readonly TopicPartition[] {
     if (!this.#racks.counts) return partitions;
     let first = 0;
@@ -97,7 +99,7 @@ class EqualDivision {
     });
   }
 
-  /** Returns where to begin to look next. */
+  /** Returns the index at which the next search starts. */
   #giveToShort(place: TopicPartition, index: number): number {
     const member = this.#short[index] ?? '';
     const count = this.#give(place, member);

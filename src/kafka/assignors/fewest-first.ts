@@ -1,6 +1,9 @@
 import { compare } from './assignor.ts';
 
-/** Members sorted by how many partitions they have, then by id. A member is removed before that number changes. */
+/**
+ * Members sorted by partition count, then by id. A member must be removed before its count changes and added again
+ * afterwards.
+ */
 export class FewestFirst {
   readonly #count: (member: string) => number;
   readonly #members: string[] = [];

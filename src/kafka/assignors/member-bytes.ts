@@ -1,6 +1,6 @@
 import type { TopicPartition } from '../../data/record.ts';
 
-/** Fields of what members of a group exchange: numbers big-endian, texts and arrays behind their lengths. */
+/** Encodes fields of the ConsumerProtocol: big-endian numbers; strings and arrays are length-prefixed. */
 export function int16(value: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeInt16BE(value);
@@ -18,7 +18,7 @@ export function string(text: string): Buffer {
   return Buffer.concat([int16(bytes.length), bytes]);
 }
 
-/** Partitions by topic, in the order in which the topics come. */
+/** Groups partitions by topic, in order of first occurrence. */
 export function topicsOf(partitions: readonly TopicPartition[]): Map<string, number[]> {
   const topics = new Map<string, number[]>();
   for (const { topic, partition } of partitions) {

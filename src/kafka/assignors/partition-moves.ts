@@ -7,8 +7,8 @@ interface Move {
 }
 
 /**
- * Where partitions have moved during one division: of two members, none gets a partition of a topic from the other while it gives one
- * of the same topic to it.
+ * Tracks how partitions move between members during one assignment. Avoids moving partitions of the same topic between
+ * two members in both directions (AbstractStickyAssignor.PartitionMovements).
  */
 export class Moves {
   readonly #byPartition = new Map<string, Move>();
@@ -29,7 +29,10 @@ export class Moves {
     this.#byPair.set(pair, places.set(key, place));
   }
 
-  /** The partition that is to move so that `wanted` stays: one of the topic that has gone the other way. */
+  /**
+   * The partition to move instead of `wanted`: one of the same topic that has already moved in the opposite direction,
+   * if there is one.
+   */
   instead(wanted: TopicPartition, holder: string, to: string): TopicPartition {
     const from = this.#byPartition.get(keyOf(wanted))?.from ?? holder;
     const back = [...(this.#byPair.get(pairOf(wanted.topic, { from: to, to: from }))?.values() ?? [])];
@@ -43,7 +46,7 @@ function pairOf(topic: string, { from, to }: Move): string {
 
 const LOAD_FACTOR = 0.75;
 
-/** Which of them a java.util.HashSet gives first. */
+/** The first element in the iteration order of a java.util.HashSet. */
 function firstOfHashSet(places: readonly TopicPartition[]): TopicPartition | undefined {
   let capacity = 16;
   while (places.length > capacity * LOAD_FACTOR) capacity *= 2;

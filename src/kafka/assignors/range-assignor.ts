@@ -12,9 +12,9 @@ import {
 } from './assignor.ts';
 
 /**
- * Per topic, contiguous runs in the order of the members, the first ones one more (org.apache.kafka.clients.consumer.RangeAssignor).
- * Where racks count, members first get partitions with a replica in their rack; topics with the same members and as many
- * partitions keep together then, partition by partition.
+ * Assigns each topic's partitions as contiguous ranges in the order of the members; the first members receive one more
+ * (org.apache.kafka.clients.consumer.RangeAssignor). With rack-aware assignment, members first receive partitions with
+ * a replica in their rack, and topics with the same subscribers and partition counts are co-partitioned.
  */
 export class RangeAssignor implements Assignor {
   readonly name = 'range';
@@ -25,7 +25,7 @@ export class RangeAssignor implements Assignor {
   }
 
   onAssignment(): void {
-    // Nothing is kept.
+    // This assignor is stateless.
   }
 
   assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {
@@ -46,7 +46,7 @@ function byTopic(a: TopicPartition, b: TopicPartition): number {
   return compare(a.topic, b.topic) || a.partition - b.partition;
 }
 
-/** Topics with the same members and as many partitions. */
+/** Groups topics with the same subscribers and partition count, which are co-partitioned. */
 function alike(topics: readonly TopicDivision[]): readonly TopicDivision[][] {
   const groups = new Map<string, TopicDivision[]>();
   for (const topic of topics) {
@@ -76,7 +76,7 @@ function matchRacks(topics: readonly TopicDivision[]): void {
   }
 }
 
-/** How far the partitions of a topic are divided. */
+/** Assignment state of one topic. */
 class TopicDivision {
   readonly topic: string;
   readonly members: readonly string[];
@@ -110,23 +110,23 @@ class TopicDivision {
     this.#extra = racks.length % members.length;
   }
 
-  /** How many partitions there are whose racks matter to a member; 0: no member has a rack. */
+  /** The partition count, or 0 if no member has a rack. */
   get knownCount(): number {
     return this.#memberRacks.size === 0 ? 0 : this.#partitionRacks.length;
   }
 
-  /** A member without a rack is near to all. */
+  /** True for every partition if the member has no rack. */
   isNear(member: string, partition: number): boolean {
     const rack = this.#memberRacks.get(member);
     return rack === undefined || this.#partitionRacks[partition]?.has(rack) === true;
   }
 
-  /** How many more the member may have. */
+  /** Number of further partitions that the member may receive. */
   room(member: string): number {
     return Math.max(0, this.#each + (this.#extra > 0 ? 1 : 0) - (this.#given.get(member) ?? 0));
   }
 
-  /** Gives every member, in order, as many of what it may have as there is room for. */
+  /** Assigns each member, in order, the unassigned partitions that `mayReceive` accepts, up to its capacity. */
   divide(mayHave: (member: string, partition: number) => boolean): void {
     for (const member of this.members) {
       const partitions = [...this.#left].filter((partition) => mayHave(member, partition));

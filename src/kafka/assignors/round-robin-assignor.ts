@@ -8,7 +8,10 @@ import {
   type PartitionRacks,
 } from './assignor.ts';
 
-/** All partitions in the order of their topics, dealt out to the members in turn (org.apache.kafka.clients.consumer.RoundRobinAssignor). */
+/**
+ * Assigns all partitions in topic order to the subscribed members in turn
+ * (org.apache.kafka.clients.consumer.RoundRobinAssignor).
+ */
 export class RoundRobinAssignor implements Assignor {
   readonly name = 'roundrobin';
   readonly isCooperative = false;
@@ -18,7 +21,7 @@ export class RoundRobinAssignor implements Assignor {
   }
 
   onAssignment(): void {
-    // Nothing is kept.
+    // This assignor is stateless.
   }
 
   assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {

@@ -13,14 +13,18 @@ import { balance } from './unequal-subscriptions.ts';
 
 export interface StickyOutcome {
   readonly assignment: Assignment;
-  /** By key, partitions that another member must give up first, with who gets them; `undefined`: to be found by comparison. */
+  /**
+   * New owners of partitions, by key, that another member must revoke first; `undefined` if they have to be found by
+   * comparison.
+   */
   readonly moving: ReadonlyMap<string, string> | undefined;
   readonly newestGeneration: number;
 }
 
 /**
- * Members keep what they held as far as the balance allows (org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor).
- * Java's results, member by member: it looks at the members in the order of a HashMap.
+ * Members keep their previous partitions as far as the balance allows
+ * (org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor). The members are visited in the order of a Java
+ * HashMap, so that the result equals that of a Java leader.
  */
 export function assignSticky(
   members: readonly GroupSubscription[],
@@ -51,7 +55,10 @@ function haveEqualTopics(members: readonly GroupSubscription[]): boolean {
   });
 }
 
-/** Of two members that say that they hold a partition, the one of the later generation does; of the same one, neither. */
+/**
+ * If two members claim a partition, the one of the later generation owns it. If the generations are equal, neither
+ * does.
+ */
 function lastHolders(
   members: readonly GroupSubscription[],
   holdings: ReadonlyMap<string, Holding>,
@@ -82,7 +89,7 @@ function lastHolders(
   return { held, disputed };
 }
 
-/** A member may claim anything. */
+/** A member may claim partitions that do not exist. */
 function exists({ topic, partition }: TopicPartition, partitions: PartitionRacks): boolean {
   return partition >= 0 && partition < (partitions.get(topic)?.length ?? 0);
 }

@@ -15,8 +15,9 @@ import { assignSticky } from './sticky-assignment.ts';
 import type { Holding } from './sticky-group.ts';
 
 /**
- * Members keep what they had, as far as that is even; all give everything up before a round
- * (org.apache.kafka.clients.consumer.StickyAssignor). What a member had last is its user data: partitions per topic, generation.
+ * Members keep their previous partitions as far as the balance allows, but revoke all of them before a rebalance
+ * (org.apache.kafka.clients.consumer.StickyAssignor). The user data holds the member's last assignment: partitions per
+ * topic, and the generation.
  */
 export class StickyAssignor implements Assignor {
   readonly name = 'sticky';
@@ -43,7 +44,7 @@ export class StickyAssignor implements Assignor {
   }
 }
 
-/** Version 1 of the user data ends with the generation, version 0 does not. What cannot be read counts as nothing. */
+/** Only version 1 of the user data ends with the generation. Unreadable user data counts as no assignment. */
 function lastHolding({ userData }: GroupSubscription): Holding {
   if (userData === undefined || userData.length === 0) return { partitions: [], generationId: undefined };
   try {

@@ -1,27 +1,27 @@
 import type { TopicPartition } from '../../data/record.ts';
 import { rackOf, racksCount, type GroupSubscription, type PartitionRacks } from './assignor.ts';
 
-/** What a member held before, and since when. */
+/** The previous assignment of a member. */
 export interface Holding {
   readonly partitions: readonly TopicPartition[];
-  /** `undefined`: not told. */
+  /** `undefined` if not reported. */
   readonly generationId: number | undefined;
 }
 
-/** The members in the order in which Java's assignors look at them, with what is to be kept. */
+/** Input of a sticky assignment. The members are in the order in which Java's assignor visits them. */
 export interface StickyGroup {
   readonly members: readonly GroupSubscription[];
   readonly partitions: PartitionRacks;
-  /** What each member held last; nobody else held it later. */
+  /** Previous partitions per member, without those that another member received later. */
   readonly held: ReadonlyMap<string, TopicPartition[]>;
   readonly holdings: ReadonlyMap<string, Holding>;
   readonly newestGeneration: number;
-  /** Two members of one generation said that they hold these. */
+  /** Keys of partitions that two members of the same generation claim. */
   readonly disputed: ReadonlySet<string>;
   readonly racks: RackMatch;
 }
 
-/** Which members are in the rack of a replica, where racks count; see `racksCount`. */
+/** Matches members with partitions that have a replica in their rack; see `usesRacks`. */
 export class RackMatch {
   readonly counts: boolean;
   readonly #memberRacks = new Map<string, string>();
@@ -41,18 +41,18 @@ export class RackMatch {
     return this.counts && this.#memberRacks.has(member);
   }
 
-  /** The member is in a rack, and a replica of the partition is there. */
+  /** The member has a rack, and the partition has a replica in it. */
   matches(member: string, { topic, partition }: TopicPartition): boolean {
     const rack = this.#memberRacks.get(member);
     return this.counts && rack !== undefined && this.#partitions.get(topic)?.[partition]?.has(rack) === true;
   }
 
-  /** The member is in a rack, and no replica of the partition is there. */
+  /** The member has a rack, but the partition has no replica in it. */
   mismatches(member: string, partition: TopicPartition): boolean {
     return this.hasRack(member) && !this.matches(member, partition);
   }
 
-  /** Those that the fewest members are near to come first; else in their order. */
+  /** Stable sort: partitions that match the fewest members first. */
   sorted(partitions: readonly TopicPartition[]): readonly TopicPartition[] {
     if (this.#memberRacks.size === 0) return partitions;
     const members = new Map<string, number>();
@@ -65,7 +65,7 @@ export class RackMatch {
     return [...partitions].sort((a, b) => near(a) - near(b));
   }
 
-  /** Where in `members`, from `first` on and then from the beginning, one is near; -1: nowhere. */
+  /** Circular search from `first` for a member whose rack matches; -1 if there is none. */
   next(partition: TopicPartition, members: readonly string[], first: number): number {
     for (let step = 0; step < members.length; step++) {
       const index = (first + step) % members.length;
@@ -75,7 +75,6 @@ export class RackMatch {
   }
 }
 
-/** All partitions, topic by topic. */
 export function allPartitions(topics: Iterable<string>, partitions: PartitionRacks): TopicPartition[] {
   const all: TopicPartition[] = [];
   for (const topic of topics) {

@@ -4,7 +4,10 @@ import { FewestFirst } from './fewest-first.ts';
 import { Moves } from './partition-moves.ts';
 import { allPartitions, type StickyGroup } from './sticky-group.ts';
 
-/** For members that are subscribed to different topics: as even as their topics allow. */
+/**
+ * Assignment for members with different subscriptions, as balanced as these allow
+ * (AbstractStickyAssignor.GeneralAssignmentBuilder).
+ */
 export function balance(group: StickyGroup): Assignment {
   const balancing = new Balancing(group);
   return balancing.run();
@@ -15,14 +18,14 @@ export function balance(group: StickyGroup): Assignment {
  */
 class Balancing {
   readonly #group: StickyGroup;
-  /** Per topic that has partitions, who is subscribed to it. */
+  /** Subscribers of each topic that has partitions. */
   readonly #subscribers = new Map<string, readonly string[]>();
   readonly #topics = new Map<string, ReadonlySet<string>>();
   #current = new Map<string, TopicPartition[]>();
   readonly #holders = new Map<string, string>();
   readonly #moves = new Moves();
   readonly #members: FewestFirst;
-  /** Somebody held what it may not have any more. */
+  /** Set if a member owned a partition that it may no longer have. */
   #mustRevoke = false;
 
   constructor(group: StickyGroup) {
@@ -58,13 +61,13 @@ class Balancing {
     return new Map([...this.#current, ...fixed]);
   }
 
-  /** Those with the fewest subscribers first. */
+  /** Topics with the fewest subscribers first. */
   #topicsInOrder(): readonly string[] {
     const subscribers = (topic: string): number => this.#subscribers.get(topic)?.length ?? 0;
     return [...this.#subscribers.keys()].sort((a, b) => subscribers(a) - subscribers(b) || compare(a, b));
   }
 
-  /** What everybody held and may keep; returns the keys. */
+  /** Assigns the partitions that members may keep, and returns their keys. */
   #keepHeld(): ReadonlySet<string> {
     const kept = new Set<string>();
     for (const { memberId, topics } of this.#group.members) {
@@ -81,7 +84,7 @@ class Balancing {
     return kept;
   }
 
-  /** Those that a member in a rack of theirs may have go there first. */
+  /** Partitions that match the rack of a member are assigned first. */
   #giveAll(free: readonly TopicPartition[]): void {
     const { racks } = this.#group;
     const far = racks.counts ? free.filter((place) => !this.#giveOne(place, true)) : free;
@@ -101,7 +104,7 @@ class Balancing {
     return false;
   }
 
-  /** Members whose partitions cannot move, with these. */
+  /** Removes the members whose partitions cannot move from the balancing, and returns their partitions. */
   #setAside(): ReadonlyMap<string, TopicPartition[]> {
     const fixed = new Map<string, TopicPartition[]>();
     for (const [member, topics] of this.#topics) {
@@ -124,7 +127,7 @@ class Balancing {
     return most;
   }
 
-  /** Who held a partition before the newest generation. */
+  /** Owners of partitions in generations before the newest one. */
   #earlierHolders(): ReadonlyMap<string, string> {
     const earlier = new Map<string, { member: string; generationId: number }>();
     const { holdings, newestGeneration } = this.#group;
@@ -140,7 +143,7 @@ class Balancing {
     return new Map([...earlier].map(([key, { member }]) => [key, member]));
   }
 
-  /** Moves partitions from those who have more to those who have less, until nothing gets more even. */
+  /** Moves partitions from members with more to members with fewer, until no move improves the balance. */
   #even(places: readonly TopicPartition[], earlier: ReadonlyMap<string, string>): boolean {
     let hasMoved = false;
     for (let again = true; again;) {
@@ -169,7 +172,7 @@ class Balancing {
     return true;
   }
 
-  /** Another partition may move in place of this one, so that none of a topic goes back where another came from. */
+  /** Another partition of the topic may move instead, to avoid moves in both directions between two members. */
   #move(wanted: TopicPartition, to: string): void {
     const place = this.#moves.instead(wanted, this.#holders.get(keyOf(wanted)) ?? '', to);
     const from = this.#holders.get(keyOf(place)) ?? '';
@@ -193,7 +196,7 @@ class Balancing {
     return !inOrder.some((member) => this.#mayGetMore(member));
   }
 
-  /** Somebody else has a partition that this member may have, and at least two more. */
+  /** True if another member with at least two more partitions owns one that this member may have. */
   #mayGetMore(member: string): boolean {
     const topics = this.#topics.get(member) ?? new Set();
     const count = this.#countOf(member);

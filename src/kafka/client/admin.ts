@@ -22,15 +22,17 @@ import { backoffOf, retry } from '../connections/retry.ts';
 import { fence } from '../producer/transaction.ts';
 
 const TOPIC_RESOURCE = 2;
-const APPEAR_MS = 5000;
-const APPEAR_CHECK_MS = 10;
-/** How long a broker may take to hear of a topic that exists (what Java's TopicAdmin and KafkaBasedLog allow). */
-const SPREAD_MS = 30_000;
+const LEADER_WAIT_MS = 5000;
+const LEADER_CHECK_MS = 10;
+/** How long a broker may take to learn of a topic that exists (the limit in Java's TopicAdmin and KafkaBasedLog). */
+const METADATA_PROPAGATION_MS = 30_000;
 
-/** Admin of api.ts. Connects at the first call; every call is repeated while waiting may help. */
+/** Connects on the first call. All calls retry retriable errors up to `default.api.timeout.ms`. */
 export class KafkaAdmin implements Admin {
   readonly #cluster: Cluster;
-  /** Topics that a broker has said to exist, and until when one that does not know them is asked again. */
+  /**
+   * Topics that a broker reported as existing, with the time until which brokers that do not know them are retried.
+   */
   readonly #existing = new Map<string, number>();
   #closed = false;
 
@@ -43,7 +45,7 @@ export class KafkaAdmin implements Admin {
     return clusterId ?? '';
   }
 
-  /** How many brokers there are; what a replication factor cannot exceed. */
+  /** The number of brokers, which limits the replication factor. */
   async brokerCount(): Promise<number> {
     return (await this.#metadata([])).brokers.length;
   }
@@ -87,7 +89,7 @@ export class KafkaAdmin implements Admin {
     return this.#retry(`Reading the settings of topic ${name}`, read, name);
   }
 
-  /** Resolves when the topic can be used, whoever has created it. */
+  /** Resolves when the topic is usable, also if it existed before. */
   async createTopic(topic: NewTopic): Promise<boolean> {
     const configEntries = Object.entries(topic.settings).map(([name, value]) => ({ name, value }));
     const wanted = {
@@ -109,7 +111,7 @@ export class KafkaAdmin implements Admin {
     return created;
   }
 
-  /** Topics that do not exist are passed over. */
+  /** Ignores topics that do not exist. */
   async deleteTopics(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     for (const name of names) this.#existing.delete(name);
@@ -129,7 +131,10 @@ export class KafkaAdmin implements Admin {
     );
   }
 
-  /** A group with members refuses it (UNKNOWN_MEMBER_ID, as CommitRefusedError); one that does not exist comes to be. */
+  /**
+   * Rejects with CommitRefusedError (UNKNOWN_MEMBER_ID) if the group has members; creates the group if it does not
+   * exist.
+   */
   async alterGroupOffsets(groupId: string, positions: readonly PartitionPosition[]): Promise<void> {
     if (positions.length === 0) return;
     await this.#retry(`Altering the offsets of group ${groupId}`, () =>
@@ -144,7 +149,7 @@ export class KafkaAdmin implements Admin {
     );
   }
 
-  /** A group that does not exist is passed over; one with members is refused by the broker (NON_EMPTY_GROUP). */
+  /** Ignores a group that does not exist; the broker rejects a group with members (NON_EMPTY_GROUP). */
   async deleteGroup(groupId: string): Promise<void> {
     await this.#retry(`Deleting group ${groupId}`, async () => {
       const { results } = await this.#cluster.callCoordinator(groupId, libraryCall(Apis.deleteGroups, [groupId]));
@@ -197,16 +202,19 @@ export class KafkaAdmin implements Admin {
     await this.#cluster.close();
   }
 
-  /** Brokers hear of a topic a moment after its creation was acknowledged; whoever uses it at once would be turned away. */
+  /**
+   * The creation of a topic is acknowledged before all brokers know it, so a client that used it immediately could
+   * fail.
+   */
   async #awaitLeaders(topic: string): Promise<void> {
-    const deadline = Date.now() + APPEAR_MS;
+    const deadline = Date.now() + LEADER_WAIT_MS;
     while (Date.now() < deadline && !this.#closed) {
       const { topicMetadata } = await this.#metadata([topic]);
       const [found] = topicMetadata;
       const code = found?.topicErrorCode ?? ErrorCode.unknownTopicOrPartition;
       if (code === ErrorCode.none && found?.partitionMetadata.every(({ leader }) => leader >= 0) === true) return;
       if (!describeErrorCode(code).retriable && code !== ErrorCode.none) return;
-      await sleep(APPEAR_CHECK_MS);
+      await sleep(LEADER_CHECK_MS);
     }
   }
 
@@ -217,12 +225,12 @@ export class KafkaAdmin implements Admin {
   #noteExisting(topic: string): void {
     const now = Date.now();
     for (const [name, until] of this.#existing) if (until <= now) this.#existing.delete(name);
-    this.#existing.set(topic, now + SPREAD_MS);
+    this.#existing.set(topic, now + METADATA_PROPAGATION_MS);
   }
 
   /**
-   * A missing topic is final: nobody is going to create it. Not so `topic` while it may be that the broker that was asked has
-   * not heard of it yet.
+   * UNKNOWN_TOPIC_OR_PARTITION is not retried, except for `topic` while a broker may not have learned of its creation
+   * yet.
    */
   #retry<T>(what: string, action: () => Promise<T>, topic?: string): Promise<T> {
     const { apiTimeoutMs } = this.#cluster.config;

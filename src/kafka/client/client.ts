@@ -12,13 +12,13 @@ import { KafkaSurvey } from './survey.ts';
 import { KafkaTransactionalProducer } from '../producer/transactional-producer.ts';
 
 /**
- * What Connect sets for its own topics (KafkaBasedLog and the stores on it): no group, everything from the beginning,
- * only what is committed, so that the topics of an exactly-once Java worker are read as that worker reads them.
+ * Properties that Connect sets for its internal topics (KafkaBasedLog and the stores built on it): no group, reading
+ * from the beginning, and committed records only, as topics of an exactly-once Java worker require.
  */
 const LOG_CONSUMER: ClientProperties = { 'auto.offset.reset': 'earliest', 'isolation.level': 'read_committed' };
 const LOG_PRODUCER: ClientProperties = { acks: 'all', 'enable.idempotence': 'false' };
 
-/** Clients of the cluster that these Java client properties describe. */
+/** Creates the factory for clients of the cluster that the Java client properties describe. */
 export function createKafkaClient(properties: ClientProperties, logger: Logger): KafkaClient {
   const merged = (over: ClientProperties | undefined): ClientProperties => ({ ...properties, ...over });
   return {

@@ -7,12 +7,13 @@ import { ErrorCode } from '../error-codes.ts';
 import { KafkaError, TimeoutError } from '../errors.ts';
 
 const CLEANUP_POLICY = 'cleanup.policy';
-const APPEAR_MS = 30_000;
-const APPEAR_CHECK_MS = 20;
+const VISIBLE_TIMEOUT_MS = 30_000;
+const VISIBLE_CHECK_MS = 20;
 
 /**
- * Resolves with the topic's partition count when it exists and is compacted and nothing else; creates it when missing.
- * Texts and order of checks follow org.apache.kafka.connect.storage.KafkaTopicBasedBackingStore and TopicAdmin.
+ * Creates the topic if it is missing, and resolves with its partition count. Fails if `cleanup.policy` is not exactly
+ * `compact`. Messages and order of the checks follow org.apache.kafka.connect.storage.KafkaTopicBasedBackingStore and
+ * TopicAdmin.
  */
 export async function ensureCompactedTopic(
   admin: KafkaAdmin,
@@ -30,7 +31,7 @@ export async function ensureCompactedTopic(
     await checkPolicy(admin, options, logger);
   } else {
     const { partitions, replicationFactor } = options;
-    logger.info({ partitions, replicationFactor }, 'created the compacted topic');
+    logger.info({ partitions, replicationFactor }, 'Created compacted topic');
   }
   return checkPartitions(options, await appear(admin, topic));
 }
@@ -75,7 +76,7 @@ async function checkPolicy(
   } catch (error) {
     const code = error instanceof KafkaError ? error.code : undefined;
     if (code !== ErrorCode.topicAuthorizationFailed && code !== ErrorCode.clusterAuthorizationFailed) throw error;
-    logger.warn(`not authorized to read the settings of the topic; it is assumed to have 'cleanup.policy=compact'`);
+    logger.warn(`Not authorized to read the topic settings; assuming 'cleanup.policy=compact'`);
     return;
   }
   if (policy === 'compact') return;
@@ -95,13 +96,13 @@ function checkPartitions({ topic, property, purpose, singlePartition }: Compacte
   );
 }
 
-/** A topic is known to every broker a moment after its creation was acknowledged. */
+/** The creation of a topic is acknowledged before all brokers know it. */
 async function appear(admin: KafkaAdmin, topic: string): Promise<number> {
-  const deadline = Date.now() + APPEAR_MS;
+  const deadline = Date.now() + VISIBLE_TIMEOUT_MS;
   for (;;) {
     const count = (await admin.describeTopics([topic])).get(topic);
     if (count !== undefined && count > 0) return count;
-    if (Date.now() > deadline) throw new TimeoutError(`Topic ${topic} was created but did not appear`);
-    await sleep(APPEAR_CHECK_MS);
+    if (Date.now() > deadline) throw new TimeoutError(`Topic ${topic} was created but did not appear in the metadata within ${String(VISIBLE_TIMEOUT_MS)} ms`);
+    await sleep(VISIBLE_CHECK_MS);
   }
 }

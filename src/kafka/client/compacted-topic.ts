@@ -12,23 +12,29 @@ import { KafkaProducer } from '../producer/producer.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 
 const POLL_MS = 5000;
-/** No record tells of positions that are reached without one: of an empty topic, or where its beginning is. */
-const WAITED_FOR_POLL_MS = 10;
-const FAILURE_PAUSE_MS = 1000;
+/**
+ * A position may advance without a record (empty topic, transaction markers), so a caller of `readToEnd` cannot rely on
+ * `poll` returning early.
+ */
+const WAITER_POLL_MS = 10;
+const RETRY_MS = 1000;
 const CLOSE_MS = 2000;
-/** What was sent while no broker answers would otherwise hold up the end of a worker for `delivery.timeout.ms`, two minutes. */
+/**
+ * Without this limit, pending records would delay the shutdown of a worker by `delivery.timeout.ms` (two minutes) while
+ * no broker is reachable.
+ */
 const PRODUCER_CLOSE_MS = 5000;
 
 interface Waiter {
-  /** Next offset per partition that must have been reached. */
+  /** Positions, by partition, that must be reached. */
   readonly targets: ReadonlyMap<number, number>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Connect's KafkaBasedLog (org.apache.kafka.connect.util.KafkaBasedLog): one consumer reads all partitions from the
- * beginning without a group and never stops following; one producer writes.
+ * Connect's KafkaBasedLog (org.apache.kafka.connect.util.KafkaBasedLog): a consumer without a group reads all
+ * partitions from the beginning and keeps following them; a producer writes.
  */
 export class KafkaCompactedTopic implements CompactedTopic {
   readonly #options: CompactedTopicOptions;
@@ -37,7 +43,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
   readonly #adminConfig: ConsumerConfig['connection'];
   readonly #logger: Logger;
   readonly #waiters = new Set<Waiter>();
-  /** Per partition the offset after the last record that `onRecord` has seen. */
+  /** By partition: the offset after the last record passed to `onRecord`. */
   readonly #delivered = new Map<number, number>();
   #partitions: readonly TopicPartition[] = [];
   #following: Promise<void> | undefined;
@@ -54,7 +60,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
   async start(): Promise<void> {
     try {
       await this.#open();
-      // Not beyond open transactions: whoever left one open may be started only after this.
+      // Stops before open transactions: the producer that left one open may be started only after this.
       await this.#readTo('read_committed');
     } catch (error) {
       await this.stop();
@@ -68,7 +74,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
     const admin = new KafkaAdmin(this.#adminConfig, this.#logger);
     try {
       const [count] = await Promise.all([ensureCompactedTopic(admin, this.#options, this.#logger), connecting]);
-      this.#partitions = Array.from({ length: count }, (_none, partition) => ({ topic, partition }));
+      this.#partitions = Array.from({ length: count }, (_value, partition) => ({ topic, partition }));
     } finally {
       await connecting.catch(() => undefined);
       await admin.close();
@@ -94,7 +100,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
     return this.#producer.send(produced);
   }
 
-  /** Waits for transactions that are open: what they commit was written before. */
+  /** Also waits for open transactions, because their records precede the end. */
   readToEnd(): Promise<void> {
     return this.#readTo('read_uncommitted');
   }
@@ -121,25 +127,25 @@ export class KafkaCompactedTopic implements CompactedTopic {
   async #follow(): Promise<void> {
     while (!this.#stopped) {
       try {
-        const waitMs = this.#waiters.size > 0 ? WAITED_FOR_POLL_MS : POLL_MS;
+        const waitMs = this.#waiters.size > 0 ? WAITER_POLL_MS : POLL_MS;
         for (const record of await this.#consumer.poll(waitMs)) this.#deliver(record);
         this.#noteDelivered();
       } catch (error) {
         if (this.#stopped) return;
-        this.#logger.error({ err: error }, 'reading the topic failed, trying again');
+        this.#logger.error({ err: error }, 'Failed to read the topic; retrying');
         this.#rejectWaiters(toError(error));
-        await sleep(FAILURE_PAUSE_MS);
+        await sleep(RETRY_MS);
       }
     }
   }
 
-  /** The fetched bytes hold many records; whoever keeps one must not keep them all. */
+  /** Copies key and value: a view would keep the whole fetch response in memory. */
   #deliver(record: ConsumedRecord): void {
     const { partition, offset, key, value } = record;
     try {
       this.#options.onRecord({ ...record, key: key && Buffer.from(key), value: value && Buffer.from(value) });
     } catch (error) {
-      this.#logger.error({ err: error, partition, offset }, 'a record could not be taken in, going on with the next');
+      this.#logger.error({ err: error, partition, offset }, 'Failed to process a record; skipping it');
     }
   }
 

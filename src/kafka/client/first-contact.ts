@@ -5,8 +5,8 @@ import type { Logger } from '../../observe/logger.ts';
 import { createKafkaClient } from './client.ts';
 import { isRetriable } from '../errors.ts';
 
-/** So long a broker may take to answer for the first time; with both waits it is known within 10 s that none does. */
-const PATIENCE: ClientProperties = {
+/** Short timeouts, so that an unreachable cluster is reported within 10 s. */
+const SHORT_TIMEOUTS: ClientProperties = {
   'socket.connection.setup.timeout.ms': '4000',
   'request.timeout.ms': '4000',
   'default.api.timeout.ms': '4000',
@@ -14,12 +14,12 @@ const PATIENCE: ClientProperties = {
 const LIMIT_MS = 9000;
 
 /**
- * Resolves when a broker of the cluster has answered. Rejects within 10 s when none does, with the addresses and the cause;
- * at once when a broker refuses this client.
+ * Resolves when a broker of the cluster responds. If none does, rejects within 10 s with the addresses and the cause.
+ * If a broker rejects this client, rejects immediately.
  */
 export async function requireBroker(properties: ClientProperties, logger: Logger): Promise<void> {
   const servers = properties['bootstrap.servers'] ?? '';
-  const admin = createKafkaClient({ ...properties, ...PATIENCE }, logger).admin();
+  const admin = createKafkaClient({ ...properties, ...SHORT_TIMEOUTS }, logger).admin();
   try {
     if (!(await within(admin.clusterId(), LIMIT_MS))) throw new ConnectError(`No Kafka broker answers at ${servers}`);
   } catch (error) {

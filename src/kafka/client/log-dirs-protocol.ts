@@ -2,17 +2,20 @@ import { AnswerReader } from '../protocol/answer-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
-/** Kafka 2.0, and the oldest that Kafka 4 takes. */
+/** Version of Kafka 2.0; the oldest one that Kafka 4 accepts. */
 const VERSION = 1;
 
-/** What a broker has of a partition. */
+/** Size of a replica on one broker. */
 export interface ReplicaSize {
   readonly topic: string;
   readonly partition: number;
   readonly bytes: number;
 }
 
-/** How much of some topics a broker has in its directories; nothing of those that this client may not see. */
+/**
+ * DescribeLogDirs: sizes of the replicas that one broker has of these topics. Topics that the client is not authorized
+ * to describe are absent.
+ */
 export function logDirsCall(topics: ReadonlyMap<string, readonly number[]>): LibraryCall<readonly ReplicaSize[]> {
   const body = new Encoder().writeInt32(topics.size);
   for (const [topic, partitions] of topics) {
@@ -34,7 +37,7 @@ export function logDirsCall(topics: ReadonlyMap<string, readonly number[]>): Lib
           const bytes = reader.int64();
           const offsetLag = 8;
           reader.skip(offsetLag);
-          // A copy that is on its way to another directory is no replica of its own.
+          // A future replica (being moved to another directory) is not counted.
           if (!reader.boolean()) sizes.push({ topic, partition, bytes });
         });
       });

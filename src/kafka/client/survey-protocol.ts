@@ -2,12 +2,12 @@ import { AnswerReader } from '../protocol/answer-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
-/** ApiVersions 3 (Kafka 2.4) tells features, DescribeQuorum 1 (Kafka 3.3) times. */
+/** ApiVersions 3 (Kafka 2.4) reports features, DescribeQuorum 1 (Kafka 3.3) timestamps. */
 const Version = { apiVersions: 3, describeQuorum: 1 } as const;
 const NO_TAGS = 0;
 const SUPPORTED_FEATURES = 0;
 
-/** The newest level of each feature that a broker supports, by the feature's name. */
+/** Highest supported version level by feature name. */
 export function supportedFeaturesCall(clientVersion: string): LibraryCall<ReadonlyMap<string, number>> {
   const body = new Encoder()
     .writeUVarInt(NO_TAGS)
@@ -38,7 +38,7 @@ export function supportedFeaturesCall(clientVersion: string): LibraryCall<Readon
   });
 }
 
-/** The clock of the leader of the controllers, in milliseconds since the epoch; `undefined`: it may not be told. */
+/** The time of the controller quorum's leader in milliseconds since the epoch; `undefined` if it is not reported. */
 export function quorumClockCall(): LibraryCall<number | undefined> {
   const body = new Encoder().writeUVarInt(NO_TAGS);
   body.writeUVarInt(2).writeUVarIntString('__cluster_metadata');
@@ -62,7 +62,7 @@ export function quorumClockCall(): LibraryCall<number | undefined> {
           const voter = reader.int32();
           const endAndLastFetch = 8 + 8;
           reader.skip(endAndLastFetch);
-          // Of the leader itself it is the time of the answer.
+          // For the leader itself this is the current time.
           const caughtUpAt = reader.int64();
           if (voter === leader && caughtUpAt > 0) clock = caughtUpAt;
           reader.tags();

@@ -1,6 +1,6 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
-import type { Readings } from '../reading/readings.ts';
+import type { PreviewReadings } from '../preview/preview-readings.ts';
 import { variableKeys, withheld, type Withheld } from '../../config/secret-destinations.ts';
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
 import { unknownOptions } from '../../config/unknown-options.ts';
@@ -65,7 +65,7 @@ const isSave = ajv.compile<{
 interface ConfigParts {
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
-  readonly readings: Readings;
+  readonly previews: PreviewReadings;
   /** Names of all topics of the cluster. */
   readonly kafkaTopics: () => Promise<readonly string[]>;
   readonly senders: RequestSenders;
@@ -79,7 +79,7 @@ interface ConfigParts {
 export function configResource({
   herder,
   validation,
-  readings,
+  previews,
   kafkaTopics,
   senders,
   isReadOnly,
@@ -204,7 +204,7 @@ export function configResource({
         if (!decodeOnly) requireStored(missing);
         const stored = completed.stored && { config: completed.stored, kept: [...kept.keys()] };
         const asked = { ...request, config, stored, decodeOnly };
-        const work = readings.preview(pathName(context, 'plugin'), asked, goneSignal(context));
+        const work = previews.preview(pathName(context, 'plugin'), asked, goneSignal(context));
         const text = await hiding(mask, () => withinTimeLimit(herder.stage, work));
         answerText(
           context,

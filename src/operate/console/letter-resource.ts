@@ -1,11 +1,11 @@
 import type { Herder } from '../../herder/herder.ts';
-import type { Readings } from '../reading/readings.ts';
+import type { LetterReadings } from '../dead-letters/letter-readings.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import { RequestError } from '../../errors.ts';
 import { answerText, pathName, withinTimeLimit, type Context, type Route } from '../../rest/resource.ts';
 
 /** One dead letter in full, for browsers. */
-export function letterResource(herder: Herder, readings: Readings): readonly Route[] {
+export function letterResource(herder: Herder, readings: LetterReadings): readonly Route[] {
   return [
     {
       method: 'GET',

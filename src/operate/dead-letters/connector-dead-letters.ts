@@ -12,7 +12,7 @@ import type { ConnectorValidation, RawConnectorConfig } from '../../herder/valid
 import { originalRecord, type DeadLetter } from './dead-letter.ts';
 import { LetterGroups } from './letter-groups.ts';
 import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
-import { withChain } from './replay-chain.ts';
+import { withChain } from '../preview/transform-options.ts';
 import type { Replays } from './replays.ts';
 import { SentLetters } from './sent-letters.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';

@@ -8,8 +8,8 @@ import type { ConnectorRequests } from '../../herder/connector-requests.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
 import type { LetterReader } from './letter-reader.ts';
-import type { Readings } from '../reading/readings.ts';
-import { withChain } from './replay-chain.ts';
+import type { LetterReadings } from './letter-readings.ts';
+import { withChain } from '../preview/transform-options.ts';
 import type { Replays } from './replays.ts';
 import type { ReplayOffsets } from './replay-offsets.ts';
 import { replayView } from './stored-replay.ts';
@@ -20,7 +20,7 @@ export interface ConnectorReplaysDependencies {
   readonly replays: Replays;
   readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
   readonly reader: Pick<LetterReader, 'stretches'>;
-  readonly readings: Pick<Readings, 'requireLetters' | 'failedLetters'>;
+  readonly readings: Pick<LetterReadings, 'requireLetters' | 'failedLetters'>;
   readonly offsets: Pick<ReplayOffsets, 'forget'>;
   readonly secrets: SecretMask;
 }

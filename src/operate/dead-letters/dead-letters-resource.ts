@@ -1,14 +1,14 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { PeerClient } from '../../herder/peer-client.ts';
 import { arrayOf, objectOf } from '../../json/open-api.ts';
-import type { Readings } from '../reading/readings.ts';
+import type { LetterReadings } from './letter-readings.ts';
 import type { ConnectorReplays } from './connector-replays.ts';
 import { DEAD_LETTERS, PREVIEWED_LETTERS, RECENT_FAULT, REPLAY } from './letter-answers.ts';
 import type { RecentFault } from '../../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../../errors.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
-import { isChainOption } from './replay-chain.ts';
+import { isChainOption } from '../preview/transform-options.ts';
 import type { Actor, ChangeRecorder } from '../../herder/recorded-change.ts';
 import { NotOwnerError } from '../../herder/not-owner-error.ts';
 import { ajv, asConfig, checkBody, readJsonText } from '../../rest/request-body.ts';
@@ -94,7 +94,7 @@ const isPreviewBody = ajv.compile<PreviewLettersBody>(PREVIEW_LETTERS_BODY);
 interface LettersParts {
   readonly herder: Herder;
   readonly recorder: ChangeRecorder;
-  readonly readings: Readings;
+  readonly readings: LetterReadings;
   readonly replays: ConnectorReplays;
   readonly peers: PeerClient;
   readonly senders: RequestSenders;
@@ -121,7 +121,7 @@ export function deadLettersResource({
       answers: { 200: DEAD_LETTERS },
       handle: async (context) => {
         const connector = pathName(context, 'connector');
-        const groups = readings.letterGroups(connector, limitOf(context), goneSignal(context));
+        const groups = readings.groups(connector, limitOf(context), goneSignal(context));
         const text = await withinTimeLimit(herder.stage, groups);
         const faults = await connectorFaults(context, herder, peers, connector);
         answerText(context, 200, `${text.slice(0, -1)},"faults":${JSON.stringify(faults)}}`);
@@ -151,7 +151,7 @@ export function deadLettersResource({
         const { text } = await readJsonText(context.req);
         const body = checkBody(isPreviewBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
         requireChain(body.transforms);
-        const previewed = readings.lettersPreview(
+        const previewed = readings.preview(
           pathName(context, 'connector'),
           body.selection ?? {},
           body.transforms,

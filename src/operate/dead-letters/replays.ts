@@ -9,7 +9,7 @@ import type { HerderListener } from '../../herder/herder-listener.ts';
 import { mayWork, type Placement } from '../../herder/group/placement.ts';
 import type { ConfigStore } from '../../herder/stores/config-store.ts';
 import type { OwnStore } from '../../herder/stores/own-store.ts';
-import { withChain } from './replay-chain.ts';
+import { withChain } from '../preview/transform-options.ts';
 import { RunningReplay } from './running-replay.ts';
 import { ReplayFigures } from './replay-figures.ts';
 import { KeptReplays } from './kept-replays.ts';

@@ -1,5 +1,5 @@
 import type { Herder } from '../../herder/herder.ts';
-import type { Readings } from '../reading/readings.ts';
+import type { MessageReadings } from './message-readings.ts';
 import type { MessagePlace, PeekQuery } from './topic-peek.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import { ajv, checkBody, readPlainJson } from '../../rest/request-body.ts';
@@ -35,14 +35,14 @@ const isPlace = ajv.compile<MessagePlace>(PLACE);
  * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or those that are looked for. It is POST so
  * that keys are in no address, and no other site can ask. `…/messages/preview`: what would become of one of them.
  */
-export function messagesResource(herder: Herder, readings: Readings): readonly Route[] {
+export function messagesResource(herder: Herder, readings: MessageReadings): readonly Route[] {
   return [
     {
       method: 'POST',
       path: '/ui/connectors/:connector/messages',
       handle: async (context) => {
         const query = checkBody(isQuery, await readPlainJson(context.req));
-        const page = readings.messages(pathName(context, 'connector'), query, goneSignal(context));
+        const page = readings.page(pathName(context, 'connector'), query, goneSignal(context));
         answerText(context, 200, await withinTimeLimit(herder.stage, page));
       },
     },
@@ -51,7 +51,7 @@ export function messagesResource(herder: Herder, readings: Readings): readonly R
       path: '/ui/connectors/:connector/messages/preview',
       handle: async (context) => {
         const place = checkBody(isPlace, await readPlainJson(context.req));
-        const preview = readings.messagePreview(pathName(context, 'connector'), place, goneSignal(context));
+        const preview = readings.preview(pathName(context, 'connector'), place, goneSignal(context));
         answerText(context, 200, await withinTimeLimit(herder.stage, preview));
       },
     },

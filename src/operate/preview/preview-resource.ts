@@ -1,11 +1,11 @@
 import type { Herder } from '../../herder/herder.ts';
-import type { Readings } from '../reading/readings.ts';
+import type { PreviewReadings } from './preview-readings.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import { PREVIEW_BODY, readPreview } from './preview-body.ts';
 import { answerText, pathName, withinTimeLimit, type Route } from '../../rest/resource.ts';
 
 /** `POST /connector-plugins/{plugin}/preview`, which Connect does not have: what a sink would do with some messages. */
-export function previewResource(herder: Herder, readings: Readings): readonly Route[] {
+export function previewResource(herder: Herder, readings: PreviewReadings): readonly Route[] {
   return [
     {
       method: 'POST',

@@ -6,7 +6,7 @@ import type { ConnectorConfig } from '../../connect/api.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { RequestError } from '../../errors.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
-import { isChainOption } from '../dead-letters/replay-chain.ts';
+import { isChainOption } from './transform-options.ts';
 import { optionTypes, secretKeys } from '../history/password-keys.ts';
 import type { RawConnectorConfig } from '../../herder/validation.ts';
 import type { PreviewRequest, StoredConnector } from './preview-request.ts';
