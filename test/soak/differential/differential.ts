@@ -9,7 +9,7 @@ interface Shared {
 }
 
 export interface DifferentialOptions<T extends Shared> {
-  /** Returns the number of records that were compared. */
+  /** Returns the number of records that were compared; 0 if the round could compare nothing. */
   readonly round: (seed: number, clients: T) => Promise<number>;
   readonly start: () => Promise<T | string>;
   readonly defaultCount?: number;
@@ -37,12 +37,14 @@ export function differential<T extends Shared>({
       let done = 0;
       let records = 0;
       let differences = 0;
+      let leftOut = 0;
       let longest = { seed, tookMs: 0 };
       const run = async (each: number): Promise<void> => {
         const roundBegan = performance.now();
         try {
           const compared = await round(each, clients);
           records += compared;
+          if (compared === 0) leftOut += 1;
         } catch (error) {
           differences += 1;
           print(`FAIL ${error instanceof Error ? error.message : String(error)}`);
@@ -62,7 +64,7 @@ export function differential<T extends Shared>({
       const each = ((performance.now() - began) / count).toFixed(0);
       const slow = `the longest, ${String(longest.seed)}, ${longest.tookMs.toFixed(0)} ms`;
       print(
-        `${String(count)} seeds, ${String(records)} records, ${String(differences)} differences; ${each} ms a seed, ${slow}`,
+        `${String(count)} seeds (${String(leftOut)} compared nothing), ${String(records)} records, ${String(differences)} differences; ${each} ms a seed, ${slow}`,
       );
       return differences === 0;
     },

@@ -59,7 +59,7 @@ export async function producerRound(
   const written: Written = { topic, kind, partitions, producers, byClock: producers === 1 && draw.chance(0.3) };
   const writers = Array.from(
     { length: producers },
-    (_none, index) => new Writer(client, new Draw(draw.seed()), index, written, disturbance !== undefined),
+    (_none, index) => new Writer({ client, peer }, new Draw(draw.seed()), index, written, disturbance !== undefined),
   );
   try {
     const places = disturbance?.replicas === undefined ? { partitions } : { replicas: disturbance.replicas };
@@ -69,6 +69,8 @@ export async function producerRound(
     await writing;
     const transactionalIds = writers.flatMap(({ properties }) => properties['transactional.id'] ?? []);
     await peer.command('settle', { transactionalIds });
+    // What is read next depends on the broker alone.
+    if (writers.some(({ isHanging }) => isHanging)) return 0;
     let records = 0;
     const sent = writers.flatMap((writer) => writer.sent).filter(({ outcome }) => outcome !== 'refused');
     for (const isolation of ['read_uncommitted', 'read_committed']) {
@@ -98,6 +100,9 @@ export async function producerRound(
 class Writer {
   readonly properties: ClientProperties;
   readonly sent: Sent[] = [];
+  /** The broker has completed a transaction without its markers. */
+  isHanging = false;
+  readonly #peer: Clients['peer'];
   readonly #draw: Draw;
   readonly #index: number;
   readonly #written: Written;
@@ -105,7 +110,14 @@ class Writer {
   readonly #transactional: TransactionalProducer | undefined;
   readonly #producer: Producer;
 
-  constructor(client: KafkaClient, draw: Draw, index: number, written: Written, isDisturbed: boolean) {
+  constructor(
+    { client, peer }: { client: KafkaClient; peer: Clients['peer'] },
+    draw: Draw,
+    index: number,
+    written: Written,
+    isDisturbed: boolean,
+  ) {
+    this.#peer = peer;
     const isTransactional = written.kind !== 'limits' && draw.chance(0.4);
     const isIdempotent = isTransactional || isDisturbed || draw.chance(0.6);
     this.#draw = draw;
@@ -134,11 +146,20 @@ class Writer {
       const outcome = draw.chance(0.6) ? 'committed' : 'aborted';
       await (outcome === 'committed' ? this.#transactional.commit() : this.#transactional.abort());
       for (const each of own) each.outcome = outcome;
+      if (this.#isDisturbed) await this.#look();
+      if (this.isHanging) return;
     }
   }
 
   async close(): Promise<void> {
     await this.#producer.close(10_000);
+  }
+
+  async #look(): Promise<void> {
+    const { topic } = this.#written;
+    const transactionalIds = [this.properties['transactional.id']];
+    const { isHanging } = await this.#peer.command<{ isHanging: boolean }>('settle', { transactionalIds, topic });
+    this.isHanging = isHanging;
   }
 
   /** One call, which the next one does not wait for. */

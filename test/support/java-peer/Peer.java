@@ -74,7 +74,7 @@ public class Peer {
         switch (command.get("do").asText()) {
             case "write": write(command, answer); break;
             case "read": read(command, answer); break;
-            case "settle": settle(command.get("transactionalIds")); break;
+            case "settle": answer.put("isHanging", settle(command.get("transactionalIds"), command.path("topic").asText())); break;
             case "join": join(command, answer); break;
             case "move": move(command); break;
             case "end": end(command.get("topic").asText()); break;
@@ -130,7 +130,7 @@ public class Peer {
             JsonNode id = plan.get("producers").get(number).get("settings").get("transactional.id");
             if (id != null && !open.contains(number)) ended.add(id);
         });
-        settle(ended);
+        settle(ended, "");
         answer.put("sent", sent).put("refused", refused);
     }
 
@@ -154,16 +154,30 @@ public class Peer {
         }
     }
 
-    /** Waits until the markers of ended transactions are written, which a commit or an abort does not wait for. */
-    private static void settle(JsonNode transactionalIds) throws Exception {
+    /**
+     * Waits until the markers of ended transactions are written, which a commit or an abort does not wait for. Returns whether one of
+     * them is open in a partition of the topic although its coordinator says that it is complete: brokers of 4.3.1 that were killed
+     * before they wrote the markers can complete it without them when they start again.
+     */
+    private static boolean settle(JsonNode transactionalIds, String topic) throws Exception {
+        boolean isHanging = false;
         for (JsonNode id : transactionalIds) {
-            String name = id.asText();
-            TransactionState state;
-            while ((state = admin.describeTransactions(List.of(name)).description(name).get().state()) == TransactionState.PREPARE_COMMIT
-                || state == TransactionState.PREPARE_ABORT) {
+            TransactionDescription described;
+            do {
+                described = admin.describeTransactions(List.of(id.asText())).description(id.asText()).get();
                 Thread.sleep(5);
-            }
+            } while (described.state() == TransactionState.PREPARE_COMMIT || described.state() == TransactionState.PREPARE_ABORT);
+            if (!topic.isEmpty() && described.state() != TransactionState.ONGOING) isHanging |= isOpen(topic, described.producerId());
         }
+        return isHanging;
+    }
+
+    private static boolean isOpen(String topic, long producerId) throws Exception {
+        List<TopicPartition> partitions = admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().stream()
+            .map(each -> new TopicPartition(topic, each.partition())).toList();
+        return admin.describeProducers(partitions).all().get().values().stream()
+            .flatMap(state -> state.activeProducers().stream())
+            .anyMatch(each -> each.producerId() == producerId && each.currentTransactionStartOffset().isPresent());
     }
 
     private static Producer<byte[], byte[]> producerOf(JsonNode options) {
