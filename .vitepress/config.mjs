@@ -19,7 +19,24 @@ export default {
         items: [
           page('Overview', 'index'),
           page('Running a worker', 'docs/worker'),
-          page('Operating workers', 'docs/operations'),
+          page('The console', 'docs/console'),
+          page('Troubleshooting', 'docs/troubleshooting'),
+        ],
+      },
+      {
+        text: 'Operation',
+        items: [
+          page('Before the start: doctor', 'docs/doctor'),
+          page('Health and restarts', 'docs/health'),
+          page('Dead letters', 'docs/dead-letters'),
+          page('Changing connectors', 'docs/configurations'),
+          page('Clusters', 'docs/cluster'),
+          page('Rolling upgrades', 'docs/rolling-upgrade'),
+          page('Kubernetes', 'docs/kubernetes'),
+          page('Moving from Java workers', 'docs/java-workers'),
+          page('Threads', 'docs/threads'),
+          page('Monitoring', 'docs/monitoring'),
+          page('Upgrading', 'docs/upgrading'),
         ],
       },
       {

@@ -8,6 +8,22 @@ import { githubAnchor } from '../support/github-anchor.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Reference pages, in which readers look up single facts. All other pages are read from top to bottom. */
+const REFERENCE = new Set([
+  'architecture',
+  'benchmarks',
+  'compatibility',
+  'compatibility-matrix',
+  'converters',
+  'database-api',
+  'formats',
+  'plugins',
+  'sink',
+  'source',
+  'transforms',
+  'worker',
+]);
+
 describe('the documents', () => {
   it('have the option tables and the picture of the packages that the code gives (npm run docs)', async () => {
     let [tables, pictures] = [0, 0];
@@ -27,6 +43,23 @@ describe('the documents', () => {
     const pages = paths.filter((path) => /^docs\/[^/]+$/.test(path));
     assert.ok(pages.length >= 11);
     for (const page of pages) assert.ok(readme.includes(`](${page})`), `README.md does not link to ${page}`);
+  });
+
+  it('are short: at most 2,500 words, lines of 120 columns and table cells of 160 characters', async () => {
+    const long: string[] = [];
+    for (const path of await documentPaths()) {
+      const [, name] = /^docs\/([^/]+)\.md$/.exec(path) ?? [];
+      if (name === undefined || REFERENCE.has(name)) continue;
+      const page = await readDocument(path);
+      if (page.split(/\s+/).length > 2500) long.push(path);
+      const lines = prose(page)
+        .replace(/\]\([^)]*\)/g, ']')
+        .split('\n');
+      const texts = lines.filter((line) => !line.startsWith('|'));
+      const cells = lines.filter((line) => line.startsWith('|')).flatMap((line) => line.split('|'));
+      long.push(...texts.filter(({ length }) => length > 120), ...cells.filter((cell) => cell.trim().length > 160));
+    }
+    assert.deepEqual(long, []);
   });
 
   it('say what to change for each breaking option when upgrading (N14)', async () => {

@@ -24,7 +24,7 @@ export interface DoctorOptions {
   readonly json: boolean;
 }
 
-/** docs/operations.md#before-the-start-sluice-doctor says which code means what. */
+/** The exit codes are listed in docs/doctor.md#exit-code-and-json. */
 const EXIT_FAIL = 2;
 const LINGER_MS = 1000;
 
