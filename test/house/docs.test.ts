@@ -62,6 +62,16 @@ describe('the documents', () => {
     assert.deepEqual(long, []);
   });
 
+  it('have a changelog of at most 10 kB, with one line of at most 120 columns for each change', async () => {
+    const changelog = await readDocument('CHANGELOG.md');
+    assert.ok(Buffer.byteLength(changelog) <= 10_000);
+    const lines = changelog.split('\n').filter((line) => line !== '');
+    assert.deepEqual(
+      lines.filter((line) => line.length > 120 || !/^(?:#|- |What users notice)/.test(line)),
+      [],
+    );
+  });
+
   it('say what to change for each breaking option when upgrading (N14)', async () => {
     const page = await readDocument('docs/upgrading.md');
     for (const option of [
