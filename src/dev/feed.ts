@@ -1,10 +1,14 @@
 import { Password } from '../config/password.ts';
 import { openExecutor, parseConnectionUrl } from '../../plugins/database/index.ts';
 import { ConnectError } from '../errors.ts';
+import { httpRequest } from '../http/http-client.ts';
 import { createKafkaClient } from '../kafka/client/client.ts';
 import { createLogger, type Logger } from '../observe/logger.ts';
 import { sampleConnectors } from './sample-connectors.ts';
 import { createSampleTopics, HOST_TABLES, produceSampleData } from './sample-data.ts';
+
+/** Longer than a worker takes at most, 90 s. */
+const REQUEST_MS = 100_000;
 
 /** A stack that runs elsewhere, such as the one of docker-compose.yml. */
 export interface RunningStack {
@@ -25,10 +29,11 @@ export async function feed(stack: RunningStack, signal: AbortSignal, logger: Log
   const kafka = createKafkaClient({ 'bootstrap.servers': stack.bootstrapServers, 'client.id': 'sluice-feed' }, logger);
   await Promise.all([createSampleTopics(kafka), createTables(stack, logger)]);
   for (const { name, config } of await sampleConnectors(stack.databaseUrl)) {
-    const url = `${stack.connectUrl}/connectors/${encodeURIComponent(name)}/config`;
+    const url = new URL(`${stack.connectUrl}/connectors/${encodeURIComponent(name)}/config`);
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(url, { method: 'PUT', headers, body: JSON.stringify(config), signal });
-    if (!answer.ok) throw new ConnectError(`PUT ${url}: ${String(answer.status)} ${await answer.text()}`);
+    const request = { method: 'PUT', url, headers, body: JSON.stringify(config), timeoutMs: REQUEST_MS, signal };
+    const { status, body } = await httpRequest(request);
+    if (status >= 300) throw new ConnectError(`PUT ${url.href}: ${String(status)} ${body.toString()}`);
     logger.info(`Connector ${name} is there`);
   }
   await produceSampleData(kafka, signal, logger);

@@ -4,7 +4,8 @@ import { sleep } from '../async/sleep.ts';
 import type Koa from 'koa';
 import { RequestError, toError } from '../errors.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
-import { PeerUnreachableError, type PeerAnswer, type PeerClient } from '../herder/peer-client.ts';
+import { PeerUnreachableError, type PeerClient } from '../herder/peer-client.ts';
+import type { HttpAnswer } from '../http/http-client.ts';
 import type { RequestSenders, SentRequest } from './request-sender.ts';
 import { readBytes } from './request-body.ts';
 import { queryText, REQUEST_TIMEOUT_MS, type Context } from './resource.ts';
@@ -35,7 +36,7 @@ const MAX_ANSWER_BYTES = 134_217_728;
 
 /** A request that another worker gets in another form than it came here, and what its answer becomes. */
 export interface OtherForm extends SentRequest {
-  readonly answered: (answer: PeerAnswer) => void;
+  readonly answered: (answer: HttpAnswer) => void;
 }
 
 const otherForms = new WeakMap<Context, OtherForm>();
@@ -86,7 +87,7 @@ async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerErro
   const form = otherForms.get(context);
   const target = targetOf(form?.path ?? context.req.url ?? '', url, forward === undefined);
   to.logger.debug(`Forwarding ${context.method} ${target}`);
-  let answer: PeerAnswer;
+  let answer: HttpAnswer;
   try {
     answer = await to.peers.request({
       method: context.method,
@@ -131,7 +132,7 @@ function hasBody(context: Context): boolean {
 }
 
 /** The answer of the other worker, its location made this one's. */
-function relay(context: Context, { status, headers, body }: PeerAnswer): void {
+function relay(context: Context, { status, headers, body }: HttpAnswer): void {
   const { location, 'content-type': contentType } = headers;
   context.status = status;
   context.body = body.length === 0 ? (status === 204 ? null : '') : body;

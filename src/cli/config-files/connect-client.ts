@@ -1,7 +1,6 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { sleep } from '../../async/sleep.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, toError } from '../../errors.ts';
+import { httpRequest } from '../../http/http-client.ts';
 
 export interface ConnectAddress {
   readonly url: string;
@@ -32,8 +31,10 @@ export interface Validation {
   }[];
 }
 
-/** Longer than a worker takes at most, 90 s. */
-const TIMEOUT_MS = 100_000;
+/** Longer than a worker takes at most before it answers, 90 s. */
+const IDLE_TIMEOUT_MS = 100_000;
+/** A large answer over a slow connection takes longer. */
+const TIMEOUT_MS = 600_000;
 const MAX_ANSWER_BYTES = 256_000_000;
 const STATUS_WAITS_MS = [100, 400, 1000, 2000];
 const CONFLICT_WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000];
@@ -124,45 +125,38 @@ export class ConnectClient {
     }
   }
 
-  #ask(method: string, path: string, body?: unknown): Promise<Answer> {
+  async #ask(method: string, path: string, body?: unknown): Promise<Answer> {
     const { user, password = '', ca } = this.#address;
-    const url = new URL(`${this.#base.pathname.replace(/\/$/, '')}${path}`, this.#base);
     const content = body === undefined ? undefined : JSON.stringify(body);
     const named = user ?? (this.#base.username === '' ? undefined : decodeURIComponent(this.#base.username));
     const secret = user === undefined ? decodeURIComponent(this.#base.password) : password;
-    const options = {
-      method,
-      headers: { Accept: 'application/json', ...(content === undefined ? {} : { 'Content-Type': 'application/json' }) },
-      ...(named === undefined ? {} : { auth: `${named}:${secret}` }),
-      ...(ca === undefined ? {} : { ca }),
-      timeout: TIMEOUT_MS,
-    };
-    return new Promise((resolve, reject) => {
-      const failed = (error: Error): void => {
-        reject(
-          new ConfigError(`The worker at ${this.#base.origin} cannot be asked (${method} ${path}): ${error.message}`, {
-            cause: error,
-          }),
-        );
-      };
-      const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (response) => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        response.on('data', (chunk: Buffer) => {
-          size += chunk.length;
-          if (size > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is too large'));
-          else chunks.push(chunk);
-        });
-        response.on('error', failed);
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, body: parsed(Buffer.concat(chunks).toString()) });
-        });
+    try {
+      const answer = await httpRequest({
+        method,
+        url: new URL(`${this.#base.pathname.replace(/\/$/, '')}${path}`, this.#base),
+        headers: {
+          Accept: 'application/json',
+          ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...(named === undefined ? {} : { Authorization: basicAuth(named, secret) }),
+        },
+        body: content,
+        timeoutMs: TIMEOUT_MS,
+        idleTimeoutMs: IDLE_TIMEOUT_MS,
+        maxBytes: MAX_ANSWER_BYTES,
+        tls: ca === undefined ? undefined : { ca },
       });
-      request.on('error', failed);
-      request.on('timeout', () => request.destroy(new Error('it did not answer in time')));
-      request.end(content);
-    });
+      return { status: answer.status, body: parsed(answer.body.toString()) };
+    } catch (error) {
+      const { message } = toError(error);
+      throw new ConfigError(`The worker at ${this.#base.origin} cannot be asked (${method} ${path}): ${message}`, {
+        cause: error,
+      });
+    }
   }
+}
+
+function basicAuth(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
 function parsed(text: string): unknown {

@@ -6,6 +6,7 @@ import { withPrefix } from '../../config/worker-config.ts';
 import type { ServicePlugin } from '../../connect/api.ts';
 import { fail, ok, warn, type Finding } from '../../data/finding.ts';
 import { toError } from '../../errors.ts';
+import { httpRequest } from '../../http/http-client.ts';
 import { pluginProblems } from '../../worker/plugin-list.ts';
 
 /** A worker has two or three sockets for each broker and client, and those of databases and of requests. */
@@ -80,8 +81,11 @@ async function isConnectWorker(host: string, port: number): Promise<boolean> {
   const name = host === '' || host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const authority = name.includes(':') ? `[${name}]` : name;
   try {
-    const answer = await fetch(`http://${authority}:${String(port)}/`, { signal: AbortSignal.timeout(ANSWER_MS) });
-    return 'kafka_cluster_id' in ((await answer.json()) as object);
+    const { body } = await httpRequest({
+      url: new URL(`http://${authority}:${String(port)}/`),
+      timeoutMs: ANSWER_MS,
+    });
+    return 'kafka_cluster_id' in (JSON.parse(body.toString()) as object);
   } catch {
     return false;
   }

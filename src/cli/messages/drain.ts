@@ -1,5 +1,6 @@
 import { sleep } from '../../async/sleep.ts';
 import { toError } from '../../errors.ts';
+import { httpRequest } from '../../http/http-client.ts';
 
 export interface DrainOptions {
   /** Any worker of the group; user and password may be in it. */
@@ -97,17 +98,14 @@ class ClusterApi {
   }
 
   async #request(method: string, path: string): Promise<unknown> {
-    const init = { method, headers: this.#headers, signal: AbortSignal.timeout(REQUEST_MS) };
-    const response = await fetch(this.#base + path, init).catch((error: unknown) => {
-      const { cause, message } = toError(error);
-      throw new NotNow(
-        `The worker at ${this.#base} does not answer: ${cause === undefined ? message : toError(cause).message}`,
-      );
+    const request = { method, url: new URL(this.#base + path), headers: this.#headers, timeoutMs: REQUEST_MS };
+    const { status, body } = await httpRequest(request).catch((error: unknown) => {
+      throw new NotNow(`The worker at ${this.#base} does not answer: ${toError(error).message}`);
     });
-    const text = await response.text();
-    if (response.ok) return JSON.parse(text);
-    const message = messageOf(text) ?? `HTTP ${String(response.status)}`;
-    throw isPassing(response.status, message) ? new NotNow(message) : new Error(message);
+    const text = body.toString();
+    if (status >= 200 && status < 300) return JSON.parse(text);
+    const message = messageOf(text) ?? `HTTP ${String(status)}`;
+    throw isPassing(status, message) ? new NotNow(message) : new Error(message);
   }
 }
 

@@ -1,15 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import { join } from 'node:path';
 import { toError } from '../../errors.ts';
-import { readAtMost } from './small-file.ts';
+import { httpRequest } from '../../http/http-client.ts';
 
 /** Where Kubernetes mounts the token, the certificate authority and the namespace of a pod's service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 const ANSWER_MS = 10_000;
-/** A Secret has at most a mebibyte, and Base64 takes a third more. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export type KubernetesResource = 'secrets' | 'configmaps';
 
@@ -69,21 +65,18 @@ export class KubernetesApi {
   }
 
   async #get(url: URL, token: string | undefined): Promise<string> {
-    const secure = url.protocol === 'https:';
-    const authority = secure ? await this.#authority() : undefined;
-    const signal = AbortSignal.timeout(ANSWER_MS);
-    const headers = {
-      accept: 'application/json',
-      ...(token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }),
-    };
-    return new Promise((resolve, reject) => {
-      const options = { headers, signal, agent: false, ...(authority === undefined ? {} : { ca: authority }) };
-      const call = (secure ? requestHttps : requestHttp)(url, options, (answer) => {
-        textOf(answer).then(resolve, reject);
-      });
-      call.on('error', reject);
-      call.end();
+    const ca = url.protocol === 'https:' ? await this.#authority() : undefined;
+    const { status, body } = await httpRequest({
+      url,
+      headers: {
+        accept: 'application/json',
+        ...(token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }),
+      },
+      timeoutMs: ANSWER_MS,
+      tls: ca === undefined ? undefined : { ca },
     });
+    if (status !== 200) throw new KubernetesStatusError(status);
+    return body.toString();
   }
 
   async #authority(): Promise<string | undefined> {
@@ -94,12 +87,6 @@ export class KubernetesApi {
   async #mounted(name: string): Promise<string | undefined> {
     return readFile(join(this.#serviceAccount, name), 'utf8').catch(() => undefined);
   }
-}
-
-async function textOf(answer: IncomingMessage): Promise<string> {
-  const bytes = await readAtMost(answer, MAX_ANSWER_BYTES);
-  if (answer.statusCode !== 200) throw new KubernetesStatusError(answer.statusCode ?? 0);
-  return bytes.toString();
 }
 
 /** The reason is never the parser's, which would quote what is in the answer. */

@@ -6,16 +6,11 @@ const MAX_BYTES = 1024 * 1024;
 
 /** The bytes of a file. Rejects when it has more than a mebibyte. */
 export async function readSmallFile(path: string): Promise<Buffer> {
-  return readAtMost(createReadStream(path), MAX_BYTES);
-}
-
-/** The bytes of a stream. Rejects when it has more than `maxBytes`. */
-export async function readAtMost(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of stream) {
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBytes) throw new Error(`it has more than ${String(maxBytes)} bytes`);
+    if (size > MAX_BYTES) throw new Error(`it has more than ${String(MAX_BYTES)} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

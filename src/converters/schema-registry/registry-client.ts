@@ -223,9 +223,8 @@ export class RegistryClient {
   }
 
   #unavailable(why: string, { method, path }: RegistryRequest, cause?: Error): UnavailableError {
-    const reason = why === '' ? ((cause as NodeJS.ErrnoException | undefined)?.code ?? 'no answer') : why;
     return new UnavailableError(
-      `The schema registry at ${this.#place()} did not answer ${method} ${path}: ${reason}`,
+      `The schema registry at ${this.#place()} did not answer ${method} ${path}: ${why}`,
       cause === undefined ? {} : { cause },
     );
   }

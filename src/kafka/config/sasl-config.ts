@@ -1,6 +1,7 @@
 import { ConfigError } from '../../errors.ts';
 import { parseJaas, type JaasConfig } from '../../tls/jaas.ts';
 import { jaasFileOf, loginModule } from '../../tls/jaas-file.ts';
+import { httpRequest } from '../../http/http-client.ts';
 import { AuthenticationError } from '../errors.ts';
 import type { SaslOptions } from '../library/kafkajs-internals.ts';
 import type { PropertyReader } from '../../config/property-reader.ts';
@@ -69,6 +70,7 @@ type Token = () => Promise<{ value: string }>;
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
 
 const TOKEN_LIFETIME_S = 3600;
+const TOKEN_TIMEOUT_MS = 10_000;
 
 /** `sasl.oauthbearer.*`; options of the login module are their older form. */
 type GrantProperties = Readonly<Record<'endpoint' | 'clientId' | 'clientSecret' | 'scope', string | undefined>>;
@@ -109,15 +111,23 @@ function unsecuredToken(jaas: JaasConfig): Token {
 function clientCredentialsToken(endpoint: string, { clientId, clientSecret, scope }: ClientCredentials): Token {
   return async () => {
     const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
-    const body = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) });
-    const headers = { authorization: `Basic ${credentials}` };
-    const response = await fetch(endpoint, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) });
-    if (!response.ok) {
-      await response.body?.cancel();
-      const message = `The token endpoint ${endpoint} answered with status ${String(response.status)}`;
-      throw REFUSALS.has(response.status) ? new AuthenticationError('sasl', message) : new Error(message);
+    const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) });
+    const { status, body } = await httpRequest({
+      method: 'POST',
+      url: new URL(endpoint),
+      headers: {
+        accept: 'application/json',
+        authorization: `Basic ${credentials}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: form.toString(),
+      timeoutMs: TOKEN_TIMEOUT_MS,
+    });
+    if (status < 200 || status > 299) {
+      const message = `The token endpoint ${endpoint} answered with status ${String(status)}`;
+      throw REFUSALS.has(status) ? new AuthenticationError('sasl', message) : new Error(message);
     }
-    const { access_token: value } = (await response.json()) as { access_token?: string };
+    const { access_token: value } = JSON.parse(body.toString()) as { access_token?: string };
     if (value === undefined) throw new Error(`The answer of the token endpoint ${endpoint} has no access_token`);
     return { value };
   };

@@ -8,7 +8,7 @@ import type { ConfigInfos } from '../../config/config-values.ts';
 import { ConfigError, RequestError, toError } from '../../errors.ts';
 import { secretKeys } from '../history/password-keys.ts';
 import { NotOwnerError } from '../../herder/not-owner-error.ts';
-import type { PeerAnswer } from '../../herder/peer-client.ts';
+import type { HttpAnswer } from '../../http/http-client.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
@@ -297,7 +297,7 @@ export async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promi
 /** The answer of the leader has the configuration in clear: of a success only the name goes on. */
 export function answerOf(
   context: Context,
-  { status, body }: PeerAnswer,
+  { status, body }: HttpAnswer,
   mask: SecretMask,
   done: { readonly name: string },
 ) {

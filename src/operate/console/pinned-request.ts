@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { connect } from 'node:tls';
+import { httpResponse, type HttpRequest } from '../../http/http-client.ts';
 
 /** A service of this process that answers HTTP. */
 export interface OwnService {
@@ -12,19 +13,10 @@ export interface OwnService {
   readonly certificate?: string | undefined;
 }
 
-export interface PinnedRequest {
-  readonly method: string;
+export type PinnedRequest = Pick<HttpRequest, 'method' | 'headers' | 'body' | 'timeoutMs'> & {
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
   readonly signal: AbortSignal;
-}
-
-export interface PinnedAnswer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-}
+};
 
 /**
  * A request to a service of this process; the body of the answer is still to be read, or destroyed. It is sent only to who has the
@@ -32,40 +24,20 @@ export interface PinnedAnswer {
  */
 export async function pinnedResponse(
   service: OwnService,
-  { method, path, headers, body, signal }: PinnedRequest,
+  { path, ...request }: PinnedRequest,
 ): Promise<IncomingMessage> {
   const url = new URL(path, service.url);
-  const socket = service.certificate === undefined ? undefined : await trusted(url, service.certificate, signal);
+  const { certificate } = service;
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(request.timeoutMs)]);
+  const connection = certificate === undefined ? undefined : await trusted(url, certificate, signal);
   try {
-    const sent = httpRequest({
-      ...{ method, path: url.pathname + url.search, signal },
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port,
-      headers: { ...headers, Host: url.host, Connection: 'close' },
-      // With an agent, even none, Node makes a connection of its own.
-      ...(socket === undefined ? { agent: false as const } : { createConnection: () => socket }),
-    });
-    sent.end(body);
-    const [response] = (await once(sent, 'response', { signal })) as [IncomingMessage];
-    sent.on('error', () => undefined);
-    response.once('close', () => socket?.destroy());
+    const response = await httpResponse({ ...request, url, connection });
+    response.once('close', () => connection?.destroy());
     return response;
   } catch (error) {
-    socket?.destroy();
+    connection?.destroy();
     throw error;
   }
-}
-
-/** Rejects, and reads no further, when there are more bytes than these. */
-export async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`the answer has more than ${String(maxBytes)} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** No byte of the request goes to anybody else. */

@@ -3,10 +3,9 @@ import { toError, RequestError } from '../../errors.ts';
 import { ajv, checkBody, readPlainJson } from '../../rest/request-body.ts';
 import { answer, type Context, type Route } from '../../rest/resource.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
-import { bodyOf, pinnedResponse, type OwnService, type PinnedAnswer, type PinnedRequest } from './pinned-request.ts';
+import { readBody, type HttpAnswer } from '../../http/http-client.ts';
+import { pinnedResponse, type OwnService, type PinnedRequest } from './pinned-request.ts';
 
-/** Of an answer without rows. Those with rows are handed on as they come. */
-const MAX_ANSWER_BYTES = 16_777_216;
 const MAX_FAILURE = 20_000;
 const LOGIN_MS = 30_000;
 const STATEMENT_MS = 3_600_000;
@@ -134,16 +133,11 @@ export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): read
   ];
 }
 
-async function ask(
-  context: Context,
-  databaseApi: DatabaseApi,
-  timeoutMs: number,
-  request: Asked,
-): Promise<PinnedAnswer> {
+async function ask(context: Context, databaseApi: DatabaseApi, timeoutMs: number, request: Asked): Promise<HttpAnswer> {
   return whole(context, await respond(context, databaseApi, timeoutMs, request));
 }
 
-type Asked = Omit<PinnedRequest, 'signal'>;
+type Asked = Omit<PinnedRequest, 'signal' | 'timeoutMs'>;
 
 /** A browser that goes away ends its statement. */
 async function respond(
@@ -158,16 +152,16 @@ async function respond(
   return reached(gone, () => {
     // The API slows down guesses by address, where its database.http.trusted.proxies says that this worker may tell it.
     const headers = { ...request.headers, 'X-Forwarded-For': context.req.socket.remoteAddress ?? '' };
-    const signal = AbortSignal.any([gone, AbortSignal.timeout(timeoutMs)]);
-    return pinnedResponse(service, { ...request, headers, signal });
+    return pinnedResponse(service, { ...request, headers, timeoutMs, signal: gone });
   });
 }
 
-function whole(context: Context, response: IncomingMessage): Promise<PinnedAnswer> {
+/** An answer without rows. Those with rows are passed on as they arrive. */
+function whole(context: Context, response: IncomingMessage): Promise<HttpAnswer> {
   return reached(goneSignal(context), async () => ({
     status: response.statusCode ?? 0,
     headers: response.headers,
-    body: await bodyOf(response, MAX_ANSWER_BYTES),
+    body: await readBody(response),
   }));
 }
 
@@ -187,7 +181,7 @@ function answerStream(context: Context, response: IncomingMessage): void {
   context.body = response;
 }
 
-function failureOf({ status, headers, body }: PinnedAnswer): object {
+function failureOf({ status, headers, body }: HttpAnswer): object {
   const position = Number(headers['x-sql-position'] ?? NaN);
   return {
     status,

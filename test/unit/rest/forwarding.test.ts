@@ -4,7 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { errorAnswer } from '../../../src/rest/error-mapping.ts';
 import { RequestError } from '../../../src/errors.ts';
 import { NotOwnerError } from '../../../src/herder/not-owner-error.ts';
-import { PeerUnreachableError, type PeerAnswer, type PeerRequest } from '../../../src/herder/peer-client.ts';
+import { PeerUnreachableError, type PeerRequest } from '../../../src/herder/peer-client.ts';
+import type { HttpAnswer } from '../../../src/http/http-client.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { forwardAs, forwarding } from '../../../src/rest/forwarding.ts';
 import { RequestSenders } from '../../../src/rest/request-sender.ts';
@@ -24,7 +25,7 @@ class Scene {
   readonly sent: PeerRequest[] = [];
   caughtUp = 0;
   /** What other workers answer, in turn; the last one again and again. */
-  answers: (() => PeerAnswer)[] = [];
+  answers: (() => HttpAnswer)[] = [];
   /** What this worker can do itself, in turn; the last one again and again. */
   handlers: ((context: Context) => void)[] = [];
 
@@ -48,7 +49,7 @@ class Scene {
       body: undefined as unknown,
     };
     const herder = { catchUp: () => Promise.resolve(void (this.caughtUp += 1)) };
-    const request = (asked: PeerRequest): Promise<PeerAnswer> => {
+    const request = (asked: PeerRequest): Promise<HttpAnswer> => {
       this.sent.push(asked);
       return Promise.resolve().then(
         () => (this.answers.length > 1 ? this.answers.shift() : this.answers[0])?.() as never,
@@ -85,7 +86,7 @@ const noLeader = (): never => {
 };
 const answered =
   (status: number, body = '{}', headers: IncomingHttpHeaders = {}) =>
-  (): PeerAnswer => ({
+  (): HttpAnswer => ({
     status,
     headers: { 'content-type': 'application/json', ...headers },
     body: Buffer.from(body),

@@ -7,7 +7,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { developmentCertificate } from '../../../../plugins/database-http/transport/certificate.ts';
-import { bodyOf, pinnedResponse, type OwnService } from '../../../../src/operate/console/pinned-request.ts';
+import { readBody } from '../../../../src/http/http-client.ts';
+import { pinnedResponse, type OwnService } from '../../../../src/operate/console/pinned-request.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../tls/tls-fixture.ts';
 
 describe('a request to a service of this process', () => {
@@ -26,14 +27,14 @@ describe('a request to a service of this process', () => {
     seen.push(request.url ?? '');
     response.end('x'.repeat(100));
   };
-  const ask = { method: 'GET', path: '/restapi/login?a=1', headers: {} };
+  const ask = { method: 'GET', path: '/restapi/login?a=1', headers: {}, timeoutMs: 60_000 };
 
   async function pinnedRequest(
     service: OwnService,
     { maxBytes = 100, signal }: { maxBytes?: number; signal: AbortSignal },
   ) {
     const response = await pinnedResponse(service, { ...ask, signal });
-    return { status: response.statusCode, body: await bodyOf(response, maxBytes) };
+    return { status: response.statusCode, body: await readBody(response, maxBytes) };
   }
 
   beforeEach(() => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { NotOwnerError } from '../../../../src/herder/not-owner-error.ts';
-import type { PeerAnswer, PeerRequest } from '../../../../src/herder/peer-client.ts';
+import type { PeerRequest } from '../../../../src/herder/peer-client.ts';
+import type { HttpAnswer } from '../../../../src/http/http-client.ts';
 import { WorkerUrls } from '../../../../src/operate/workers/worker-urls.ts';
 
 type Parameters = ConstructorParameters<typeof WorkerUrls>;
@@ -9,7 +10,7 @@ const LEADER = 'https://leader.example:8443/';
 const ANSWER = [{ worker_id: 'Second:8083', url: 'https://second.example:8443/' }];
 
 /** A worker that does not lead, and what it has asked the leader for. */
-function follower(answers: () => PeerAnswer): { urls: WorkerUrls; requests: PeerRequest[]; next: () => void } {
+function follower(answers: () => HttpAnswer): { urls: WorkerUrls; requests: PeerRequest[]; next: () => void } {
   const requests: PeerRequest[] = [];
   let generation = 1;
   const herder = { cluster: () => ({ generation }) };
@@ -28,7 +29,7 @@ function follower(answers: () => PeerAnswer): { urls: WorkerUrls; requests: Peer
   return { urls: new WorkerUrls(...([herder, peers, members] as unknown as Parameters)), requests, next };
 }
 
-const ok = (body: unknown): PeerAnswer => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)) });
+const ok = (body: unknown): HttpAnswer => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)) });
 const find = (urls: WorkerUrls) => urls.find('Basic secret', 'http://own:8083', 1000);
 
 describe('the addresses of other workers', () => {
@@ -48,7 +49,7 @@ describe('the addresses of other workers', () => {
   });
 
   it('come from worker ids, and get no credentials, where the leader does not know them or cannot be asked', async () => {
-    const answers: readonly (() => PeerAnswer)[] = [
+    const answers: readonly (() => HttpAnswer)[] = [
       () => ok(ANSWER),
       () => ok({ error_code: 404 }),
       () => ({ ...ok({}), body: Buffer.from('no JSON') }),
