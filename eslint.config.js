@@ -57,7 +57,7 @@ export const MAY_IMPORT = {
   async: [],
   http: [],
   java: ['data'],
-  observe: ['errors.ts'],
+  observe: ['data', 'errors.ts'],
   json: ['data', 'errors.ts'],
   config: ['data', 'errors.ts', 'http', 'java', 'observe', 'version.ts'],
   tls: ['config', 'errors.ts'],

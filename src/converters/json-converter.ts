@@ -23,7 +23,7 @@ import { readValue, type ReadSettings } from './json-reader.ts';
 import { schemaFromJson, schemaToJson } from './json-schema.ts';
 import { JsonMissing, JsonNumber, JsonScanner, JsonTextError, type JsonTree } from '../json/json-tree.ts';
 import { writeValue, type WriteSettings } from './json-writer.ts';
-import { LruCache } from './schema-registry/bounded-map.ts';
+import { BoundedMap } from '../data/bounded-map.ts';
 
 export const jsonConverterOptions = declareOptions({
   'converter.type': converterType,
@@ -95,7 +95,7 @@ export class JsonConverter implements Converter, HeaderConverter {
   /** `schema.content`. */
   readonly #fixedSchema: Schema | null;
   readonly #fixedPayload: StructReader | undefined;
-  readonly #schemas: LruCache<Schema | null>;
+  readonly #schemas: BoundedMap<string, Schema | null>;
   readonly #envelopes = new RecentEnvelopes();
   readonly #blockText = new BlockText();
   readonly #values: ConnectValue[] = [];
@@ -107,7 +107,7 @@ export class JsonConverter implements Converter, HeaderConverter {
     this.#read = { replaceNullWithDefault, strict };
     const decimalFormat = options['decimal.format'].toUpperCase() === 'NUMERIC' ? 'NUMERIC' : 'BASE64';
     this.#write = { replaceNullWithDefault, decimalFormat };
-    this.#schemas = new LruCache(options['schemas.cache.size']);
+    this.#schemas = new BoundedMap(options['schemas.cache.size']);
     const content = options['schema.content'];
     this.#fixedSchema = content === null || content.trim() === '' ? null : this.#parseContent(content);
     this.#fixedPayload = this.#fixedSchema === null ? undefined : this.#payloadReader(this.#fixedSchema);
@@ -239,7 +239,7 @@ export class JsonConverter implements Converter, HeaderConverter {
 
   /** One Schema object per schema text, as long as it is remembered. */
   #schemaOf(key: string, json: JsonTree): Schema | null {
-    return this.#schemas.get(key, () => schemaFromJson(json, this.#read));
+    return this.#schemas.getOrCreate(key, () => schemaFromJson(json, this.#read));
   }
 
   #payloadReader(schema: Schema): StructReader | undefined {

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../data/bounded-map.ts';
+
 const HIDDEN = '[hidden]';
 /** What is shorter cannot be told from other text. */
 const MIN_LENGTH = 4;
@@ -8,14 +10,14 @@ const MAX_SPELLINGS = 1000;
 
 /** Knows the values that config providers gave, and takes them out of text that is to be shown or logged. */
 export class SecretMask {
-  readonly #spellings = new Set<string>();
+  readonly #spellings = new BoundedMap<string, true>(MAX_SPELLINGS);
   /** Made when it is needed: values come several at a time. */
   #pattern: RegExp | undefined;
   readonly #onAdd = new Set<(value: string) => void>();
 
   /** All that is hidden, for a mask in another thread. */
   values(): string[] {
-    return [...this.#spellings];
+    return [...this.#spellings.keys()];
   }
 
   /** `listener` gets every value that comes, until the function given back is called. */
@@ -27,22 +29,18 @@ export class SecretMask {
   add(value: string): void {
     let isNew = false;
     for (const spelling of spellingsOf(value)) {
-      isNew = !this.#spellings.delete(spelling) || isNew;
-      this.#spellings.add(spelling);
+      isNew ||= !this.#spellings.has(spelling);
+      this.#spellings.set(spelling, true);
     }
     if (!isNew) return;
     for (const listener of this.#onAdd) listener(value);
-    for (const oldest of this.#spellings) {
-      if (this.#spellings.size <= MAX_SPELLINGS) break;
-      this.#spellings.delete(oldest);
-    }
     this.#pattern = undefined;
   }
 
   /** The text with `[hidden]` in place of every such value. */
   hide(text: string): string {
     if (this.#spellings.size === 0) return text;
-    this.#pattern ??= patternOf(this.#spellings);
+    this.#pattern ??= patternOf(this.#spellings.keys());
     return text.replace(this.#pattern, HIDDEN);
   }
 }
@@ -63,7 +61,7 @@ function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }
 
-function patternOf(spellings: ReadonlySet<string>): RegExp {
+function patternOf(spellings: Iterable<string>): RegExp {
   const longestFirst = [...spellings].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map(alternative).join('|'), 'g');
 }

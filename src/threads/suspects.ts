@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { BoundedMap } from '../data/bounded-map.ts';
 import type { ConnectorConfig, PartitionOffset } from '../connect/api.ts';
 import type { PoisonedRecord, TaskAssignment, TaskCare } from '../connect/task-assignment.ts';
 import type { Place, RecordRange } from '../observe/work-place.ts';
@@ -37,7 +38,7 @@ const MAX_ENDINGS = 10;
  * when the configuration of the connector changes, and with the worker.
  */
 export class Suspects {
-  readonly #connectors = new Map<string, OfConnector>();
+  readonly #connectors = new BoundedMap<string, OfConnector>(MAX_CONNECTORS);
   #lastNumber = 0;
 
   /** A task ended its thread. `message`: how it is told. */
@@ -83,11 +84,8 @@ export class Suspects {
   }
 
   #set(connector: string, known: OfConnector): void {
-    this.#connectors.delete(connector);
-    if (known.suspects.length === 0) return;
-    this.#connectors.set(connector, { ...known, suspects: known.suspects.slice(-MAX_SUSPECTS) });
-    const [oldest] = this.#connectors.keys();
-    if (this.#connectors.size > MAX_CONNECTORS && oldest !== undefined) this.#connectors.delete(oldest);
+    if (known.suspects.length === 0) this.#connectors.delete(connector);
+    else this.#connectors.set(connector, { ...known, suspects: known.suspects.slice(-MAX_SUSPECTS) });
   }
 }
 

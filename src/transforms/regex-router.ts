@@ -1,3 +1,4 @@
+import { BoundedMap } from '../data/bounded-map.ts';
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
 import { PLAN } from '../connect/pipeline/struct-plan.ts';
@@ -29,16 +30,10 @@ const NO_TOPIC = 'Cannot invoke "java.lang.CharSequence.length()" because "this.
 export const regexRouter = recordTransformation('RegexRouter', options, (config) => {
   const { regex, replacement } = parseOptions(options, config, { errors: 'first' });
   const pattern = JavaPattern.compile(regex);
-  const known = new Map<string, string>();
+  const known = new BoundedMap<string, string>(REMEMBERED_TOPICS);
   const routed = (given: string): string => {
     const topic = requireTopic(given, NO_TOPIC);
-    let target = known.get(topic);
-    if (target === undefined) {
-      target = pattern.matches(topic) ? replaced(pattern, topic, replacement) : topic;
-      if (known.size >= REMEMBERED_TOPICS) known.clear();
-      known.set(topic, target);
-    }
-    return target;
+    return known.getOrCreate(topic, () => (pattern.matches(topic) ? replaced(pattern, topic, replacement) : topic));
   };
   return {
     apply(record) {

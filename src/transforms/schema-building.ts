@@ -1,3 +1,4 @@
+import { BoundedMap } from '../data/bounded-map.ts';
 import { Schema, type Field, type SchemaOptions } from '../data/schema.ts';
 import { valueMismatch } from '../data/validate-value.ts';
 import type { ConnectValue } from '../data/value.ts';
@@ -51,21 +52,14 @@ export function copyOf(schema: Schema, changes: SchemaOptions): Schema {
 
 /** What `build` makes of a schema, made once while records keep coming with the same ones. */
 export function rememberedBySchema<T>(build: (schema: Schema) => T): (schema: Schema) => T {
-  const known = new Map<Schema, T>();
+  const known = new BoundedMap<Schema, T>(REMEMBERED_SCHEMAS);
   let last: Schema | undefined;
   let lastResult: T | undefined;
   return (schema) => {
     if (schema === last) return lastResult as T;
-    let result = known.get(schema);
-    if (result === undefined) {
-      result = build(schema);
-      const oldest = known.size < REMEMBERED_SCHEMAS ? undefined : known.keys().next().value;
-      if (oldest !== undefined) known.delete(oldest);
-      known.set(schema, result);
-    }
+    lastResult = known.getOrCreate(schema, () => build(schema));
     last = schema;
-    lastResult = result;
-    return result;
+    return lastResult;
   };
 }
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../../../src/index.ts';
 
 /** Failures that cost nothing: people mistype. */
 const FREE_FAILURES = 3;
@@ -45,10 +45,10 @@ export interface Attempt {
  * others guess keeps nobody out. Names that do not exist have their own entries, which neither slow down nor displace others.
  */
 export class LoginThrottle {
-  readonly #real = new BoundedMap<Entry>(MAX_ENTRIES);
-  readonly #madeUp = new BoundedMap<Entry>(MAX_ENTRIES);
+  readonly #real = new BoundedMap<string, Entry>(MAX_ENTRIES);
+  readonly #madeUp = new BoundedMap<string, Entry>(MAX_ENTRIES);
   /** Pairs of user and address that have logged in. */
-  readonly #known = new BoundedMap<true>(MAX_ENTRIES);
+  readonly #known = new BoundedMap<string, true>(MAX_ENTRIES);
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number) {
@@ -93,7 +93,7 @@ export class LoginThrottle {
     this.#known.set(key, true);
   }
 
-  #entriesOf({ isReal }: Attempt): BoundedMap<Entry> {
+  #entriesOf({ isReal }: Attempt): BoundedMap<string, Entry> {
     return isReal ? this.#real : this.#madeUp;
   }
 

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Password, toError, type Logger } from '../../../src/index.ts';
+import { BoundedMap, Password, toError, type Logger } from '../../../src/index.ts';
 import { DatabaseError, isDatabaseRefused, isUnavailable, ownStatement } from '../../database/index.ts';
 import { ConnectionSlots } from '../transport/connection-slots.ts';
-import { BoundedMap } from './bounded-map.ts';
 import type { Identity } from './identity.ts';
 import { LoginThrottle, type Attempt } from './login-throttle.ts';
 import { ApiFailure } from '../route.ts';
@@ -47,8 +46,8 @@ export class PasswordCheck {
   readonly #believedMs: number;
   readonly #onRevoked: (identity: Identity) => void;
   /** Keys of identities that were right when they were last asked for, and until when each is believed. */
-  readonly #believed = new BoundedMap<number>(MAX_BELIEVED);
-  readonly #roles = new BoundedMap<{ readonly exists: boolean; readonly untilMs: number }>(MAX_BELIEVED);
+  readonly #believed = new BoundedMap<string, number>(MAX_BELIEVED);
+  readonly #roles = new BoundedMap<string, { readonly exists: boolean; readonly untilMs: number }>(MAX_BELIEVED);
   /** Checks under way, by identity: requests that come together are answered by one. */
   readonly #asking = new Map<string, Promise<boolean>>();
   readonly #slots = new ConnectionSlots(MAX_CHECKS);

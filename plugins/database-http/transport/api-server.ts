@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
-import { asActivity, toError, type Logger } from '../../../src/index.ts';
+import { asActivity, BoundedMap, toError, type Logger } from '../../../src/index.ts';
 import { DatabaseError } from '../../database/index.ts';
 import type { TrustedProxies } from '../access/client-address.ts';
 import type { Access, Visit } from '../access/access.ts';
@@ -61,7 +61,7 @@ export class ApiServer {
   readonly #handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly #running = new Set<AbortController>();
   /** Zones that the database has accepted. */
-  readonly #knownZones = new Set<string>();
+  readonly #knownZones = new BoundedMap<string, true>(MAX_KNOWN_ZONES);
 
   constructor(dependencies: ApiServerDependencies, settings: ApiServerSettings) {
     this.#dependencies = dependencies;
@@ -240,8 +240,7 @@ export class ApiServer {
     const asked = query.get('tz') ?? '';
     if (asked.trim() === '' || this.#knownZones.has(timeZone)) return;
     await clock.database(() => requireTimeZone(executor, timeZone, asked));
-    if (this.#knownZones.size >= MAX_KNOWN_ZONES) this.#knownZones.clear();
-    this.#knownZones.add(timeZone);
+    this.#knownZones.set(timeZone, true);
   }
 
   #timeZone(url: URL): string {

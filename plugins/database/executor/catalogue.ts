@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../src/data/bounded-map.ts';
 import { tableText, type TableName } from '../../../src/data/row-batch.ts';
 import type { TableShape } from '../../../src/data/table-shape.ts';
 import { DatabaseError } from '../../../src/errors.ts';
@@ -42,7 +43,7 @@ export class Catalogue implements TableCatalogue {
   readonly #source: CatalogueSource;
   /** A transaction begins with what is known outside, until it has seen or changed something there. */
   #outside: Catalogue | undefined;
-  readonly #tables = new Map<string, KnownTable>();
+  readonly #tables = new BoundedMap<string, KnownTable>(MAX_TABLES);
   #wasForgotten = false;
   /** Single flight: everyone who asks for a table while it is being read or created gets the same answer. */
   readonly #reading = new Map<string, Promise<CatalogueTable | undefined>>();
@@ -129,7 +130,7 @@ export class Catalogue implements TableCatalogue {
   adopt(within: Catalogue): void {
     for (const [key, entry] of within.#tables) {
       const known = this.#tables.get(key);
-      if (known === undefined || known.readAt < entry.readAt) this.#keep(key, entry);
+      if (known === undefined || known.readAt < entry.readAt) this.#tables.set(key, entry);
     }
   }
 
@@ -184,14 +185,7 @@ export class Catalogue implements TableCatalogue {
 
   /** Takes over the state of a table that was just read, or just changed and committed. */
   remember(table: TableName, found: CatalogueTable): void {
-    this.#keep(keyOf(table), { table: found, readAt: performance.now() });
-  }
-
-  #keep(key: string, entry: KnownTable): void {
-    this.#tables.set(key, entry);
-    if (this.#tables.size <= MAX_TABLES) return;
-    const oldest = this.#tables.keys().next();
-    if (oldest.done !== true) this.#tables.delete(oldest.value);
+    this.#tables.set(keyOf(table), { table: found, readAt: performance.now() });
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../../src/data/bounded-map.ts';
 import type { ColumnRole, ColumnCells, RowBatch, RowGroup } from '../../../src/data/row-batch.ts';
 import type { ColumnTarget } from '../sql/column-type.ts';
 import { type CopyTarget, copyTarget } from '../sql/copy-script.ts';
@@ -79,19 +80,12 @@ type BatchColumns = readonly Pick<ColumnCells, 'name' | 'role'>[];
 
 /** Plans of one table are few; a source of ever new column sets must not fill the memory. */
 const MAX_PLANS_PER_TABLE = 100;
-const plansByTable = new WeakMap<CatalogueTable, Map<string, WritePlan>>();
+const plansByTable = new WeakMap<CatalogueTable, BoundedMap<string, WritePlan>>();
 
 export function planWrite(table: CatalogueTable, request: PlanRequest): WritePlan {
   let plans = plansByTable.get(table);
-  if (plans === undefined) plansByTable.set(table, (plans = new Map<string, WritePlan>()));
-  const signature = signatureOf(request);
-  let plan = plans.get(signature);
-  if (plan === undefined) {
-    if (plans.size >= MAX_PLANS_PER_TABLE) plans.clear();
-    plan = makePlan(table, request);
-    plans.set(signature, plan);
-  }
-  return plan;
+  if (plans === undefined) plansByTable.set(table, (plans = new BoundedMap<string, WritePlan>(MAX_PLANS_PER_TABLE)));
+  return plans.getOrCreate(signatureOf(request), () => makePlan(table, request));
 }
 
 function signatureOf({ policy, batch, group }: PlanRequest): string {

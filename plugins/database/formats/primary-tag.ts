@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { BoundedMap } from '../../../src/data/bounded-map.ts';
 import type { Cell } from '../../../src/data/row-batch.ts';
 
 /** Name of the primary tag of tables that the line formats create (docs/formats.md#the-primary-tag). */
@@ -19,7 +20,7 @@ export function primaryTag(tagTexts: readonly string[]): string {
 
 /** Primary tags with memory: a tag set that was seen lately is not hashed again. */
 export class PrimaryTags {
-  readonly #known = new Map<string, string>();
+  readonly #known = new BoundedMap<string, string>(MAX_REMEMBERED);
 
   /** `values[i]` belongs to `keys[i]`; null values are tags that the row does not have. */
   of(keys: readonly string[], values: readonly Cell[]): string {
@@ -29,11 +30,6 @@ export class PrimaryTags {
       if (value !== null) texts.push(`${key}=${String(value)}`);
     }
     const set = texts.join('\0');
-    const known = this.#known.get(set);
-    if (known !== undefined) return known;
-    const derived = primaryTag(texts);
-    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
-    this.#known.set(set, derived);
-    return derived;
+    return this.#known.getOrCreate(set, () => primaryTag(texts));
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../src/data/bounded-map.ts';
 import { shown } from './message-text.ts';
 import { ownText } from '../../../src/data/repeated-texts.ts';
 import { PRIMARY_TAG, primaryTag } from './primary-tag.ts';
@@ -55,8 +56,8 @@ export class TagSets {
   /** Of a point without tags. */
   readonly none: TagSet;
   readonly #policy: TagSetPolicy;
-  readonly #known = new Map<string, TagSet>();
-  readonly #keys = new Map<string, TagKeys>();
+  readonly #known = new BoundedMap<string, TagSet>(MAX_REMEMBERED);
+  readonly #keys = new BoundedMap<string, TagKeys>(MAX_REMEMBERED);
   /** New sets mostly have the names of the one before. */
   #lastKeys: TagKeys | undefined;
 
@@ -75,7 +76,6 @@ export class TagSets {
   add(text: string, tags: TagText): TagSet | string {
     const made = this.#make(tags);
     if (typeof made === 'string' || text.length > MAX_REMEMBERED_LENGTH) return made;
-    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     this.#known.set(ownText(text), made);
     return made;
   }
@@ -119,7 +119,6 @@ export class TagSets {
     let keys = this.#keys.get(text);
     if (keys === undefined) {
       keys = { names: names.map(ownText) };
-      if (this.#keys.size >= MAX_REMEMBERED) this.#keys.clear();
       if (text.length <= MAX_REMEMBERED_LENGTH) this.#keys.set(text, keys);
     }
     this.#lastKeys = keys;

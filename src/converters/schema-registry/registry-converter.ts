@@ -5,7 +5,7 @@ import { Struct, type ConnectValue } from '../../data/value.ts';
 import { DataError, SluiceError, toError } from '../../errors.ts';
 import type { Converter, SchemaAndValue } from '../../connect/api.ts';
 import { asBuffer } from '../../json/json-bytes.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../../data/bounded-map.ts';
 import { RegistryAnswerError } from './registry-request.ts';
 import type { RegisteredSchema, RegistryClient } from './registry-client.ts';
 import type { SchemaFormat, SchemaReader, SchemaText, SchemaWriter } from './schema-format.ts';

@@ -1,5 +1,5 @@
 import { toError } from '../../errors.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../../data/bounded-map.ts';
 
 /** A failure is given again for so long: a flood of bad records is not a flood of requests. */
 const FAILURE_LIFE_MS = 1000;

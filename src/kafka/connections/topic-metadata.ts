@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../data/bounded-map.ts';
 import { idle } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
@@ -56,7 +57,7 @@ export class TopicMetadata {
   /** By topic; also of topics that are missing just now. */
   readonly #ids = new Map<string, string>();
   /** Ids never come back; a broker that gives one again lags behind. */
-  readonly #goneIds = new Set<string>();
+  readonly #goneIds = new BoundedMap<string, true>(MAX_OLD_IDS);
   /** Since when a topic has been missing, and whether that was logged. */
   readonly #missing = new Map<string, { readonly since: number; logged: boolean }>();
   #internal = new Set<string>();
@@ -185,15 +186,11 @@ export class TopicMetadata {
     const known = this.#ids.get(topic);
     this.#ids.set(topic, topicId);
     if (known === undefined || known === topicId) return 'same';
-    this.#goneIds.add(known);
+    this.#goneIds.set(known, true);
     return 'new';
   }
 
   #forgetOldIds(): void {
-    for (const id of this.#goneIds) {
-      if (this.#goneIds.size <= MAX_OLD_IDS) break;
-      this.#goneIds.delete(id);
-    }
     for (const topic of this.#ids.keys()) {
       if (this.#ids.size <= this.#counts.size + MAX_OLD_IDS) break;
       if (!this.#counts.has(topic)) this.#ids.delete(topic);

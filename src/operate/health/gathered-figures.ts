@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../data/bounded-map.ts';
 import { NotUnderstoodError } from '../workers/other-workers.ts';
 import type { CommittedLag } from './committed-lags.ts';
 import type { TaskFigures } from './verdict.ts';
@@ -38,7 +39,7 @@ const MAX_UNASKED_MS = 300_000;
 /** Asks the other workers, and remembers since when some do not answer. */
 export class SilentWorkers {
   /** By `performance.now()`: when the first request without an answer began, and when the last one did. */
-  readonly #known = new Map<string, { readonly since: number; readonly last: number }>();
+  readonly #known = new BoundedMap<string, { readonly since: number; readonly last: number }>(MAX_REMEMBERED);
 
   /** Never rejects. */
   async ask(
@@ -67,8 +68,6 @@ export class SilentWorkers {
     const isStill = known !== undefined && askedAt - known.last < MAX_UNASKED_MS;
     const since = isStill ? known.since : askedAt;
     this.#known.set(worker, { since, last: askedAt });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_REMEMBERED && oldest !== undefined) this.#known.delete(oldest);
     return performance.now() - since;
   }
 }

@@ -93,11 +93,11 @@ describe('records at which threads ended', () => {
     const suspects = new Suspects();
     for (let n = 0; n < 1000; n++) suspects.add(task(), endAtRecord(range(n, n + 1)), 'end');
     assert.equal(suspects.careFor(task())?.suspects.length, 200);
-    for (let n = 0; n < 600; n++) {
+    for (let n = 0; n < 1200; n++) {
       const of = { ...task(), id: { connector: `c${String(n)}`, task: 0 } };
       suspects.add(of, endAtRecord(range(1, 2)), 'end');
     }
     assert.equal(suspects.careFor(task()), undefined);
-    assert.ok(suspects.careFor({ ...task(), id: { connector: 'c599', task: 0 } }));
+    assert.ok(suspects.careFor({ ...task(), id: { connector: 'c1199', task: 0 } }));
   });
 });

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../../src/data/bounded-map.ts';
 import type { Fault, Origin } from '../../../../src/data/fault.ts';
 import type { MessageBlock } from '../../../../src/data/message-block.ts';
 import { RowBatchBuilder, type OpenColumn } from '../../../../src/data/row-batch-builder.ts';
@@ -79,7 +80,7 @@ export class JsonDbDecoder implements Decoder {
   readonly #blockText = new BlockText();
   readonly #cells: JsonCellReader;
   readonly #envelopes: KnownEnvelope[] = [];
-  readonly #tables = new Map<string, JsonDbTable>();
+  readonly #tables = new BoundedMap<string, JsonDbTable>(REMEMBERED_TABLES);
   readonly #openByTable = new Map<string, OpenRows>();
   #batches: OpenRows[] = [];
   #faults: Fault[] = [];
@@ -189,11 +190,7 @@ export class JsonDbDecoder implements Decoder {
 
   #sameTable(table: JsonDbTable): JsonDbTable {
     const key = `${table.name}\0${table.signature}`;
-    const known = this.#tables.get(key);
-    if (known !== undefined) return known;
-    if (this.#tables.size >= REMEMBERED_TABLES) this.#tables.clear();
-    this.#tables.set(key, table);
-    return table;
+    return this.#tables.getOrCreate(key, () => table);
   }
 
   /** Reads the rows behind the envelope's prefix; what is wrong leaves none of them. */

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../../src/data/bounded-map.ts';
 import { javaClassOf } from '../../../../src/data/java-class.ts';
 import { Schema } from '../../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
@@ -13,7 +14,7 @@ const MAX_FORMS = 1_000;
  * object. A null says nothing of its type, so it fits a form that knows more.
  */
 export class MapForms {
-  readonly #forms = new Map<string, Schema>();
+  readonly #forms = new BoundedMap<string, Schema>(MAX_FORMS);
   #last: Schema | undefined;
 
   /** The map as a struct; a string is what keeps it from being one. */
@@ -28,12 +29,7 @@ export class MapForms {
       fields.push({ name, schema });
       signature += `${String(name.length)}:${name}${schema.name ?? schema.type}${schema === UNTYPED ? '?' : ''};`;
     }
-    let form = this.#forms.get(signature);
-    if (form === undefined) {
-      if (this.#forms.size >= MAX_FORMS) this.#forms.clear();
-      form = Schema.struct(fields);
-      this.#forms.set(signature, form);
-    }
+    const form = this.#forms.getOrCreate(signature, () => Schema.struct(fields));
     this.#last = form;
     return new Struct(form, values);
   }

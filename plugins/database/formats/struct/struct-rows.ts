@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../../src/data/bounded-map.ts';
 import type { Origin } from '../../../../src/data/fault.ts';
 import type { MessageBlock } from '../../../../src/data/message-block.ts';
 import type { Cell, CellKind, RowGroup, TableName } from '../../../../src/data/row-batch.ts';
@@ -165,7 +166,7 @@ const MAX_SHAPES = 1_000;
 /** The shapes of batches: the same object for the same set of layouts, so that a table is looked at once for each. */
 export class MergedShapes {
   readonly #ids = new WeakMap<RowLayout, number>();
-  readonly #shapes = new Map<string, TableShape>();
+  readonly #shapes = new BoundedMap<string, TableShape>(MAX_SHAPES);
   #nextId = 0;
 
   /** `undefined` for deletions alone: no table is made for them. */
@@ -174,13 +175,7 @@ export class MergedShapes {
     if (stored.length <= 1) return stored[0]?.shape;
     const ids = stored.map((layout) => this.#idOf(layout)).sort((left, right) => left - right);
     const signature = ids.join();
-    let shape = this.#shapes.get(signature);
-    if (shape === undefined) {
-      if (this.#shapes.size >= MAX_SHAPES) this.#shapes.clear();
-      shape = mergeShapes(stored.map((layout) => layout.shape));
-      this.#shapes.set(signature, shape);
-    }
-    return shape;
+    return this.#shapes.getOrCreate(signature, () => mergeShapes(stored.map((layout) => layout.shape)));
   }
 
   #idOf(layout: RowLayout): number {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../../src/data/bounded-map.ts';
 import type { SinkRecord } from '../../../../src/data/record.ts';
 import type { TableName } from '../../../../src/data/row-batch.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
@@ -42,7 +43,7 @@ export class TableNames {
   readonly #parts: readonly FormatPart[];
   /** Whether the topic decides, whatever the record holds. */
   readonly byTopicAlone: boolean;
-  readonly #known = new Map<string, TableName | string>();
+  readonly #known = new BoundedMap<string, TableName | string>(MAX_KNOWN);
 
   constructor(format: string) {
     this.#parts = partsOf(format);
@@ -51,13 +52,8 @@ export class TableNames {
 
   /** The same object for the same topic where the topic decides; a string is why there is no name. */
   of(record: Pick<SinkRecord, 'topic' | 'value'>): TableName | string {
-    const known = this.byTopicAlone ? this.#known.get(record.topic) : undefined;
-    if (known !== undefined) return known;
-    const name = this.#make(record);
-    if (!this.byTopicAlone) return name;
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    this.#known.set(record.topic, name);
-    return name;
+    if (!this.byTopicAlone) return this.#make(record);
+    return this.#known.getOrCreate(record.topic, () => this.#make(record));
   }
 
   #make({ topic, value }: Pick<SinkRecord, 'topic' | 'value'>): TableName | string {

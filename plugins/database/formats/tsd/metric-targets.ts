@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../../src/data/bounded-map.ts';
 import type { Fault } from '../../../../src/data/fault.ts';
 import type { WriteReport } from '../../../../src/data/row-batch.ts';
 import type { DecodedRows } from '../format.ts';
@@ -27,7 +28,7 @@ type Settled = PromiseSettledResult<WriteReport>;
 /** Where the points of metrics go in one database, remembered for two seconds. */
 export class MetricTargets {
   readonly #findTable: FindTable;
-  readonly #targets = new Map<string, KnownTarget>();
+  readonly #targets = new BoundedMap<string, KnownTarget>(MAX_TARGETS);
 
   constructor(findTable: FindTable) {
     this.#findTable = findTable;
@@ -136,7 +137,6 @@ export class MetricTargets {
 
   async #find(metric: string, findTable: FindTable): Promise<MetricTarget> {
     const target = await resolveMetric(metric, findTable);
-    if (this.#targets.size >= MAX_TARGETS) this.#targets.clear();
     this.#targets.set(metric, { target, readAt: performance.now() });
     return target;
   }

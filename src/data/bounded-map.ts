@@ -1,0 +1,98 @@
+interface Entry<V> {
+  readonly value: V;
+  readonly size: number;
+  isUsed: boolean;
+}
+
+/**
+ * A map of limited size that keeps what is used: the policy of all caches.
+ *
+ * Entries are evicted as PostgreSQL evicts its buffers (clock sweep): in the order in which they came, but one that was read since
+ * then gets a second round. This is close to "least recently used", and a lookup costs no more than one in a plain map: decoders
+ * look up each row.
+ */
+export class BoundedMap<K, V> {
+  readonly #limit: number;
+  readonly #sizeOf: (value: V, key: K) => number;
+  readonly #entries = new Map<K, Entry<V>>();
+  #size = 0;
+
+  /** `limit`: of the sum of the sizes. By default each entry has the size 1, and at least one entry is kept. */
+  constructor(limit: number, sizeOf?: (value: V, key: K) => number) {
+    this.#limit = sizeOf === undefined ? Math.max(1, limit) : limit;
+    this.#sizeOf = sizeOf ?? (() => 1);
+  }
+
+  /** The sum of the sizes of all entries. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: K): V | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    entry.isUsed = true;
+    return entry.value;
+  }
+
+  has(key: K): boolean {
+    return this.#entries.has(key);
+  }
+
+  /** An entry that is larger than the limit is not kept. */
+  set(key: K, value: V): void {
+    const isUsed = this.delete(key);
+    const size = this.#sizeOf(value, key);
+    if (size > this.#limit) return;
+    this.#evictTo(this.#limit - size);
+    this.#entries.set(key, { value, size, isUsed });
+    this.#size += size;
+  }
+
+  /** The value of the key, which is created and kept if there is none. */
+  getOrCreate(key: K, create: () => V): V {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) {
+      entry.isUsed = true;
+      return entry.value;
+    }
+    const value = create();
+    this.set(key, value);
+    return value;
+  }
+
+  /** Returns whether there was such an entry. */
+  delete(key: K): boolean {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return false;
+    this.#size -= entry.size;
+    return this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#size = 0;
+  }
+
+  keys(): IterableIterator<K> {
+    return this.#entries.keys();
+  }
+
+  *[Symbol.iterator](): IterableIterator<[K, V]> {
+    for (const [key, { value }] of this.#entries) yield [key, value];
+  }
+
+  #evictTo(limit: number): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#size <= limit) return;
+      this.#entries.delete(key);
+      if (entry.isUsed) {
+        entry.isUsed = false;
+        // At the end, so that this loop meets it once more.
+        this.#entries.set(key, entry);
+      } else {
+        this.#size -= entry.size;
+      }
+    }
+  }
+}
