@@ -63,7 +63,7 @@ export const MAY_IMPORT = {
   tls: ['config', 'errors.ts'],
   kafka: ['async', 'config', 'data', 'errors.ts', 'http', 'java', 'observe', 'tls'],
   connect: ['async', 'config', 'data', 'errors.ts', 'java', 'kafka', 'observe'],
-  converters: ['config', 'connect', 'data', 'errors.ts', 'http', 'java', 'json', 'tls', 'version.ts'],
+  converters: ['async', 'config', 'connect', 'data', 'errors.ts', 'http', 'java', 'json', 'tls', 'version.ts'],
   transforms: ['config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'version.ts'],
   threads: ['async', 'connect', 'data', 'errors.ts', 'observe'],
   herder: ['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'http', 'java', 'kafka', 'observe'],

@@ -1,5 +1,6 @@
 /** The plugin API, the package's export `sluice`: what a connector, converter, transform, predicate or config provider needs. */
 export * from './connect/api.ts';
+export { backoffMs, NO_JITTER } from './async/backoff.ts';
 export { within } from './async/within.ts';
 export { Turn } from './connect/pipeline/turn.ts';
 export { recordsOfBlock } from './connect/source/source-block.ts';

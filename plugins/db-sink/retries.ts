@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { toError, type Logger, type SinkTaskContext } from '../../src/index.ts';
+import { backoffMs, toError, type Logger, type SinkTaskContext } from '../../src/index.ts';
 import { connectWithAttempts, DatabaseError, isUnreachable, whyAway, type Executor } from '../database/index.ts';
 
 export interface RetryOptions {
@@ -89,7 +89,9 @@ export class Retries {
       `${what} could not be ${done} (retry ${String(retry + 1)} of ${String(maxRetries)}): ${error.message}`,
     );
     const signal = AbortSignal.any([this.#signal, given]);
-    await delay(jittered(retryBackoffMs), undefined, { signal });
+    // Between the documented wait and one and a half of it.
+    const waitMs = backoffMs(0, { firstMs: retryBackoffMs, maxMs: retryBackoffMs, jitter: [1, 1.5] });
+    await delay(waitMs, undefined, { signal });
     try {
       await connectWithAttempts(this.#executor, {
         attempts: connectionAttempts,
@@ -113,9 +115,4 @@ export function awayText(error: unknown, tried: string): string {
 /** The same failure in other words. */
 export function withMessage(error: DatabaseError, message: string): DatabaseError {
   return new DatabaseError(message, { scope: error.scope, sqlstate: error.sqlstate, cause: error });
-}
-
-/** Between the documented wait and one and a half of it, so that tasks do not come back in step. */
-function jittered(backoffMs: number): number {
-  return backoffMs * (1 + Math.random() / 2);
 }

@@ -9,6 +9,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './stores/config-state.ts';
 import type { LiveConfigs } from './live-configs.ts';
 import type { Placement } from './group/placement.ts';
+import { Backoff, NO_JITTER } from '../async/backoff.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';
@@ -40,7 +41,7 @@ interface Run {
   ended: boolean;
   publishing: boolean;
   publishAgain: boolean;
-  retryMs: number;
+  readonly retries: Backoff;
   retryTimer: NodeJS.Timeout | undefined;
 }
 
@@ -147,7 +148,7 @@ export class ConnectorSupervisor {
       ended: false,
       publishing: false,
       publishAgain: false,
-      retryMs: FIRST_RETRY_MS,
+      retries: new Backoff(FIRST_RETRY_MS, MAX_RETRY_MS, NO_JITTER),
       retryTimer: undefined,
     };
     this.#run = run;
@@ -205,17 +206,17 @@ export class ConnectorSupervisor {
       if (configs !== undefined && !isUpToDate(desired, configs)) {
         await this.#dependencies.publish(configs);
       }
-      run.retryMs = FIRST_RETRY_MS;
+      run.retries.reset();
     } catch (error) {
       if (run.ended) return;
+      const waitMs = run.retries.nextMs();
       this.#dependencies.logger.error(
         { err: error, connector: this.#name },
-        `Failed to reconfigure the tasks of connector ${this.#name}; trying again in ${String(run.retryMs)} ms`,
+        `Failed to reconfigure the tasks of connector ${this.#name}; trying again in ${String(waitMs)} ms`,
       );
       run.retryTimer = setTimeout(() => {
         if (run.running) void this.#publishTasks(run);
-      }, run.retryMs);
-      run.retryMs = Math.min(run.retryMs * 2, MAX_RETRY_MS);
+      }, waitMs);
     }
   }
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../src/index.ts';
+import { backoffMs, BoundedMap, NO_JITTER } from '../../../src/index.ts';
 
 /** Failures that cost nothing: people mistype. */
 const FREE_FAILURES = 3;
@@ -117,5 +117,5 @@ function pairKey(user: string, address: string): string {
 
 function penaltyMs(failures: number, { freeFailures, maxPenaltyMs }: Scale): number {
   if (failures < freeFailures) return 0;
-  return Math.min(maxPenaltyMs, FIRST_PENALTY_MS * 2 ** (failures - freeFailures));
+  return backoffMs(failures - freeFailures, { firstMs: FIRST_PENALTY_MS, maxMs: maxPenaltyMs, jitter: NO_JITTER });
 }

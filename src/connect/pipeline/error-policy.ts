@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs, NO_JITTER } from '../../async/backoff.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { ConnectError, RetriableError, toError, UnavailableError } from '../../errors.ts';
 import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
@@ -51,7 +52,8 @@ export interface ErrorCounts {
   lastErrorAtMs: number;
 }
 
-const FIRST_RETRY_DELAY_MS = 300;
+/** As in Connect: a delay beyond `errors.retry.delay.max.ms` becomes a random one below it. */
+const RETRY_DELAYS = { firstMs: 300, jitter: NO_JITTER, jitterAtMax: [0, 1] } as const;
 
 /**
  * Connect's error policy of one task (docs/compatibility.md#errors-of-records): retries what may pass, then reports, then skips the
@@ -130,10 +132,8 @@ export class ErrorPolicy {
   }
 
   #retryDelayMs(attempt: number, deadline: number): number {
-    const cap = this.#options.retryDelayMaxMs;
-    const doubled = FIRST_RETRY_DELAY_MS * 2 ** attempt;
-    const wanted = doubled > cap ? Math.floor(Math.random() * cap) : doubled;
-    return Math.max(0, Math.min(wanted, deadline - Date.now()));
+    const delayMs = backoffMs(attempt, { ...RETRY_DELAYS, maxMs: this.#options.retryDelayMaxMs });
+    return Math.max(0, Math.min(delayMs, deadline - Date.now()));
   }
 
   #log({ stage, className, error, consumed }: FailureContext): void {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../async/backoff.ts';
 import { DataError, SluiceError, toError, UnavailableError } from '../../errors.ts';
 import { RegistryAnswerError, requestJson, type RegistryRequest } from './registry-request.ts';
 import type { RegistrySettings } from './registry-settings.ts';
@@ -174,14 +175,15 @@ export class RegistryClient {
 
   /** Each attempt goes through all URLs, beginning with the one that answered last. */
   async #ask(request: RegistryRequest): Promise<unknown> {
-    const { maxRetries } = this.#options.settings;
+    const { maxRetries, retryWaitMs, retryMaxWaitMs } = this.#options.settings;
     for (let attempt = 0; ; attempt++) {
       const failure = await this.#askAll(request);
       if (!(failure instanceof Error)) return failure.answer;
       if (attempt >= maxRetries || failure instanceof RefusedError) {
         throw this.#unavailable(failure.message, request, failure);
       }
-      await delay(this.#waitMs(attempt), undefined, { signal: this.#closing.signal });
+      const waitMs = backoffMs(attempt, { firstMs: retryWaitMs, maxMs: retryMaxWaitMs, jitter: [0.5, 1] });
+      await delay(waitMs, undefined, { signal: this.#closing.signal });
     }
   }
 
@@ -214,12 +216,6 @@ export class RegistryClient {
       }
       throw error;
     }
-  }
-
-  #waitMs(attempt: number): number {
-    const { retryWaitMs, retryMaxWaitMs } = this.#options.settings;
-    const longest = Math.min(retryMaxWaitMs, retryWaitMs * 2 ** attempt);
-    return longest / 2 + (Math.random() * longest) / 2;
   }
 
   #unavailable(why: string, { method, path }: RegistryRequest, cause?: Error): UnavailableError {

@@ -1,3 +1,4 @@
+import { backoffMs, NO_JITTER } from '../../async/backoff.ts';
 import type { TaskId } from '../../connect/task-assignment.ts';
 import type { Work } from './group-bytes.ts';
 import { MovePace } from './move-pace.ts';
@@ -208,9 +209,8 @@ export class CooperativeAssignor {
 
   /** 1 ms, times 40 for each rebalance in a row that would take work away, up to the largest delay. */
   #backoffMs(): number {
-    if (this.#maxDelayMs === 0) return 0;
-    const largestPower = Math.log(this.#maxDelayMs) / Math.log(BACKOFF_FACTOR);
-    return Math.trunc(BACKOFF_FACTOR ** Math.min(this.#successiveRevocations, largestPower));
+    const maxMs = this.#maxDelayMs;
+    return backoffMs(this.#successiveRevocations, { firstMs: 1, maxMs, factor: BACKOFF_FACTOR, jitter: NO_JITTER });
   }
 
   #remember(rebalance: Rebalance, next: readonly Load[], toRevoke: Map<string, WorkSet>, lost: WorkSet): void {

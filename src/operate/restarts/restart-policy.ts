@@ -1,3 +1,4 @@
+import { backoffMs } from '../../async/backoff.ts';
 import type { RestartSettings } from '../../config/restart-options.ts';
 import type { FailureKind } from '../../connect/task-failure.ts';
 
@@ -8,9 +9,6 @@ export type RestartDecision =
   | { readonly restart: false; readonly why: 'policy' | 'attempts' };
 
 const TRANSIENT: ReadonlySet<FailureKind> = new Set(['infrastructure', 'hang', 'memory']);
-const SPREAD = 0.2;
-/** Beyond it, doubling exceeds every longest wait. */
-const MAX_DOUBLINGS = 53;
 
 /** Pure. `attempts`: restarts since the last quiet time; `random`: from 0 to 1. */
 export function decideRestart(
@@ -22,10 +20,6 @@ export function decideRestart(
   const { policy, maxAttempts } = settings;
   if (policy === 'never' || (policy !== 'always' && !TRANSIENT.has(kind))) return { restart: false, why: 'policy' };
   if (maxAttempts >= 0 && attempts >= maxAttempts) return { restart: false, why: 'attempts' };
-  return { restart: true, attempt: attempts + 1, delayMs: restartDelayMs(settings, attempts, random) };
-}
-
-function restartDelayMs({ backoffMs, backoffMaxMs }: RestartSettings, attempts: number, random: number): number {
-  const doubled = Math.min(backoffMaxMs, backoffMs * 2 ** Math.min(attempts, MAX_DOUBLINGS));
-  return Math.round(doubled * (1 - SPREAD + 2 * SPREAD * random));
+  const backoff = { firstMs: settings.backoffMs, maxMs: settings.backoffMaxMs };
+  return { restart: true, attempt: attempts + 1, delayMs: Math.round(backoffMs(attempts, backoff, random)) };
 }

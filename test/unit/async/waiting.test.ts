@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { Backoff } from '../../../src/async/backoff.ts';
 import { idle, sleep } from '../../../src/async/sleep.ts';
 import { within } from '../../../src/async/within.ts';
 import { openTimers } from '../../support/open-timers.ts';
@@ -21,16 +20,6 @@ describe('waiting', () => {
     assert.equal(await within(late, 1), false);
     fail(new Error('late'));
     await idle(1);
-  });
-
-  it('doubles up to the longest wait, each a fifth shorter or longer', () => {
-    const backoff = new Backoff(100, 1_000);
-    for (const base of [100, 200, 400, 800, 1_000, 1_000]) {
-      const ms = backoff.nextMs();
-      assert.ok(ms >= base * 0.8 && ms <= base * 1.2, `${String(ms)} for ${String(base)}`);
-    }
-    backoff.reset();
-    assert.ok(backoff.nextMs() <= 120);
   });
 
   it('ends at once when it is aborted', async () => {
