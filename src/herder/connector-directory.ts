@@ -37,10 +37,8 @@ export class ConnectorDirectory {
     return this.#configs.names();
   }
 
-  require(name: string, message = `Connector ${name} not found`): ConnectorState {
-    const state = this.#configs.connector(name);
-    if (state === undefined) throw new RequestError(404, message);
-    return state;
+  require(name: string, message?: string): ConnectorState {
+    return this.#configs.require(name, message);
   }
 
   info(connector: string): ConnectorInfo {

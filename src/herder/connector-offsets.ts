@@ -48,10 +48,7 @@ export class ConnectorOffsets {
 
   /** In any state of the connector. */
   async list(name: string): Promise<readonly StoredOffset[]> {
-    const { configs } = this.#dependencies;
-    const known = configs.connector(name);
-    if (known === undefined) throw new RequestError(404, `Connector ${name} not found`);
-    const { state, plugin } = await this.#resolved(known);
+    const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     return this.#stored(state, plugin);
   }
 
@@ -75,9 +72,7 @@ export class ConnectorOffsets {
 
   /** What a change would come to; in any state of the connector. Nothing is written. */
   async preview(name: string, target: OffsetTarget): Promise<OffsetsPreview> {
-    const known = this.#dependencies.configs.connector(name);
-    if (known === undefined) throw new RequestError(404, `Connector ${name} not found`);
-    const { state, plugin } = await this.#resolved(known);
+    const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     if (plugin.type === 'source') return this.#previewSource(state, plugin, target);
     return this.#withAdmin(state, (admin) => previewSink(admin, groupId(state), state.config, target));
   }
@@ -155,8 +150,7 @@ export class ConnectorOffsets {
   async #stopped(name: string): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
     const { configs, tasksEnded } = this.#dependencies;
     await configs.refresh();
-    const state = configs.connector(name);
-    if (state === undefined) throw new RequestError(404, `Connector ${name} not found`);
+    const state = configs.require(name);
     if (state.targetState !== 'STOPPED' || state.taskConfigs.length > 0) {
       throw new RequestError(
         400,

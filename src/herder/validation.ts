@@ -44,7 +44,7 @@ interface AskedValidation {
   readonly connects?: boolean;
 }
 
-interface AskedConfig {
+export interface AskedConfig {
   /** Errors of other keys are passed over. */
   readonly counts?: (key: string) => boolean;
   readonly connects?: boolean;

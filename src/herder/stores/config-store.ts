@@ -1,5 +1,6 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
 import type { TargetState } from '../../connect/task-assignment.ts';
+import { RequestError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConfigListener, ConnectorState, RestartRequest, SessionKey } from './config-state.ts';
 import { ConfigRecords, configRecord, type ConfigChange } from './config-records.ts';
@@ -74,6 +75,13 @@ export class ConfigStore {
 
   connector(name: string): ConnectorState | undefined {
     return this.#records.connector(name);
+  }
+
+  /** @throws RequestError 404 with the message: there is no such connector */
+  require(name: string, message = `Connector ${name} not found`): ConnectorState {
+    const state = this.#records.connector(name);
+    if (state === undefined) throw new RequestError(404, message);
+    return state;
   }
 
   /** Also of a connector that was deleted. */

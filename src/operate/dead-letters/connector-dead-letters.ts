@@ -1,13 +1,13 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { joinedMessage, RequestError, toError } from '../../errors.ts';
-import { SecretMask } from '../../observe/secret-mask.ts';
+import type { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
 import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
-import type { StoredConnector } from '../preview/preview-request.ts';
 import { storedConnector } from '../preview/preview-secrets.ts';
+import { readyConnector, type ReadyConnector } from '../preview/ready-connector.ts';
 import type { ConnectorValidation, RawConnectorConfig } from '../../herder/validation.ts';
 import { originalRecord, type DeadLetter } from './dead-letter.ts';
 import { LetterGroups } from './letter-groups.ts';
@@ -25,15 +25,6 @@ export interface ConnectorDeadLettersDependencies {
   readonly reader: LetterReader;
   readonly replays: Pick<Replays, 'list'>;
   readonly secrets: SecretMask;
-}
-
-/** A connector's configuration with variables replaced, and what of it may not be shown. */
-interface ReadyConnector {
-  readonly className: string;
-  readonly config: ConnectorConfig;
-  /** As it is stored, with variables. */
-  readonly stored: StoredConnector;
-  readonly hide: (text: string) => string;
 }
 
 const READ_TIMEOUT_MS = 30_000;
@@ -122,7 +113,7 @@ export class ConnectorDeadLetters {
       },
       withinLimit(signal),
     );
-    const previewed = await this.#previewed(ready, letters, withChain(ready.stored.config, chain), false, signal);
+    const previewed = await this.#previewed(ready, letters, withChain(ready.stored, chain), false, signal);
     const records = letters.map((letter, index) => {
       const { faults = [], ...would } = previewed[index] ?? {};
       return { letter: letterView(letter, sent), outcome: outcome(letter, would, faults), ...would, faults };
@@ -160,16 +151,9 @@ export class ConnectorDeadLetters {
   }
 
   async #ready(connector: string): Promise<ReadyConnector> {
-    const { directory, validation, plugins, secrets } = this.#dependencies;
-    const config = directory.config(connector);
-    const className = config['connector.class'] ?? '';
-    const checked = await validation.requireValidFor(className, config, new StageTracker());
-    if (checked.plugin.type !== 'sink') throw new RequestError(400, `Connector ${connector} is not a sink`);
-    const passwords = new SecretMask();
-    for (const password of checked.passwords) passwords.add(password);
-    const hide = (text: string): string => passwords.hide(secrets.hide(text));
-    const stored = await storedConnector(config, plugins);
-    return { className, config: checked.config, stored, hide };
+    const ready = await readyConnector(connector, this.#dependencies);
+    if (!ready.isSink) throw new RequestError(400, `Connector ${connector} is not a sink`);
+    return ready;
   }
 
   async #sent(connector: string, { config }: ReadyConnector): Promise<SentLetters> {
@@ -183,7 +167,7 @@ export class ConnectorDeadLetters {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<DeadLetter, unknown>> {
     try {
-      const views = await this.#previewed(ready, letters, ready.stored.config, true, signal);
+      const views = await this.#previewed(ready, letters, ready.stored, true, signal);
       return new Map(letters.map((letter, index) => [letter, views[index]?.record ?? null]));
     } catch (error) {
       const unreadable = toError(error).message;
@@ -199,8 +183,10 @@ export class ConnectorDeadLetters {
     signal: AbortSignal,
   ): Promise<readonly PreviewView[]> {
     if (letters.length === 0) return [];
-    const request = { config, stored, records: letters.map(originalRecord), decodeOnly };
-    const text = await this.#dependencies.preview.preview(className, request, new StageTracker(), signal);
+    const { plugins, preview } = this.#dependencies;
+    const records = letters.map(originalRecord);
+    const request = { config, stored: await storedConnector(stored, plugins), records, decodeOnly };
+    const text = await preview.preview(className, request, new StageTracker(), signal);
     return (JSON.parse(text) as { readonly records: readonly PreviewView[] }).records;
   }
 }

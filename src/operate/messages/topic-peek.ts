@@ -6,7 +6,7 @@ import type { TaskClients } from '../../connect/tasks/task-clients.ts';
 import { RequestError } from '../../errors.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
 import type { Admin, ConsumedRecord, PartitionPosition } from '../../kafka/api.ts';
-import { SecretMask } from '../../observe/secret-mask.ts';
+import type { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
 import { topicPartitionKey } from '../../data/record.ts';
 import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
@@ -14,6 +14,7 @@ import type { ConnectorTopics } from '../../herder/connector-topics.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import { storedConnector } from '../preview/preview-secrets.ts';
+import { readyConnector, type ReadyConnector } from '../preview/ready-connector.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
 import { BackwardReader, type Bounds, type Stretch } from './backward-reader.ts';
 import { MessageDecoder } from './shown-message.ts';
@@ -50,14 +51,8 @@ export interface TopicPeekDependencies {
   readonly topics: Pick<ConnectorTopics, 'list'>;
 }
 
-interface ReadyConnector {
-  readonly name: string;
-  readonly isSink: boolean;
-  readonly className: string;
-  readonly config: ConnectorConfig;
-  readonly hide: (text: string) => string;
-}
-
+/** Options that do not matter for reading may be invalid, and the database is not asked. */
+const FOR_READING = { counts: isForReading, connects: false };
 const DEFAULT_LIMIT = 50;
 const MAX_TOPICS = 100;
 const MAX_PARTITIONS = 500;
@@ -91,7 +86,7 @@ export class TopicPeek {
    * @throws RequestError 404: no such connector; 400: it has no such topic or partition; 403: it is a source, and topics are not tracked
    */
   async page(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
-    const ready = await this.#ready(connector);
+    const ready = await readyConnector(connector, this.#dependencies, FOR_READING);
     return this.#page(ready, query, signal);
   }
 
@@ -100,12 +95,12 @@ export class TopicPeek {
    * @throws RequestError 404: no such connector, or no such message
    */
   async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
-    const ready = await this.#ready(connector);
+    const ready = await readyConnector(connector, this.#dependencies, FOR_READING);
     const { className, isSink } = ready;
     if (!isSink) throw new RequestError(400, `Connector ${connector} is not a sink`);
     const record = await this.#recordAt(ready, place, signal);
-    const { directory, plugins, preview } = this.#dependencies;
-    const config = directory.config(connector);
+    const { plugins, preview } = this.#dependencies;
+    const config = ready.stored;
     const stored = await storedConnector(config, plugins);
     return preview.preview(className, { config, stored, records: [record] }, new StageTracker(), signal);
   }
@@ -188,20 +183,6 @@ export class TopicPeek {
     } finally {
       await consumer.close(CLOSE_MS);
     }
-  }
-
-  async #ready(name: string): Promise<ReadyConnector> {
-    const { directory, validation, secrets } = this.#dependencies;
-    const config = directory.config(name);
-    const className = config['connector.class'] ?? '';
-    const checked = await validation.requireValidFor(className, config, new StageTracker(), {
-      counts: isForReading,
-      connects: false,
-    });
-    const isSink = checked.plugin.type === 'sink';
-    const passwords = new SecretMask();
-    for (const password of checked.passwords) passwords.add(password);
-    return { name, isSink, className, config: checked.config, hide: (text) => passwords.hide(secrets.hide(text)) };
   }
 
   async #stretches(admin: Admin, { name, isSink, config }: ReadyConnector, query: PeekQuery): Promise<Found> {
