@@ -30,6 +30,8 @@ export {
   toError,
   UnavailableError,
 } from './errors.ts';
+export { bodyChunks, BodyTooLargeError, type BodyLimits } from './http/body-chunks.ts';
+export { allowOrigin } from './http/cross-origin.ts';
 export { PortListener, type PortTimeouts } from './http/port-listener.ts';
 export { javaRegexMatcher } from './java/java-regex.ts';
 export { javaText } from './java/java-text.ts';

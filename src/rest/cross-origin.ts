@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { allowOrigin } from '../http/cross-origin.ts';
 import { javaRegexMatcher } from '../java/java-regex.ts';
 
 export interface CrossOrigin {
@@ -9,7 +10,7 @@ export interface CrossOrigin {
 }
 
 const DEFAULT_METHODS = 'GET,POST,HEAD';
-const PREFLIGHT_MAX_AGE_S = '60';
+const PREFLIGHT_MAX_AGE_S = 60;
 /** Beyond Jetty's `Content-Type`: what a browser needs in order to log in. */
 const ALLOWED_HEADERS = 'Content-Type,Authorization';
 
@@ -27,22 +28,14 @@ export function crossOrigin({ origins, methods }: CrossOrigin): Koa.Middleware {
   const isAllowedForConsole = consoleOriginTest(origins);
   const allowedMethods = entries(methods).join(',') || DEFAULT_METHODS;
   return async (context, next) => {
-    const origin = context.get('Origin');
-    context.vary('Origin');
-    const isPreflight = context.method === 'OPTIONS' && context.get('Access-Control-Request-Method') !== '';
-    const isAllowedHere = isOfConsole(context.path) ? isAllowedForConsole : isAllowed;
-    if (origin !== '' && isAllowedHere(origin)) {
-      context.set('Access-Control-Allow-Origin', origin);
-      if (isPreflight) {
-        const state: RequestState = context.state;
-        state.isPreflight = true;
-        context.set({
-          'Access-Control-Allow-Methods': allowedMethods,
-          'Access-Control-Allow-Headers': ALLOWED_HEADERS,
-          'Access-Control-Max-Age': PREFLIGHT_MAX_AGE_S,
-        });
-      }
-    }
+    const isPreflight = allowOrigin(context.req, context.res, {
+      isAllowed: isOfConsole(context.path) ? isAllowedForConsole : isAllowed,
+      methods: allowedMethods,
+      requestHeaders: ALLOWED_HEADERS,
+      maxAgeS: PREFLIGHT_MAX_AGE_S,
+    });
+    const state: RequestState = context.state;
+    if (isPreflight) state.isPreflight = true;
     await next();
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { JsonScanner, type JsonTree } from '../json/json-tree.ts';
 import { RequestError, toError } from '../errors.ts';
+import { bodyChunks, BodyTooLargeError } from '../http/body-chunks.ts';
 import type { OffsetChange } from '../herder/offset-requests.ts';
 import { BodyBudget } from './body-budget.ts';
 import { HttpError } from './error-mapping.ts';
@@ -157,15 +158,12 @@ export async function readBytes(request: IncomingMessage, maxBytes = MAX_BODY_BY
 }
 
 async function readAll(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new HttpError(413);
   const budget = BodyBudget.of(request);
   // One buffer, because a Buffer for every chunk of a byte would take a hundred times the memory of the body.
   let held = Buffer.alloc(0);
   let size = 0;
   try {
-    // A request that is refused in the middle of its body is still answered.
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      if (size + chunk.length > maxBytes) throw new HttpError(413);
+    for await (const chunk of bodyChunks(request, { maxBytes })) {
       if (size + chunk.length > held.length) {
         const capacity = Math.min(maxBytes, Math.max(size + chunk.length, 2 * held.length));
         budget?.add(request, capacity - held.length);
@@ -177,7 +175,8 @@ async function readAll(request: IncomingMessage, maxBytes: number): Promise<Buff
     }
   } catch (error) {
     budget?.release(request);
-    if (error instanceof HttpError || error instanceof RequestError) throw error;
+    if (error instanceof BodyTooLargeError) throw new HttpError(413);
+    if (error instanceof RequestError) throw error;
     throw new RequestError(400, `The request body cannot be read to its end: ${toError(error).message}`);
   }
   budget?.complete(request);

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ConfigError } from '../../../src/index.ts';
+import { allowOrigin, ConfigError } from '../../../src/index.ts';
 
 /** What a page may send beside what every page may (Fetch, "CORS-safelisted request-header"). */
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Content-Encoding, Accept, X-Request-Id';
 /** What a page may read beside `Content-Type` and the like. */
 const EXPOSED_HEADERS =
   'Retry-After, Server-Timing, X-Request-Id, X-Truncated, X-Continuation, X-SQL-State, X-SQL-Position, X-Rows-Collapsed, X-Influxdb-Version, X-Influxdb-Build';
-const PREFLIGHT_MAX_AGE_S = '600';
+const PREFLIGHT_MAX_AGE_S = 600;
 
 /**
  * Tells browsers which pages may call the API (`cors.allow.origins`). Cookies are not allowed for: pages send `Authorization`.
@@ -26,18 +26,13 @@ export class CrossOrigin {
    */
   apply(request: IncomingMessage, response: ServerResponse, methods: readonly string[] | undefined): boolean {
     if (this.#isAllowed === undefined) return false;
-    response.setHeader('Vary', 'Origin');
-    const { origin, 'access-control-request-method': asked } = request.headers;
-    if (origin === undefined || !this.#isAllowed(origin)) return false;
-    response.setHeader('Access-Control-Allow-Origin', origin);
-    if (request.method !== 'OPTIONS' || asked === undefined || methods === undefined) {
-      response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
-      return false;
-    }
-    response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
-    response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS);
-    response.setHeader('Access-Control-Max-Age', PREFLIGHT_MAX_AGE_S);
-    return true;
+    return allowOrigin(request, response, {
+      isAllowed: this.#isAllowed,
+      methods: methods?.join(', '),
+      requestHeaders: ALLOWED_HEADERS,
+      exposedHeaders: EXPOSED_HEADERS,
+      maxAgeS: PREFLIGHT_MAX_AGE_S,
+    });
   }
 }
 

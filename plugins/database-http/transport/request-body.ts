@@ -1,42 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, createInflate } from 'node:zlib';
-import { toError } from '../../../src/index.ts';
+import { bodyChunks, BodyTooLargeError, toError, type BodyLimits } from '../../../src/index.ts';
 import { ApiFailure } from '../route.ts';
-
-export interface BodyLimits {
-  readonly maxBytes: number;
-  /** A client that sends nothing for this long while its body is awaited is given up. */
-  readonly idleMs: number;
-}
 
 /** Each chunk is a job for another thread and a turn of this one; Node's 16 KiB are soon unpacked. */
 const UNPACKED_CHUNK_BYTES = 1 << 17;
 
 /** The body, unpacked; see ApiRequest.body. */
-export async function* readBody(request: IncomingMessage, { maxBytes, idleMs }: BodyLimits): AsyncGenerator<Buffer> {
-  const length = Number(request.headers['content-length'] ?? '0');
+export async function* readBody(request: IncomingMessage, limits: BodyLimits): AsyncGenerator<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isPlain = encoding === 'identity' || encoding === '';
-  if (isPlain && length > maxBytes) throw tooLarge(maxBytes);
   const source = isPlain ? request : unpack(request, encoding);
-  const watch = (): NodeJS.Timeout =>
-    setTimeout(() => request.destroy(new Error(`no data for ${String(idleMs / 1000)} s`)), idleMs);
-  let idle = watch();
-  let bytes = 0;
   try {
-    for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
-      // What the consumer does with the chunk is not the client's idleness.
-      clearTimeout(idle);
-      yield chunk;
-      idle = watch();
-    }
+    yield* bodyChunks(request, limits, source);
   } catch (error) {
+    if (error instanceof BodyTooLargeError) throw tooLarge(limits.maxBytes);
     throw error instanceof ApiFailure ? error : unreadable(error, isPlain ? undefined : encoding);
   } finally {
-    clearTimeout(idle);
     if (source !== request) source.destroy();
   }
 }
