@@ -28,6 +28,7 @@ describe('the management API, of requests that are not well formed,', () => {
       served({
         herder: { ready: true, stage, directory: { names: () => ['orders'] } },
         secrets: new SecretMask(),
+        readings: {},
         logger: silentLogger,
       } as unknown as ServedParts),
     );

@@ -50,6 +50,7 @@ describe('requests between workers, at a worker with BasicAuth', () => {
         signatureAlgorithms: ['HmacSHA256'],
         drains: { obey: (order: DrainOrder) => orders.push(order) },
         secrets: new SecretMask(),
+        readings: {},
         logger: silentLogger,
       } as unknown as ServedParts),
     );

@@ -35,6 +35,7 @@ describe('the management API of a worker that is not built yet', () => {
     herder: { ready: true, stage, directory: { names: () => ['orders'] } },
     secrets: new SecretMask(),
     logger: silentLogger,
+    readings: {},
   } as unknown as ServedParts;
 
   /** Resolves with the answers, once both requests have reached the server. */

@@ -33,7 +33,7 @@ export class RestServerFixture {
     );
     const port = await server.listen({ host: '127.0.0.1', port: 0, tls }, 'main');
     const herder = { ready: true, stage, directory: { names: () => names } };
-    server.serve(served({ herder, secrets, logger: silentLogger } as unknown as ServedParts));
+    server.serve(served({ herder, secrets, readings: {}, logger: silentLogger } as unknown as ServedParts));
     return new RestServerFixture(server, port);
   }
 
