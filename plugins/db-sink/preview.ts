@@ -15,6 +15,8 @@ import {
   openExecutor,
   partsOf,
   tableText,
+  type Cell,
+  type CellKind,
   type Executor,
   type Fault,
   type Rehearsal,
@@ -25,7 +27,6 @@ import {
 import { NeedsNoTransaction } from './change-runner.ts';
 import { createSinkDecoder } from './decoders.ts';
 import { sinkOptions, type SinkOptions } from './options.ts';
-import { cellText } from './preview-cells.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import { Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
@@ -169,4 +170,23 @@ function rowOf(batch: RowBatch, row: number, table: Table | undefined): Previewe
 
 function faultOf({ message, table, column, sqlstate }: Fault): PreviewFault {
   return { message, table, column, sqlstate };
+}
+
+/** Farther from 1970 than this a JavaScript date does not reach. */
+const MAX_DATE_MS = 8_640_000_000_000_000n;
+
+/** A cell for people: times as ISO text with microseconds, bytes as PostgreSQL prints them, exact digits as text. */
+function cellText(kind: CellKind, cell: Cell): string | number | boolean | null {
+  if (cell instanceof Uint8Array) return `\\x${Buffer.from(cell).toString('hex')}`;
+  if (kind === 'time' && (typeof cell === 'number' || typeof cell === 'bigint')) return timeText(BigInt(cell));
+  if (typeof cell === 'bigint') return String(cell);
+  if (typeof cell === 'number' && !Number.isFinite(cell)) return String(cell);
+  return cell;
+}
+
+function timeText(micros: bigint): string {
+  const rest = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  const ms = (micros - rest) / 1000n;
+  if (ms > MAX_DATE_MS || ms < -MAX_DATE_MS) return `${String(micros)} µs`;
+  return new Date(Number(ms)).toISOString().replace(/\.000Z$/, `.${String(rest).padStart(6, '0')}Z`);
 }

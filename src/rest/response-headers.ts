@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import type { HeaderRule } from '../config/rest-validators.ts';
+import { isOfConsole } from './cross-origin.ts';
 
 /** Adds the headers of `response.http.headers.config` to every answer; dates are so many milliseconds from now. */
 export function responseHeaders(rules: readonly HeaderRule[]): Koa.Middleware {
@@ -13,3 +14,19 @@ export function responseHeaders(rules: readonly HeaderRule[]): Koa.Middleware {
     await next();
   };
 }
+
+const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy':
+    "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+/** Every answer below `/ui`, an error too: no other page shows, runs or keeps it. */
+export const consoleHeaders: Koa.Middleware = async (context, next) => {
+  if (isOfConsole(context.path)) context.set(CONSOLE_HEADERS);
+  await next();
+};

@@ -15,14 +15,13 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import { AnswerBudget, type AnswerLimits } from './answer-budget.ts';
 import { BodyBudget } from './body-budget.ts';
-import { consoleHeaders } from './console-headers.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
 import { forwarding, type Forwarding } from './forwarding.ts';
 import { isInternal } from './internal-requests.ts';
 import { answer, REQUEST_TIMEOUT_MS, withinTimeLimit, type Context, type Route } from './resource.ts';
 import { requestOrigin, type OwnAddress } from './request-origin.ts';
-import { responseHeaders } from './response-headers.ts';
+import { consoleHeaders, responseHeaders } from './response-headers.ts';
 import { answerStarting } from './root-resource.ts';
 
 const TIMEOUTS: Partial<PortTimeouts> = {

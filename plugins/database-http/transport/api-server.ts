@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { asActivity, BoundedMap, toError, type Logger } from '../../../src/index.ts';
 import { DatabaseError } from '../../database/index.ts';
@@ -6,7 +7,6 @@ import type { TrustedProxies } from '../access/client-address.ts';
 import type { Access, Visit } from '../access/access.ts';
 import { databaseFailure } from '../database-failure.ts';
 import type { CrossOrigin } from './cross-origin.ts';
-import { requestIdOf } from './request-id.ts';
 import type { RequestLog } from './request-log.ts';
 import { readBody, readText } from './request-body.ts';
 import { RequestClock } from './request-clock.ts';
@@ -288,4 +288,12 @@ function databaseOf(url: URL, route: Route): string | undefined {
 function wrongMethod({ path, methods }: Route): string {
   if (path === '/restapi/session') return TEXTS.onlyGetAndDelete;
   return methods.includes('POST') ? TEXTS.onlyPost : TEXTS.onlyGet;
+}
+
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
+
+/** The id of a request in answers and logs: that of its header `X-Request-Id` if it has up to 128 letters, digits and signs, else a new one. */
+function requestIdOf(headers: IncomingHttpHeaders): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }

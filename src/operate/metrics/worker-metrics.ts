@@ -6,14 +6,13 @@ import { connectMetrics, type MetricSet } from '../../observe/metrics/metric-set
 import { MetricsPage } from '../../observe/metrics/metrics-page.ts';
 import { addProcess } from '../../observe/metrics/process-metrics.ts';
 import type { WorkerThreads } from '../../observe/thread-figures.ts';
-import { clusterMetrics } from './cluster-metrics.ts';
 import { connectorMetrics } from './connector-metrics.ts';
 import { addRestarts } from '../restarts/restart-counts.ts';
 import { VERDICTS, type Verdict } from '../health/verdict.ts';
 import type { MetricsSource } from './metrics-source.ts';
-import { addParts } from './task-parts.ts';
 import { addVirtualMachine } from './virtual-machine.ts';
 import { addThreads } from './thread-metrics.ts';
+import type { ClusterView } from '../../herder/group/placement.ts';
 
 export interface MetricsOptions {
   /** `metrics.naming` */
@@ -105,4 +104,48 @@ async function addAll(page: MetricsPage, sets: readonly MetricSet[]): Promise<vo
     }
     page.add(set);
   }
+}
+
+/** Parts of a task (a table, a missing topic), which Connect does not have. */
+function addParts(page: MetricsPage, { id, type, details }: TaskReport): void {
+  const group = `kafka_connect_${type}_task_part`;
+  for (const part of details?.parts ?? []) {
+    const where = { connector: id.connector, task: String(id.task), part: part.name };
+    const status = part.state.toLowerCase();
+    page.gauge(`${group}_status`, 'State of a part of the task (a table, a missing topic)', { ...where, status }, 1);
+    for (const [name, value] of Object.entries(part.counts)) {
+      page.counter(`${group}_${snakeCase(name)}_total`, 'Counted by the task', where, value);
+    }
+  }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/\W/g, '_');
+}
+
+/** A worker's place in its group. */
+function clusterMetrics(view: ClusterView, workerId: string): readonly MetricSet[] {
+  const { protocol, leaderUrl, lastRebalance } = view;
+  const rebalance = connectMetrics(
+    'connect-worker-rebalance-metrics',
+    {},
+    {
+      // As the constants of Java's enum, by which its gauge names them.
+      'connect-protocol': protocol === undefined ? 'unknown' : protocol.toUpperCase(),
+      'leader-name': leaderUrl ?? 'null',
+      epoch: view.generation,
+      'completed-rebalances-total': view.completedRebalances,
+      rebalancing: view.rebalancing ? 1 : 0,
+      'rebalance-avg-time-ms': view.rebalanceAverageMs,
+      'rebalance-max-time-ms': view.rebalanceMaxMs,
+      'time-since-last-rebalance-ms': lastRebalance === undefined ? NaN : Date.now() - lastRebalance.completedAtMs,
+    },
+  );
+  const coordinator = {
+    'assigned-connectors': view.connectors.length,
+    'assigned-tasks': view.tasks.length,
+    ...view.requests?.values(),
+  };
+  const tags = { 'client-id': `connect-${workerId}` };
+  return [rebalance, connectMetrics('connect-coordinator-metrics', tags, coordinator)];
 }
