@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 export interface OpenConnection {
   readonly socket: Socket;
-  /** What it counts with; `undefined`: with none. */
+  /** The connections that share its limit; `undefined`: none. */
   readonly group: string | undefined;
   /** It came when there was no room: its request is answered with that. */
   readonly isRefused: boolean;

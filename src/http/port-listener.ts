@@ -13,7 +13,7 @@ const HANDSHAKE_RECORD = 0x16;
 const MIN_REFUSED_AT_ONCE = 50;
 
 export interface PortTimeouts {
-  /** Of the headers; as much again before them for the first byte, and for the TLS handshake. */
+  /** Limit for the headers; the first byte before them and the TLS handshake have the same limit each. */
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
@@ -35,7 +35,7 @@ export interface ListenerSettings {
   /** How a TLS port treats plain HTTP: it redirects to https (the default), or closes the connection. */
   readonly plainHttp?: 'redirect' | 'close';
   readonly maxConnections: number;
-  /** Of one address; default: all. */
+  /** Limit of connections of one address; default: none but `maxConnections`. */
   readonly maxPerAddress?: number | undefined;
   /** Addresses that count as one; `undefined`: a proxy's, which has the connections of many. */
   readonly groupOf?: ((address: string) => string | undefined) | undefined;

@@ -29,7 +29,7 @@ interface Tail {
 
 const MAX_LINES = 500;
 const MAX_TEXT = 8192;
-/** Of all connectors together; a character is two bytes at most. */
+/** Limit for all connectors together; a character has at most two bytes. */
 const MAX_CHARS = 4_000_000;
 /** Beside the text. */
 const LINE_CHARS = 200;
@@ -70,7 +70,7 @@ export class ConnectorLog {
     }
   }
 
-  /** Those behind the line of this number, the oldest first. */
+  /** The lines after the line of this number, the oldest first. */
   after(connector: string, number: number): ConnectorLogPart {
     const tail = this.#tails.get(connector);
     if (tail === undefined) return { lines: [], isCut: false };

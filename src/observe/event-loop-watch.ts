@@ -8,10 +8,10 @@ const LONG_TURN_MS = 1000;
 const MINUTE_MS = 60_000;
 /** The last minute is kept in slots of this length. */
 const SLOT_MS = 5000;
-/** Of activities that are under way so many are named. */
+/** How many activities in progress a warning names. */
 const MAX_NAMED = 3;
 
-/** What the watch reads; tests give their own. */
+/** The clocks that the watch reads; tests replace them. */
 export interface ThreadClock {
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
@@ -49,7 +49,7 @@ export class EventLoopWatch {
   #tickedAt = 0;
   #cpuMs = 0;
 
-  /** What was entered last, unless it has ended, and when that was. */
+  /** The activity that was entered last, unless it has ended. */
   #entered: Activity | undefined;
   #markedAt = 0;
   /** The longest stretch since the last tick in which nothing was entered or left, and what was entered before it. */
@@ -106,7 +106,7 @@ export class EventLoopWatch {
     return Math.max(this.#delayMs(now), ...kept.map(({ longestMs }) => longestMs)) / 1000;
   }
 
-  /** What the timer does. */
+  /** Called by the timer. */
   tick(): void {
     const now = this.#clock.nowMs();
     const cpuMs = this.#clock.cpuMs();

@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<number, string>> = {
 let counted: Collections = {};
 let observer: PerformanceObserver | undefined;
 
-/** Of this thread, since they were asked for first. */
+/** The collections of this thread since the first call. */
 export function collections(): Collections {
   if (observer === undefined) {
     observer = new PerformanceObserver((list) => {

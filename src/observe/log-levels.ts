@@ -92,12 +92,12 @@ export class LogLevels {
     return () => this.#onSet.delete(listener);
   }
 
-  /** Those of single connectors. */
+  /** The levels of single connectors. */
   ofConnectors(): [connector: string, level: LogLevel][] {
     return [...this.#connectors];
   }
 
-  /** What belongs to a connector is logged at this level, whatever its logger; `undefined`: at that of its logger again. */
+  /** Sets the level for all lines of a connector, whatever their logger; `undefined`: the level of the logger counts again. */
   setConnector(connector: string, level: LogLevel | undefined): void {
     if (level === undefined) this.#connectors.delete(connector);
     else this.#connectors.set(connector, level);

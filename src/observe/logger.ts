@@ -11,7 +11,7 @@ export interface LoggerOptions {
   readonly format: 'json' | 'text';
   /** A file to append to; standard output when absent. */
   readonly file?: string | undefined;
-  /** What no line may show. */
+  /** Values that no line may show. */
   readonly secrets?: SecretMask | undefined;
   /** Keeps the last lines of connectors. */
   readonly tail?: ConnectorLog | undefined;

@@ -1,4 +1,4 @@
-/** Who wrote rows: a connector, or a path of the HTTP API. */
+/** The writer of rows: a connector, or a path of the HTTP API. */
 export type RowWriter = { readonly connector: string } | { readonly path: string };
 
 /** Rows that became one with a later row of their batch, because both have the same key or fall into one microsecond. */
@@ -14,7 +14,7 @@ export function countCollapsed(writer: RowWriter, rows: number): void {
   if (rows > 0) add(collapsed, { writer, rows });
 }
 
-/** Of this thread, since it began. */
+/** The counts of this thread since its start. */
 export function collapsedRows(): readonly CollapsedRows[] {
   return [...collapsed.values()];
 }

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../data/bounded-map.ts';
 
 const HIDDEN = '[hidden]';
-/** What is shorter cannot be told from other text. */
+/** A shorter value cannot be distinguished from other text. */
 const MIN_LENGTH = 4;
 /** From here on a value is hidden wherever it stands; shorter ones (`test`) as whole words only. */
 const MIN_LENGTH_WITHIN_WORDS = 8;

@@ -24,12 +24,12 @@ export function watchService(read: () => readonly ServiceFigure[]): () => void {
   return () => gauges.delete(read);
 }
 
-/** What this thread has counted since it began. */
+/** The counts of this thread since its start. */
 export function serviceCounts(): readonly ServiceFigure[] {
   return [...counts.values()];
 }
 
-/** Of this thread, now. */
+/** The current gauges of this thread. */
 export function serviceGauges(): readonly ServiceFigure[] {
   return [...gauges].flatMap((read) => read());
 }

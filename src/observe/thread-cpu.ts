@@ -36,5 +36,5 @@ class ThreadCpu {
   }
 }
 
-/** Of the thread that asks. */
+/** The CPU time of the calling thread. */
 export const threadCpu = new ThreadCpu();

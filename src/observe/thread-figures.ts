@@ -14,30 +14,30 @@ export interface UnhandledCounts {
   readonly unknown: number;
 }
 
-/** What a thread has counted since it began. */
+/** The counts of a thread since its start. */
 export interface ThreadCounts {
   readonly unhandled: UnhandledCounts;
   readonly collapsed: readonly CollapsedRows[];
-  /** Of the garbage collector, by kind. */
+  /** Garbage collections by kind. */
   readonly collections: Collections;
-  /** Of the services that run in it. */
+  /** Counts of the services that run in the thread. */
   readonly services: readonly ServiceFigure[];
 }
 
 /** Figures of a thread since it began; plain data. */
 export interface ThreadFigures extends ThreadCounts {
-  /** `undefined` where the system does not tell it for threads. */
+  /** `undefined` if the system does not report it for threads. */
   readonly cpuSeconds: number | undefined;
   readonly heapBytes: number;
   readonly heapLimitBytes: number;
   readonly heapCommittedBytes: number;
-  /** Of its Kafka clients that are open. */
+  /** Metrics of its open Kafka clients. */
   readonly clients: readonly MetricSet[];
-  /** Of the services that run in it, as of now. */
+  /** Current gauges of the services that run in the thread. */
   readonly serviceGauges: readonly ServiceFigure[];
 }
 
-/** Of the thread that asks. */
+/** The figures of the calling thread. */
 export function ownFigures(): ThreadFigures {
   const heap = getHeapStatistics();
   return {
@@ -74,7 +74,7 @@ export interface MeasuredThread extends ThreadView {
 export interface ThreadMeasurement {
   /** The main thread is the first. */
   readonly threads: readonly MeasuredThread[];
-  /** Of all threads together, those that have ended included. */
+  /** The sums of all threads, including ended ones. */
   readonly counts: ThreadCounts;
   /** How many threads have ended, by reason. */
   readonly ends: Readonly<Record<string, number>>;

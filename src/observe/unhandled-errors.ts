@@ -30,7 +30,7 @@ export function currentOwner(): string | undefined {
   return owners.getStore()?.name;
 }
 
-/** Of errors that nobody can be held to account for so many are logged in a minute; all are counted. */
+/** Log lines per minute about errors of unknown origin; all errors are counted. */
 const MAX_LOGGED_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
 
@@ -60,7 +60,7 @@ export function guardProcess(logger: Logger): void {
   guardExit(onError);
 }
 
-/** What a plugin calls must not return: its code goes on elsewhere than it expects. */
+/** A call of `process.exit` must not return, because the plugin's code does not expect to continue. */
 function guardExit(onError: (error: Error) => void): void {
   const exit = process.exit.bind(process);
   process.exit = (code) => {

@@ -5,7 +5,7 @@ const CELLS = { sinceMs: 0, partition: 1, offset: 2 } as const;
 const CELL_BYTES = 24;
 const LENGTH_BYTES = 8;
 const TEXT_BYTES = SLOT_BYTES - CELL_BYTES - LENGTH_BYTES;
-/** What is left of a slot for its other texts is enough for names of Kafka. */
+/** The rest of a slot is long enough for names of Kafka. */
 const RANGES_LENGTH = 2400;
 const LAST_BYTES = 8;
 /** Size of the shared memory of one thread. */
@@ -19,7 +19,7 @@ export interface RecordRange {
   readonly to: number;
 }
 
-/** What a task was at when it was last seen. */
+/** The last known place of a task in its work. */
 export interface Place {
   /** `sink-0` */
   readonly task: string;
@@ -50,7 +50,7 @@ class WorkPlaces {
   #buffer: SharedArrayBuffer = new SharedArrayBuffer(WORK_PLACES_BYTES);
   readonly #used = new Set<number>();
 
-  /** To be called before any task runs. */
+  /** Must be called before any task runs. */
   share(buffer: SharedArrayBuffer): void {
     this.#buffer = buffer;
     this.#used.clear();
@@ -193,5 +193,5 @@ function textAt(slot: number): number {
   return LAST_BYTES + slot * SLOT_BYTES + CELL_BYTES + LENGTH_BYTES;
 }
 
-/** Those of this thread. */
+/** The places of this thread. */
 export const workPlaces = new WorkPlaces();

@@ -4,7 +4,7 @@ import { RequestError } from '../errors.ts';
 export interface BodyLimits {
   /** Bytes of all bodies together. */
   readonly totalBytes: number;
-  /** Of these, bytes of requests between workers, whose signature can only be checked when the body is complete. */
+  /** The part of it for requests between workers, whose signature can only be checked when the body is complete. */
   readonly internalBytes: number;
 }
 
@@ -28,7 +28,7 @@ const budgets = new WeakMap<IncomingMessage, BodyBudget>();
  */
 export class BodyBudget {
   readonly #limits: BodyLimits;
-  /** Those that began first come first. */
+  /** In the order in which they began. */
   readonly #bodies = new Map<IncomingMessage, Body>();
   #bytes = 0;
   #internalBytes = 0;
@@ -46,7 +46,7 @@ export class BodyBudget {
     return this.#bytes;
   }
 
-  /** To be called before anything reads the body. */
+  /** Must be called before the body is read. */
   watch(request: IncomingMessage, response: ServerResponse, isInternal: boolean): void {
     budgets.set(request, this);
     this.#bodies.set(request, { request, isInternal, sinceMs: performance.now(), bytes: 0, isComplete: false });

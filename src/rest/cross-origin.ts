@@ -14,11 +14,11 @@ const PREFLIGHT_MAX_AGE_S = 60;
 /** Beyond Jetty's `Content-Type`: what a browser needs in order to log in. */
 const ALLOWED_HEADERS = 'Content-Type,Authorization';
 
-/** What is found out about a request on its way, for those who see it later. */
+/** Facts about a request that middleware finds out for the middleware after it. */
 export interface RequestState {
-  /** A browser's question before the real request, from an origin that may ask; it bears no credentials. */
+  /** A preflight request of an origin that is allowed; it has no credentials. */
   isPreflight?: boolean;
-  /** Of basic authentication. */
+  /** The user of basic authentication. */
   user?: string;
 }
 

@@ -21,7 +21,7 @@ export function exactOffsets(text: string, key: string): OffsetChange[] {
   }));
 }
 
-/** Those of a connector that is to be created; `given` is the list as it was parsed, and is of its form. */
+/** The initial offsets of a new connector; `given` is the list as it was parsed, which matches its schema. */
 export function initialOffsets(text: string, given: readonly unknown[] | null | undefined): OffsetChange[] | undefined {
   if (given?.length === 0) {
     throw new RequestError(400, 'Partitions / offsets need to be provided in initial_offsets');

@@ -19,7 +19,7 @@ export interface Forwarding {
   readonly logger: Logger;
 }
 
-/** What goes along: who asks, what the body is, and that another worker vouches for it. */
+/** Headers that are forwarded: credentials, the type of the body, and the signature of another worker. */
 const PASSED_ON = [
   'authorization',
   'content-type',
@@ -31,7 +31,7 @@ const NO_LEADER =
   'Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.';
 const TWO_HOPS = 'Cannot complete request because of a conflicting operation (e.g. worker rebalance)';
 const RETRY_MS = 250;
-/** Of another worker; no answer of this API is larger that somebody could use. */
+/** Limit of another worker's answer; no useful answer of this API is larger. */
 const MAX_ANSWER_BYTES = 134_217_728;
 
 /** A request that another worker gets in another form than it came here, and what its answer becomes. */
@@ -107,7 +107,7 @@ async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerErro
     await sleep(RETRY_MS);
     return false;
   }
-  // Whoever asks this worker next sees what the other one has done.
+  // The next request to this worker must see the changes of the other one.
   if (context.method !== 'GET' && answer.status < 400) await to.herder.catchUp();
   if (form === undefined) relay(context, answer);
   else form.answered(answer);

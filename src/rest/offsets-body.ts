@@ -33,7 +33,7 @@ export function initialOffsetsOfFile(text: string): OffsetChange[] | undefined {
   return initialOffsets(text, checkBody(hasInitialOffsets, JSON.parse(text)).initial_offsets);
 }
 
-/** Of `POST …/offsets/preview`: one of these. */
+/** The body of `POST …/offsets/preview`: one of these. */
 export const TARGET_BODY = {
   type: 'object',
   properties: {

@@ -10,7 +10,7 @@ import { initialOffsets, OFFSET_LIST } from './exact-offsets.ts';
 
 const MAX_KEYS = 5000;
 const MAX_ALIASES = 500;
-/** Of a name that a message repeats. */
+/** Characters of a name that an error message repeats. */
 const MAX_NAMED = 500;
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
@@ -142,7 +142,7 @@ function plainNumbers(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
   } catch {
-    // What the scanner takes beyond JSON, such as numbers with leading zeros.
+    // The scanner accepts more than JSON, such as numbers with leading zeros.
     throw new RequestError(400, 'The request body is not JSON');
   }
 }

@@ -5,7 +5,7 @@ import type { JsonSchema, QueryParameter } from '../json/open-api.ts';
 import { RequestError } from '../errors.ts';
 import type { StageTracker } from '../observe/stage.ts';
 
-/** What the OpenAPI description says of a route. */
+/** The part of a route's declaration that the OpenAPI description shows. */
 export interface Operation {
   readonly summary: string;
   readonly tag: 'worker' | 'connectors' | 'tasks' | 'offsets' | 'plugins' | 'loggers' | 'between workers';

@@ -30,7 +30,7 @@ const TIMEOUTS: Partial<PortTimeouts> = {
   keepAliveTimeout: 30_000,
 };
 const CLOSE_GRACE_MS = 1000;
-/** Of a path so much is named in the warning of a long turn. */
+/** Characters of a path that the warning about a long turn names. */
 const MAX_NAMED_PATH = 200;
 
 export interface Listener {
@@ -58,20 +58,20 @@ export interface RestSettings {
 
 /** A worker that is not built yet. */
 export interface StartingWorker {
-  /** What the worker's start is busy with. */
+  /** The current stage of the worker's start. */
   readonly stage: StageTracker;
-  /** What no answer may show. */
+  /** Values that no answer may show. */
   readonly secrets: SecretMask;
   readonly logger: Logger;
 }
 
-/** What a listener answers; `metrics`: those alone. */
+/** The routes that a listener has; `metrics`: only the metrics. */
 export type Role = 'main' | 'admin' | 'metrics';
 
-/** What the worker answers from the moment that it is built. */
+/** The routes of a worker that is built, and the checks before them. */
 export interface Served extends Omit<Forwarding, 'herder'> {
   readonly herder: Pick<Herder, 'ready' | 'stage' | 'whenReady' | 'catchUp'>;
-  /** Of several routes that fit, the first one answers. `admin`: those below `/admin`, and what belongs to them. */
+  /** The first route that matches answers. `admin`: routes below `/admin`, and those that belong to them. */
   readonly routes: Readonly<Record<Role, readonly Route[]>>;
   /** Throws for requests that are refused before any route answers. */
   readonly check: (context: Context) => void;
@@ -190,7 +190,7 @@ export class RestServer {
   }
 }
 
-/** What the routes answer, or another worker does. */
+/** Answers by the routes, or by another worker. */
 function handleOf(routes: readonly Route[], served: Served): Handle {
   const router = new Router({ sensitive: true });
   for (const { method, path, handle } of [...routes, openApiResource(routes)]) router.register(path, [method], handle);
@@ -256,7 +256,7 @@ async function untilReady(herder: Served['herder'], { path }: Context): Promise<
   if (!herder.ready && !ALWAYS.test(path)) await withinTimeLimit(herder.stage, herder.whenReady());
 }
 
-/** What it answers is not JSON; it looks at `Accept` itself. */
+/** Paths whose answers are not JSON; their routes check `Accept` themselves. */
 const OWN_FORM = /^\/(?:metrics\/?|ui(?:\/.*)?)$/;
 
 /** 405 with the methods there are, `OPTIONS` (true: answered) with the same, 406 for a client that takes no JSON. */

@@ -69,7 +69,7 @@ export function distributedMode(
   };
 }
 
-/** What a topic is for, as messages about it say. */
+/** The purpose of a topic, as messages name it. */
 type TopicUse = Pick<CompactedTopicOptions, 'property' | 'purpose' | 'singlePartition'>;
 
 const CONFIGS: TopicUse = {

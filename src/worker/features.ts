@@ -14,7 +14,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { Mode } from './mode.ts';
 
-/** What features ask of a worker besides its herder and stores. */
+/** The parts of a worker that features need besides its herder and stores. */
 interface Surroundings {
   readonly resolver: ConfigResolver;
   readonly secrets: SecretMask;

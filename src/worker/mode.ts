@@ -36,7 +36,7 @@ export interface Mode {
   readonly openOffsetsTopic: (connector: string, topic: string) => OpenRecordLog;
   /** `undefined` unless sources deliver exactly once. */
   readonly exactlyOnce: (clients: TaskClients) => ExactlyOnce | undefined;
-  /** Of the key that workers of the cluster sign their requests with. */
+  /** Settings of the key with which workers of the cluster sign their requests. */
   readonly sessionKeys: SessionKeySettings | undefined;
   /** `inter.worker.verification.algorithms` */
   readonly signatureAlgorithms: readonly string[] | undefined;

@@ -37,7 +37,7 @@ export async function openPlugins(
   return { plugins, resolver: new ConfigResolver(providers, secrets, logger) };
 }
 
-/** What checks the configurations of a worker's connectors. */
+/** The validation of connector configurations. */
 export function connectorValidation(
   config: WorkerConfig,
   { plugins, resolver }: OpenedPlugins,

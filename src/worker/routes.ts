@@ -85,7 +85,7 @@ export interface ServedParts {
   readonly logLevels: LogLevels;
   /** The last lines of connectors. */
   readonly connectorLog: ConnectorLog;
-  /** What no answer may show. */
+  /** Values that no answer may show. */
   readonly secrets: SecretMask;
   readonly logger: Logger;
 }

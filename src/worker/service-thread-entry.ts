@@ -6,7 +6,7 @@ import { startServices, type RunningServices } from './services.ts';
 
 let running: Promise<RunningServices> | undefined;
 
-/** What the thread of the services runs (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is up. */
+/** The entry point of the thread of the services (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is up. */
 const { data, calls, logger } = enterThread<ServiceThreadFunctions, ControlFunctions>(() => ({
   start: async (earlier) => {
     running = startServices(config, logger, earlier);

@@ -4,7 +4,7 @@ import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts'
 import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
 import type { TaskDefaults } from '../connect/hosting/task-factory.ts';
 
-/** What the worker's configuration gives to every task, in whatever thread. */
+/** The settings that every task gets from the worker's configuration, in any thread. */
 export function taskDefaults(config: WorkerConfig, exactlyOnce: ExactlyOnceSources | undefined): TaskDefaults {
   const { common, converterConfig } = config;
   return {

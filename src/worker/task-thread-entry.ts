@@ -13,7 +13,7 @@ import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/threa
 import { builtInPlugins } from './built-in-plugins.ts';
 import { clientOverrides, metricWindow, taskDefaults } from './task-settings.ts';
 
-/** What a thread with tasks runs (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is up. */
+/** The entry point of a thread with tasks (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is up. */
 const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions, TaskControlFunctions>(() => ({
   start: async (assignment) => {
     (await host).start(assignment);

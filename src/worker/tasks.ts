@@ -37,7 +37,7 @@ export interface TasksDependencies {
 const MIN_THREADS = 2;
 const MAX_THREADS = 8;
 
-/** What tasks are made of: their Kafka clients, the offsets of sources, the threads that they run in. */
+/** Opens the parts that tasks need: Kafka clients, the offsets of sources, threads. */
 export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksDependencies) {
   const { plugins, given, clusterId, secrets, logger } = dependencies;
   const owner = async (): Promise<string> => taskOwner(await clusterId(), mode.workers);

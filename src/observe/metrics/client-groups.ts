@@ -9,7 +9,7 @@ function meter(name: string, help: string): MetricGroup {
   return { [`${name}-rate`]: gauge(`${help}, per second`), [`${name}-total`]: counter(help) };
 }
 
-/** What a client that is a member of a group asks its coordinator (org.apache.kafka.clients.consumer.internals.AbstractCoordinator). */
+/** Metrics of the requests of a group member to its coordinator (org.apache.kafka.clients.consumer.internals.AbstractCoordinator). */
 const MEMBERSHIP: MetricGroup = {
   'join-total': counter('Answers to requests to join the group'),
   'join-rate': gauge('Answers to requests to join the group, per second'),

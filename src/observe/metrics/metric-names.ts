@@ -2,7 +2,7 @@ import type { MetricDomain, MetricSet } from './metric-set.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** What an attribute is called on a page. */
+/** The name of an attribute on a page. */
 export interface MetricName {
   readonly name: string;
   /** Where given, the value is the text of this label, and the sample is 1. */
@@ -110,5 +110,5 @@ const reporter: MetricNaming = {
 
 export type NamingName = 'strimzi' | 'confluent' | 'reporter';
 
-/** What `metrics.naming` may name. */
+/** The valid values of `metrics.naming`. */
 export const NAMINGS: Readonly<Record<NamingName, MetricNaming>> = { strimzi, confluent, reporter };

@@ -16,7 +16,7 @@ export interface MetricSet {
   readonly values: Readonly<Record<string, MetricValue>>;
 }
 
-/** Of the worker itself. */
+/** A set of metrics of the worker itself. */
 export function connectMetrics(
   group: string,
   tags: Readonly<Record<string, string>>,

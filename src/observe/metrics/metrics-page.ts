@@ -31,7 +31,7 @@ interface Shown {
   readonly help: string;
 }
 
-/** What was found out about attributes, by naming, domain, group, and attribute; as many as the tables have. */
+/** Known attributes by naming, domain, group and attribute; there are no more than the tables have. */
 const shownAttributes = new Map<string, Map<string, Shown>>();
 
 /** One page of samples, in the namings that are wanted. */

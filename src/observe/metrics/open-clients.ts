@@ -8,7 +8,7 @@ export interface MeasuredClient {
 /** The Kafka clients of this thread that are open now. */
 export const openClients = new Set<MeasuredClient>();
 
-/** What they have counted; plain data. */
+/** The counts of all open clients, as plain data. */
 export function clientSets(): readonly MetricSet[] {
   return [...openClients].flatMap((client) => client.sets());
 }

@@ -15,7 +15,7 @@ export async function addProcess(page: MetricsPage): Promise<void> {
   collects = true;
   const families = (await registry.getMetricsAsJSON()) as MetricObjectWithValues<SampleWithName>[];
   for (const { name, help, type, values } of families) {
-    // Of its types, the enum's numbers are behind the names in its declarations alone.
+    // The declarations call the type an enum of numbers; at run time it is a name.
     const shown = String(type) as 'counter' | 'gauge' | 'histogram' | 'summary';
     page.declare(name, shown, help);
     for (const { metricName = name, labels, value } of values) {
