@@ -4,7 +4,7 @@ import {
   AuthenticationError,
   CodecError,
   CommitRefusedError,
-  DamagedAnswerError,
+  MalformedResponseError,
   KafkaError,
   MembershipLostError,
   RecordFormatError,
@@ -136,7 +136,7 @@ function kindByService(error: Error): FailureKind | undefined {
   if (error instanceof AuthenticationError) return 'configuration';
   if (error instanceof CodecError || error instanceof RecordFormatError) return 'data';
   const isOfGroup = error instanceof CommitRefusedError || error instanceof MembershipLostError;
-  if (error instanceof RetriableError || error instanceof DamagedAnswerError || isOfGroup) return 'infrastructure';
+  if (error instanceof RetriableError || error instanceof MalformedResponseError || isOfGroup) return 'infrastructure';
   if (error instanceof SluiceError) return undefined;
   const { code, retriable } = error as { code?: unknown; retriable?: unknown };
   if (retriable === true || error.name === 'TimeoutError') return 'infrastructure';

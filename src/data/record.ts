@@ -12,6 +12,11 @@ export function topicPartitionKey(topic: string, partition: number): string {
   return `${topic}/${String(partition)}`;
 }
 
+/** `topic-partition`, as Kafka's tools and logs print it. */
+export function topicPartitionText({ topic, partition }: TopicPartition): string {
+  return `${topic}-${String(partition)}`;
+}
+
 /** Where a record is in Kafka. */
 export interface RecordPlace extends TopicPartition {
   readonly offset: number;

@@ -15,10 +15,8 @@ export interface ConsumedRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: readonly ConsumedHeader[];
-  /**
-   * Set while a dead-letter record is replayed: the dead-letter record itself, which offsets and failures refer to.
-   */
-  readonly letter?: ConsumedRecord | undefined;
+  /** Set while a dead-letter record is replayed: the dead-letter record itself, which offsets and failures refer to. */
+  readonly deadLetter?: ConsumedRecord | undefined;
 }
 
 export interface ConsumedHeader {
@@ -26,7 +24,6 @@ export interface ConsumedHeader {
   readonly value: Buffer | null;
 }
 
-/** Consecutive records of one partition, decoded on demand. */
 export interface ConsumedBlock extends MessageBlock {
   key(index: number): Buffer | null;
   headers(index: number): readonly ConsumedHeader[];
@@ -37,7 +34,6 @@ export interface ConsumedBlock extends MessageBlock {
 }
 
 export interface PartitionPosition extends TopicPartition {
-  /** The next offset to read. */
   readonly offset: number;
   /** Epoch of the leader that wrote the record before the offset; absent if unknown. */
   readonly leaderEpoch?: number | undefined;
@@ -52,14 +48,12 @@ export interface PartitionLag extends TopicPartition {
   readonly end?: number | undefined;
 }
 
-/**
- * Selects topics by name. `pattern` is the equivalent Java regular expression, for brokers that evaluate it themselves.
- */
+/** Selects topics by name. `pattern` is the equivalent Java regular expression, for brokers that evaluate it themselves. */
 export type TopicPredicate = ((topic: string) => boolean) & { readonly pattern?: string };
 
 /**
- * Called from inside `poll` (and `close`), never at any other time, as in the Java consumer. While a listener runs the
- * member still holds its generation: offsets committed in `onRevoked` are accepted.
+ * Called from inside `poll` (and `close`), never at any other time, as in the Java consumer. While a listener runs the member still
+ * holds its generation: offsets committed in `onRevoked` are accepted.
  */
 export interface RebalanceListener {
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>;
@@ -69,17 +63,16 @@ export interface RebalanceListener {
 }
 
 /**
- * The group membership of a consumer that was closed without leaving its group, as plain data. The next consumer
- * resumes it, provided that the session has not timed out.
+ * The group membership of a consumer that was closed without leaving its group, as plain data. The next consumer resumes it,
+ * provided that the session has not timed out.
  */
 export interface Handover {
   readonly groupId: string;
   readonly memberId: string;
   readonly generationId: number;
   readonly isLeader: boolean;
-  /** The assignor that the group selected. */
   readonly protocol: string;
-  /** The encoded ConsumerProtocol assignment in base64. */
+  /** Base64 of the ConsumerProtocol assignment. */
   readonly assignment: string;
   /** The subscribed topics of the last JoinGroup. */
   readonly topics: readonly string[];
@@ -89,19 +82,16 @@ export interface Handover {
 
 export interface Consumer {
   /**
-   * Joins the group on the next `poll`, or resumes the membership of the handover. Topics that do not exist yet are
-   * read once they appear.
+   * Joins the group on the next `poll`, or resumes the membership of the handover. Topics that do not exist yet are read once they
+   * appear.
    */
   subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener, handover?: Handover): void;
-  /**
-   * Assigns partitions without a group. Reading starts at the position of `seek`, otherwise where `auto.offset.reset`
-   * says.
-   */
+  /** Assigns partitions without a group. Reading starts at the position of `seek`, otherwise where `auto.offset.reset` says. */
   assign(partitions: readonly TopicPartition[]): void;
   /**
-   * Returns at most `max.poll.records` records, in offset order per partition; waits up to `timeoutMs` for the first
-   * one. Rejects on errors that are not retriable (authorization, unsupported codec, group protocol). An unreachable
-   * broker is retried and logged once per outage.
+   * Returns at most `max.poll.records` records, in offset order per partition; waits up to `timeoutMs` for the first one. Rejects
+   * on errors that are not retriable (authorization, unsupported codec, group protocol). An unreachable broker is retried and
+   * logged once per outage.
    */
   poll(timeoutMs: number): Promise<readonly ConsumedRecord[]>;
   /** Like `poll`, but returns undecoded blocks of at most `maxRecords` records in total. */
@@ -109,44 +99,36 @@ export interface Consumer {
   assignment(): readonly TopicPartition[];
   /** False during a rebalance; `assignment` is empty then. */
   readonly isInGroup: boolean;
-  /**
-   * The offset of the next record that `poll` returns; `undefined` if the partition is not assigned or has no position
-   * yet.
-   */
+  /** The offset of the next record that `poll` returns; `undefined` if the partition is not assigned or has no position yet. */
   position(partition: TopicPartition): number | undefined;
   /** Whether `poll` is known to have further records to return. False while the partition is paused. */
   hasMore(partition: TopicPartition): boolean;
-  /** The lag of each assigned partition behind the log end offset that the broker reported last. */
+  /** The lag of each assigned partition, from the high watermark that the broker reported last. */
   lags(): readonly PartitionLag[];
-  /** Topics in the subscription that do not exist. */
   missingTopics(): readonly string[];
   /** With a leader epoch, the position is validated against the log before anything is read. */
   seek(position: PartitionPosition): void;
   /** Adds the topic id and the leader epoch under which an assigned partition was read. */
   identified(position: PartitionPosition): PartitionPosition;
   /**
-   * Validates positions that were stored outside Kafka with topic id and leader epoch, and returns where to resume: at
-   * the position, at the beginning of a topic that was recreated, or after the last record that the log still has in
-   * common with what was read. Logs a warning for each position that changes. Rejects if a position is invalid and
-   * `auto.offset.reset` is `none`.
+   * Validates positions that were stored outside Kafka with topic id and leader epoch, and returns where to resume: at the
+   * position, at the beginning of a topic that was recreated, or after the last record that the log still has in common with what
+   * was read. Logs a warning for each position that changes. Rejects if a position is invalid and `auto.offset.reset` is `none`.
    */
   kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]>;
   pause(partitions: readonly TopicPartition[]): void;
   resume(partitions: readonly TopicPartition[]): void;
   paused(): readonly TopicPartition[];
-  /**
-   * Rejects with CommitRefusedError if the member no longer owns its generation. Retries if the coordinator has moved.
-   */
+  /** Rejects with CommitRefusedError if the member no longer owns its generation. Retries if the coordinator has moved. */
   commit(positions: readonly PartitionPosition[]): Promise<void>;
   committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]>;
   endOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]>;
-  /** Makes a waiting `poll` return. */
   wakeup(): void;
   /** Revokes the partitions, leaves the group and closes the connections within `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
   /**
-   * Like `close`, but without leaving the group, so that another consumer can resume the membership. Returns
-   * `undefined` if that is not possible and the group was left.
+   * Like `close`, but without leaving the group, so that another consumer can resume the membership. Returns `undefined` if that is
+   * not possible and the group was left.
    */
   handOver(timeoutMs: number): Promise<Handover | undefined>;
 }
@@ -164,7 +146,7 @@ export interface ProducedRecord {
 /** Records of one partition, in order, that could not be delivered. Other records of the same call may be stored. */
 export interface SendFailure {
   readonly records: readonly ProducedRecord[];
-  /** The packed records, as passed to the producer, that contain these records. */
+  /** The packed records that contain these records. */
   readonly packed?: PackedRecords | undefined;
   readonly error: Error;
 }
@@ -173,30 +155,26 @@ export interface Producer {
   connect(): Promise<void>;
   /** Resolves when the broker has acknowledged all records (`acks=all` unless the properties differ). */
   send(records: readonly ProducedRecord[]): Promise<void>;
-  /**
-   * Like `send`, but resolves with the failed records instead of rejecting. Packed records have no partition of their
-   * own.
-   */
+  /** Like `send`, but resolves with the failed records instead of rejecting. Packed records have no partition of their own. */
   trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]>;
   /** Waits up to `timeoutMs` for pending records; the remaining ones fail. */
   close(timeoutMs?: number): Promise<void>;
 }
 
 /**
- * A transactional producer: consumers with `isolation.level=read_committed` see either all records of a transaction or
- * none of them. After a failure the transaction can only be aborted; after PRODUCER_FENCED not even that.
+ * A transactional producer: consumers with `isolation.level=read_committed` see either all records of a transaction or none of
+ * them. After a failure the transaction can only be aborted; after PRODUCER_FENCED not even that.
  */
 export interface TransactionalProducer extends Producer {
   /**
-   * Must be called first. Resolves when open transactions of earlier producers with this `transactional.id` are
-   * aborted; these producers are fenced from then on.
+   * Must be called first. Resolves when open transactions of earlier producers with this `transactional.id` are aborted; these
+   * producers are fenced from then on.
    */
   init(): Promise<void>;
   /** Starts a transaction; subsequent records belong to it. */
   begin(): void;
   /** Resolves when all records sent since `begin` are acknowledged and the transaction is committed. */
   commit(): Promise<void>;
-  /** Resolves when another transaction may be started. */
   abort(): Promise<void>;
 }
 
@@ -226,8 +204,8 @@ export interface Admin {
   deleteGroup(groupId: string): Promise<void>;
   endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
   /**
-   * Per partition: the first offset, the log end offset, or the first offset at or after a time in milliseconds (the
-   * log end offset if there is none).
+   * Per partition: the first offset, the log end offset, or the first offset at or after a time in milliseconds (the log end offset
+   * if there is none).
    */
   offsetsAt(topic: string, time: 'earliest' | 'latest' | number): Promise<readonly PartitionPosition[]>;
   /** Fences the producers that use these transactional ids and aborts their open transactions. */
@@ -235,7 +213,6 @@ export interface Admin {
   close(): Promise<void>;
 }
 
-/** Operations as Kafka's ACLs and `kafka-acls.sh` name them. */
 export type AclOperation =
   'Read' | 'Write' | 'Create' | 'Delete' | 'Alter' | 'Describe' | 'DescribeConfigs' | 'AlterConfigs';
 
@@ -250,7 +227,6 @@ export interface SurveyedTopic {
   /** `denied`: this client is not authorized to see whether the topic exists. */
   readonly state: 'exists' | 'missing' | 'denied';
   readonly partitions: number;
-  /** Partitions without a leader. */
   readonly leaderless: number;
   /** Replica count of the partition with the fewest replicas. */
   readonly replicas: number;
@@ -267,20 +243,16 @@ export interface Survey {
   topicSizes(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The error that creating the topic would fail with, or `undefined`. */
   creationProblem(topic: NewTopic): Promise<Error | undefined>;
-  /** Whether this client is authorized to join the group. */
   mayJoin(groupId: string): Promise<boolean>;
-  /** Whether this client is authorized to use the transactional id. */
   mayTransact(transactionalId: string): Promise<boolean>;
-  /**
-   * Lower bound in milliseconds of how far the controller's clock is ahead of the local one; `undefined` if unknown.
-   */
+  /** Lower bound in milliseconds of how far the controller's clock is ahead of the local one; `undefined` if unknown. */
   clockLeadMs(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
 /**
- * A compacted topic that is read to its end and then followed (Connect's KafkaBasedLog). Stores of configurations,
- * offsets and statuses are built on it.
+ * A compacted topic that is read to its end and then followed (Connect's KafkaBasedLog). Stores of configurations, offsets and
+ * statuses are built on it.
  */
 export interface CompactedTopic {
   /** Creates the topic if it is missing, fails if it is not compacted, and reads it to its end. */
@@ -311,13 +283,12 @@ export interface CompactedTopicOptions {
 }
 
 /**
- * Creates clients of one cluster. Each client has its own connections and must be closed. `properties` override those
- * that the factory was created with; invalid ones throw a ConfigError here.
+ * Creates clients of one cluster. Each client has its own connections and must be closed. `properties` override those that the
+ * factory was created with; invalid ones throw a ConfigError here.
  */
 export interface KafkaClient {
   consumer(properties?: ClientProperties): Consumer;
   producer(properties?: ClientProperties): Producer;
-  /** Requires the property `transactional.id`. */
   transactionalProducer(properties?: ClientProperties): TransactionalProducer;
   admin(properties?: ClientProperties): Admin;
   survey(properties?: ClientProperties): Survey;

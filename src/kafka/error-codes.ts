@@ -1,6 +1,6 @@
 import { protocolErrors } from './library/kafkajs-internals.ts';
 
-/** Error codes of the Kafka protocol that this room decides on (https://kafka.apache.org/protocol#protocol_error_codes). */
+/** Error codes of the Kafka protocol that the client handles (https://kafka.apache.org/protocol#protocol_error_codes). */
 export const ErrorCode = {
   none: 0,
   offsetOutOfRange: 1,
@@ -61,7 +61,7 @@ export const ErrorCode = {
   invalidRegularExpression: 128,
 } as const;
 
-/** The partition's leader is elsewhere now, or being elected: metadata is asked again. */
+/** The partition has a new leader or none at the moment: metadata must be updated. */
 export const LEADER_MOVED: ReadonlySet<number> = new Set([
   ErrorCode.unknownTopicOrPartition,
   ErrorCode.leaderNotAvailable,
@@ -74,7 +74,7 @@ export const LEADER_MOVED: ReadonlySet<number> = new Set([
   ErrorCode.inconsistentTopicId,
 ]);
 
-/** The group's coordinator is elsewhere now: it has to be looked up again. */
+/** The coordinator has moved and must be looked up again. */
 export const COORDINATOR_MOVED: ReadonlySet<number> = new Set([
   ErrorCode.coordinatorNotAvailable,
   ErrorCode.notCoordinator,
@@ -86,7 +86,7 @@ interface CodeEntry {
   readonly message: string;
 }
 
-/** The codes above 88 came after the library's last release. */
+/** Codes that kafkajs does not know; above 88 they are newer than its last release. */
 const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
   { code: 89, name: 'THROTTLING_QUOTA_EXCEEDED', retriable: true, message: 'The throttling quota has been exceeded' },
   { code: 90, name: 'PRODUCER_FENCED', retriable: false, message: 'There is a newer producer with the same id' },
@@ -120,7 +120,7 @@ const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
   { code: 106, name: 'FETCH_SESSION_TOPIC_ID_ERROR', retriable: true, message: 'The fetch session changed' },
 ];
 
-/** The library's names of before Kafka 2.4, where Java's differ today. */
+/** Current names of codes that kafkajs knows under their names before Kafka 2.4. */
 const RENAMED: Readonly<Record<string, string>> = {
   UNKNOWN: 'UNKNOWN_SERVER_ERROR',
   NOT_LEADER_FOR_PARTITION: 'NOT_LEADER_OR_FOLLOWER',
@@ -135,13 +135,12 @@ for (const { code, type, retriable, message } of protocolErrors) {
 }
 for (const { code, ...entry } of NEWER_CODES) entries.set(code, entry);
 
-/** Name, text and whether waiting helps, of any code a broker may answer. */
 export function describeErrorCode(code: number): CodeEntry {
   return (
     entries.get(code) ?? {
       name: `ERROR_CODE_${String(code)}`,
       retriable: false,
-      message: `The broker answered with the unknown error code ${String(code)}`,
+      message: `The broker returned the unknown error code ${String(code)}`,
     }
   );
 }

@@ -3,7 +3,7 @@ import { ErrorCode, describeErrorCode } from './error-codes.ts';
 
 const JAVA_ERRORS = 'org.apache.kafka.common.errors';
 
-/** The Java client's class for a code, where its users know it by that name; else the common base class. */
+/** Java exception classes by error code. The others use ApiException. */
 const JAVA_NAMES: Readonly<Record<number, string>> = {
   [ErrorCode.unknownTopicOrPartition]: 'UnknownTopicOrPartitionException',
   [ErrorCode.messageTooLarge]: 'RecordTooLargeException',
@@ -32,7 +32,7 @@ const JAVA_NAMES: Readonly<Record<number, string>> = {
   [ErrorCode.groupIdNotFound]: 'GroupIdNotFoundException',
 };
 
-/** A broker answered with an error code. `retriable`: the same request may succeed later. */
+/** A broker returned an error code. `retriable`: the same request may succeed later. */
 export class KafkaError extends SluiceError {
   readonly code: number;
   readonly retriable: boolean;
@@ -43,12 +43,12 @@ export class KafkaError extends SluiceError {
     this.retriable = options.retriable ?? describeErrorCode(code).retriable;
   }
 
-  /** The same, for a caller whom waiting does not help (a missing topic that nobody is going to create). */
+  /** The same error, not retriable (for example, a missing topic that will not be created). */
   asFinal(): KafkaError {
     return new KafkaError(this.code, this.message, { cause: this, retriable: false });
   }
 
-  /** `where` is what was asked of whom, e.g. `Topic orders`; `detail` the broker's own text. */
+  /** `where` says what failed, for example `Topic orders`. `detail` is the broker's own message. */
   static ofCode(code: number, where: string, detail?: string | null): KafkaError {
     const { name, message } = describeErrorCode(code);
     const text = detail === undefined || detail === null || detail === '' ? message : detail;
@@ -56,13 +56,13 @@ export class KafkaError extends SluiceError {
   }
 }
 
-/** No broker answered: connection refused or closed, or a request timed out. Waiting may help. */
+/** No response from the broker: connection refused or closed, or request timed out. Retriable. */
 export class BrokerUnreachableError extends RetriableError {}
 
-/** This side gave the connection up while the request was under way. */
+/** The client dropped the connection while the request was in flight. */
 export class DroppedError extends BrokerUnreachableError {}
 
-/** The broker refused this client (`sasl`), or one of the two does not trust the other (`ssl`). Waiting does not help. */
+/** The broker rejected the client (`sasl`), or one side does not trust the other (`ssl`). Not retriable. */
 export class AuthenticationError extends SluiceError {
   constructor(kind: 'sasl' | 'ssl', message: string, options: { cause?: unknown } = {}) {
     const javaName = kind === 'ssl' ? 'SslAuthenticationException' : 'SaslAuthenticationException';
@@ -70,44 +70,42 @@ export class AuthenticationError extends SluiceError {
   }
 }
 
-/** The member no longer owns its generation: another member may have the partitions already. */
+/** The member no longer owns its generation; another member may already own the partitions. */
 export class CommitRefusedError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, javaName: 'org.apache.kafka.clients.consumer.CommitFailedException' });
   }
 }
 
-/** The group has gone on without a member that kept its partitions while it joined. */
+/** The group has rebalanced without a member that kept its partitions while it joined. */
 export class MembershipLostError extends SluiceError {
   constructor(groupId: string) {
-    super(`Group ${groupId} has gone on without this member`);
+    super(`Group ${groupId} has rebalanced without this member`);
   }
 }
 
-/** A batch is compressed in a way that this installation cannot read or write. */
+/** The codec of a batch is not available in this installation. */
 export class CodecError extends ConnectError {}
 
-/** An answer of a broker, or what a member told its group, cannot be read; asking again may not help. */
-export class DamagedAnswerError extends SluiceError {
+/** A response of a broker, or data of a group member, cannot be parsed. A retry may fail in the same way. */
+export class MalformedResponseError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, javaName: 'org.apache.kafka.common.protocol.types.SchemaException' });
   }
 }
 
-/** The records of a partition cannot be read: damaged, or of a format older than Kafka 0.11. */
+/** The records of a partition are corrupt or in a format older than Kafka 0.11. */
 export class RecordFormatError extends ConnectError {}
 
-/** A client was used after `close`, or an operation was cut short by it. */
+/** A client was used after `close`, or a pending operation was cancelled by it. */
 export class ClosedError extends SluiceError {
   constructor(what: string) {
     super(`${what} has been closed`, { javaName: 'java.lang.IllegalStateException' });
   }
 }
 
-/** Something took longer than its time limit. */
 export class TimeoutError extends RetriableError {}
 
-/** True when the same request may succeed later: unreachable brokers and retriable codes. */
 export function isRetriable(error: unknown): boolean {
   return error instanceof RetriableError || (error instanceof KafkaError && error.retriable);
 }

@@ -64,8 +64,8 @@ describe('an outage of the broker', function () {
       assert.deepEqual(log.events, ['onAssigned 0,1']);
       await Promise.all([consumer.close(5000), producer.close()]);
       const noted = lines.filter(({ level }) => level >= 40).map(({ msg }) => msg);
-      assert.deepEqual(noted, Array(2).fill('the broker cannot be reached, trying again until it can'));
-      const back = lines.filter(({ msg }) => msg === 'the broker can be reached again');
+      assert.deepEqual(noted, Array(2).fill('Broker is unreachable; reconnecting'));
+      const back = lines.filter(({ msg }) => msg === 'Broker is reachable again');
       assert.equal(back.length, 2);
     });
   }

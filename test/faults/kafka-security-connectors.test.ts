@@ -189,7 +189,7 @@ describe('a source and a sink of a worker, with overrides of their clients,', fu
           'sasl.oauthbearer.token.endpoint.url': tokens.url,
           'sasl.jaas.config': grant,
         }),
-        /SaslAuthenticationException: Broker 127\.0\.0\.1:\d+: The token endpoint http:\S+ answered with status 401$/,
+        /SaslAuthenticationException: Broker 127\.0\.0\.1:\d+: The token endpoint http:\S+ responded with status 401$/,
       ],
       // An authority that is not trusted.
       [

@@ -132,7 +132,7 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
     await arrived(sql, 'paused', 3000);
     await until(async () => (await lag(name, topic)) === 0, 'the lag is 0');
     await assertEachOnce(sql, 'paused', 3000);
-    assert.ok(!sluice.log.split('\n').some((text) => text.includes(name) && text.includes('partitions lost')));
+    assert.ok(!sluice.log.split('\n').some((text) => text.includes(name) && text.includes('Partitions lost')));
   }
 
   async function many(sql: SqlClient): Promise<void> {
@@ -223,8 +223,8 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
     await arrived(sql, table, 8000);
     await assertEachOnce(sql, table, 8000);
     const log = sluice.log.split('\n').filter((text) => text.includes(name));
-    assert.ok(log.some((text) => text.includes('partitions revoked')));
-    assert.ok(!log.some((text) => text.includes('partitions lost')));
+    assert.ok(log.some((text) => text.includes('Partitions revoked')));
+    assert.ok(!log.some((text) => text.includes('Partitions lost')));
   }
 
   /** So slow that there is always a batch on its way. */

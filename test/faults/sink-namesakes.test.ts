@@ -10,7 +10,7 @@ import { WorkerProcess } from '../support/worker-process.ts';
 
 /** Two at the same time. */
 const SLOW = { readyTimeoutMs: 60_000 };
-const REMOVED = 'removed what this task left in the group';
+const REMOVED = 'Removed the stale group member of a previous instance';
 
 describe('connectors of one name in two Connect clusters of one Kafka (L9)', function () {
   const name = uniqueName('namesake');

@@ -28,7 +28,7 @@ interface ClusterBody {
 /** Whether the last that each task has said of its consumer group is the same generation. */
 function isComplete(logs: readonly string[]): boolean {
   const generations = new Map<number, number>();
-  const joined = /"task":(\d+),[^\n]*"generationId":(\d+),[^\n]*"msg":"joined the group"/g;
+  const joined = /"task":(\d+),[^\n]*"generationId":(\d+),[^\n]*"msg":"Joined the group"/g;
   for (const [, task, generation] of logs.flatMap((log) => [...log.matchAll(joined)])) {
     generations.set(Number(task), Number(generation));
   }
@@ -80,7 +80,7 @@ describe('a worker that is drained', () => {
     const [drained = -1, other = -1] = [0, 1, 2].filter((worker) => worker !== leader);
     const load = new RowLoad(kafka, name, 'rows', PARTITIONS);
     const interruptions = () =>
-      [leader, other].map((worker) => cluster.worker(worker).log.split('"partitions revoked"').length - 1);
+      [leader, other].map((worker) => cluster.worker(worker).log.split('"Partitions revoked"').length - 1);
     const interrupted = interruptions();
     try {
       const lines: string[] = [];
@@ -91,7 +91,8 @@ describe('a worker that is drained', () => {
       const { state, connectors, tasks } = (await viewOf(drained, drained)) ?? {};
       assert.deepEqual({ state, connectors, tasks }, { state: 'drained', connectors: 0, tasks: 0 });
       const places = await cluster.untilRuns(name, PARTITIONS, [leader, other]);
-      const goneOn = () => cluster.workers.map(({ log }) => log.split('"goes on as a member of the group"').length - 1);
+      const goneOn = () =>
+        cluster.workers.map(({ log }) => log.split('"Resumed the membership of the group"').length - 1);
       await until(() => goneOn().reduce((sum, each) => sum + each, 0) === 2, 'its two tasks go on in their places');
       assert.deepEqual(interruptions(), interrupted, 'no other task of the connector is interrupted');
       const moved = (await clusterOf(leader)).last_rebalance;

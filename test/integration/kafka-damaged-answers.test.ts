@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import type { Consumer } from '../../src/kafka/api.ts';
-import { DamagedAnswerError, RecordFormatError } from '../../src/kafka/errors.ts';
+import { MalformedResponseError, RecordFormatError } from '../../src/kafka/errors.ts';
 import { crc32c } from '../../src/kafka/records/crc32c.ts';
 import { BatchField } from '../../src/kafka/records/record-batch.ts';
 import { damagedAnswers } from '../properties/damaged-answers.ts';
@@ -131,9 +131,9 @@ describe('damaged answers of a broker (S9)', function () {
       open();
       proxy.change((answer, apiKey) => (apiKey === api ? damage(answer) : undefined));
       const error = await failure();
-      assert.ok(error instanceof DamagedAnswerError, String(error));
+      assert.ok(error instanceof MalformedResponseError, String(error));
       const said = new RegExp(
-        `^Broker 127\\.0\\.0\\.1:\\d+: the answer to ${name} \\(version \\d+\\) is damaged: a list of 214748364[67] entries is announced`,
+        `^Broker 127\\.0\\.0\\.1:\\d+: the response to ${name} \\(version \\d+\\) is malformed: invalid list length 214748364[67]`,
       );
       assert.match(error.message, said);
       await comesNow();
@@ -147,7 +147,7 @@ describe('damaged answers of a broker (S9)', function () {
       if (apiKey === ApiKey.joinGroup) answer.writeInt16BE(-7, FRAME_HEADER + 10);
       return answer;
     });
-    assert.match(String(await failure()), /the answer to JoinGroup \(version \d+\) is damaged/);
+    assert.match(String(await failure()), /the response to JoinGroup \(version \d+\) is malformed/);
     await comesNow();
   });
 
@@ -163,7 +163,7 @@ describe('damaged answers of a broker (S9)', function () {
     assert.deepEqual(values(await pollUntil(consumer, (records) => records.length > 0)), [VALUE]);
     assert.ok(
       lines.some(({ reason }) =>
-        /The answer with correlation id \d+ came when that of \d+ \(Fetch\) was due/.test(String(reason)),
+        /Received a response with correlation id \d+, but \d+ \(Fetch\) was expected/.test(String(reason)),
       ),
     );
   });

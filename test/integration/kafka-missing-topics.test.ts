@@ -99,7 +99,7 @@ describe('topics that come to be while a consumer is subscribed (L10)', function
       const consumer = subscribed(quiet, [topic], { 'allow.auto.create.topics': 'false' });
       await until(async () => {
         await consumer.poll(100);
-        return logged.lines.some(({ msg }) => msg === 'the topic does not exist, waiting for it') || undefined;
+        return logged.lines.some(({ msg }) => msg === 'Topic does not exist; waiting for it') || undefined;
       }, 'the topic is waited for');
       assert.deepEqual(consumer.missingTopics(), [topic]);
       assert.equal(await exists(topic), false);

@@ -54,7 +54,7 @@ describe('a topic that is deleted and created again (L1)', () => {
   }
 
   const warnings = (lines: readonly LogLine[]): string[] =>
-    lines.filter(({ level, msg }) => level >= 40 && msg.includes('created again')).map(({ msg }) => msg);
+    lines.filter(({ level, msg }) => level >= 40 && msg.includes('recreated')).map(({ msg }) => msg);
   const all = (count: number): string[] => Array.from({ length: count }, (_none, n) => String(n));
 
   for (const reset of ['earliest', 'latest']) {
@@ -91,7 +91,7 @@ describe('a topic that is deleted and created again (L1)', () => {
     const { consumer, lines } = await member(topic, groupId, { 'auto.offset.reset': 'latest' });
     assert.deepEqual(values(await pollUntil(consumer, (records) => records.length >= NEW)), all(NEW));
     assert.deepEqual(warnings(lines), [
-      `Topic ${topic} has been deleted and created again since it was read; the new topic is read from its beginning`,
+      `Topic ${topic} has been deleted and recreated since it was read; reading the new topic from its beginning`,
     ]);
   });
 
@@ -105,7 +105,7 @@ describe('a topic that is deleted and created again (L1)', () => {
     const { consumer } = await member(topic, groupId, { 'auto.offset.reset': 'none' });
     await assert.rejects(
       pollUntil(consumer, () => false),
-      { message: `Topic ${topic} has been created again, and auto.offset.reset is none` },
+      { message: `Topic ${topic} has been recreated, and auto.offset.reset is none` },
     );
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { DamagedAnswerError } from '../../src/kafka/errors.ts';
+import { MalformedResponseError } from '../../src/kafka/errors.ts';
 import type { RecordedAnswer } from '../support/broker-answers.ts';
 
 /** What stands in lengths and counts of those who mean harm. */
@@ -36,7 +36,7 @@ export async function damagedAnswers(
     try {
       assert.ok(entriesOf(await answer.decode(payload)) <= MAX_ENTRIES);
     } catch (error) {
-      const isOurs = error instanceof DamagedAnswerError && error.message.length > 0;
+      const isOurs = error instanceof MalformedResponseError && error.message.length > 0;
       if (!isOurs && (error as Error).name !== 'KafkaJSProtocolError') throw error;
     }
     assert.ok(performance.now() - began < MAX_INPUT_MS, `${answer.name} took too long`);

@@ -123,7 +123,7 @@ export class SinkRecordConverter implements RecordConversion {
   }
 
   #start(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
-    const { topic, partition, offset } = source.letter ?? source;
+    const { topic, partition, offset } = source.deadLetter ?? source;
     this.#place.record(topic, partition, offset);
     try {
       const wait = this.#waits ? this.#prepare(source) : undefined;
@@ -265,7 +265,7 @@ function sinkRecord(
     offset: source.offset,
     timestampType: source.timestamp < 0 ? 'NoTimestampType' : source.timestampType,
     original: source,
-    consumed: source.letter ?? source,
+    consumed: source.deadLetter ?? source,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { TaskId } from '../../connect/task-assignment.ts';
-import type { GroupFigures } from '../../kafka/group/group-membership.ts';
+import type { GroupCoordinatorMetrics } from '../../kafka/group/group-membership.ts';
 import type { Work } from './group-bytes.ts';
 import { NO_HANDOVERS, type Handovers } from './handovers.ts';
 
@@ -57,7 +57,7 @@ export interface ClusterView {
   /** The last ones of this worker, the newest last. */
   readonly rebalances: readonly PastRebalance[];
   /** Of the requests to the group's coordinator. */
-  readonly requests: GroupFigures | undefined;
+  readonly requests: GroupCoordinatorMetrics | undefined;
 }
 
 /** A worker of the group, as its leader knows it since the last division of work. */

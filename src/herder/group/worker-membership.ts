@@ -3,7 +3,7 @@ import type { ClientProperties } from '../../kafka/api.ts';
 import {
   KafkaGroup,
   type Generation,
-  type GroupFigures,
+  type GroupCoordinatorMetrics,
   type GroupMember,
   type MemberState,
 } from '../../kafka/group/group-membership.ts';
@@ -57,8 +57,8 @@ export class WorkerMembership {
   }
 
   /** Of the requests to the group's coordinator. */
-  get figures(): GroupFigures {
-    return this.#group.figures;
+  get figures(): GroupCoordinatorMetrics {
+    return this.#group.metrics;
   }
 
   get watched(): WatchedMember {

@@ -3,14 +3,12 @@ import type { TopicPartition } from '../../data/record.ts';
 /** Protocol names as sent in JoinGroup. */
 export type AssignorName = 'range' | 'roundrobin' | 'sticky' | 'cooperative-sticky';
 
-/** The subscription of a member, as sent in its JoinGroup. */
 export interface GroupSubscription {
   readonly memberId: string;
   /** `group.instance.id`; `undefined` for a dynamic member. */
   readonly instanceId: string | undefined;
   readonly topics: readonly string[];
   readonly userData: Buffer | undefined;
-  /** Partitions that the member owns while it joins. */
   readonly owned: readonly TopicPartition[];
   /** Generation in which `owned` was assigned; `undefined` if not reported. */
   readonly generationId: number | undefined;
@@ -29,8 +27,8 @@ export type Assignment = ReadonlyMap<string, readonly TopicPartition[]>;
 export interface Assignor {
   readonly name: AssignorName;
   /**
-   * Cooperative rebalancing: members keep their partitions while they join. A partition that moves is revoked in one
-   * rebalance and assigned in the next.
+   * Cooperative rebalancing: members keep their partitions while they join. A partition that moves is revoked in one rebalance and
+   * assigned in the next.
    */
   readonly isCooperative: boolean;
   userData(): Buffer | undefined;
@@ -59,7 +57,6 @@ export function inOrder(members: readonly GroupSubscription[]): readonly GroupSu
   });
 }
 
-/** The subscribed topics that have partitions. */
 export function subscribedPartitions(
   members: readonly GroupSubscription[],
   partitions: PartitionRacks,
@@ -76,7 +73,7 @@ export function subscribedPartitions(
  * Rack-aware assignment applies if members and replicas share a rack and not every partition has a replica in all racks
  * (AbstractPartitionAssignor#useRackAwareAssignment).
  */
-export function racksCount(memberRacks: Iterable<string>, partitions: Iterable<ReadonlySet<string>>): boolean {
+export function usesRacks(memberRacks: Iterable<string>, partitions: Iterable<ReadonlySet<string>>): boolean {
   const ofPartitions = [...partitions];
   const all = new Set(ofPartitions.flatMap((racks) => [...racks]));
   if (![...memberRacks].some((rack) => all.has(rack))) return false;

@@ -6,16 +6,16 @@ import {
   type GroupSubscription,
   type PartitionRacks,
 } from './assignor.ts';
-import { int32 } from './member-bytes.ts';
+import { int32 } from './consumer-protocol-fields.ts';
 import { assignSticky } from './sticky-assignment.ts';
-import type { Holding } from './sticky-group.ts';
+import type { MemberData } from './sticky-group.ts';
 
 const GENERATION_BYTES = 4;
 
 /**
  * Like StickyAssignor, but members keep their partitions while they join
- * (org.apache.kafka.clients.consumer.CooperativeStickyAssignor). A partition that moves stays unassigned until its
- * owner has rejoined without it.
+ * (org.apache.kafka.clients.consumer.CooperativeStickyAssignor). A partition that moves stays unassigned until its owner has
+ * rejoined without it.
  */
 export class CooperativeStickyAssignor implements Assignor {
   readonly name = 'cooperative-sticky';
@@ -32,22 +32,20 @@ export class CooperativeStickyAssignor implements Assignor {
   }
 
   assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {
-    const outcome = assignSticky(members, partitions, currentHolding, this.#newestGeneration);
+    const outcome = assignSticky(members, partitions, currentMemberData, this.#newestGeneration);
     this.#newestGeneration = outcome.newestGeneration;
     const moving = outcome.moving ?? movedAway(members, outcome.assignment);
     const stays = (memberId: string, { topic, partition }: TopicPartition): boolean =>
       moving.get(topicPartitionKey(topic, partition)) !== memberId;
-    return new Map(
-      [...outcome.assignment].map(([id, places]) => [id, places.filter((place) => stays(id, place))] as const),
-    );
+    return new Map([...outcome.assignment].map(([id, places]) => [id, places.filter((tp) => stays(id, tp))] as const));
   }
 }
 
 /** Before version 2 of the subscription, members report the generation in their user data. */
-function currentHolding({ owned, generationId, userData }: GroupSubscription): Holding {
+function currentMemberData({ owned, generationId, userData }: GroupSubscription): MemberData {
   if (generationId !== undefined || userData === undefined) return { partitions: owned, generationId };
-  const told = userData.length < GENERATION_BYTES ? NO_GENERATION : userData.readInt32BE(0);
-  return { partitions: owned, generationId: told };
+  const reported = userData.length < GENERATION_BYTES ? NO_GENERATION : userData.readInt32BE(0);
+  return { partitions: owned, generationId: reported };
 }
 
 /** New owners of the partitions that another member still owns. */

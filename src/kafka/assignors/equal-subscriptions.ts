@@ -6,28 +6,28 @@ import { allPartitions, type RackMatch, type StickyGroup } from './sticky-group.
  * Assignment for members that all subscribe to the same topics: partition counts differ by at most one
  * (AbstractStickyAssignor.ConstrainedAssignmentBuilder).
  */
-export function divideAmongAll(group: StickyGroup): { assignment: Assignment; moving: ReadonlyMap<string, string> } {
-  const division = new EqualDivision(group);
-  division.keepHeld();
-  division.giveTheRest();
+export function assignEqually(group: StickyGroup): { assignment: Assignment; moving: ReadonlyMap<string, string> } {
+  const division = new EqualAssignment(group);
+  division.keepOwned();
+  division.assignUnassigned();
   return division;
 }
 
-class EqualDivision {
+class EqualAssignment {
   readonly assignment = new Map<string, TopicPartition[]>();
   /** New owners of partitions that another member owns or owned. */
   readonly moving = new Map<string, string>();
   readonly #group: StickyGroup;
   readonly #racks: RackMatch;
-  readonly #holders = new Map<string, string>();
-  readonly #kept = new Set<string>();
-  readonly #least: number;
-  readonly #most: number;
+  readonly #owners = new Map<string, string>();
+  readonly #assignedKeys = new Set<string>();
+  readonly #minQuota: number;
+  readonly #maxQuota: number;
   /** Remaining number of members that may exceed the minimum quota. */
-  #extra: number;
-  #short: string[] = [];
+  #remainingAboveMin: number;
+  #underMinQuota: string[] = [];
   /** Members with exactly the minimum quota, which may receive one more partition. */
-  #atLeast: string[] = [];
+  #atMinQuota: string[] = [];
 
   constructor(group: StickyGroup) {
     let total = 0;
@@ -35,104 +35,104 @@ class EqualDivision {
     const members = group.members.length;
     this.#group = group;
     this.#racks = group.racks;
-    this.#least = Math.floor(total / members);
-    this.#most = Math.ceil(total / members);
-    this.#extra = total % members;
+    this.#minQuota = Math.floor(total / members);
+    this.#maxQuota = Math.ceil(total / members);
+    this.#remainingAboveMin = total % members;
     for (const { memberId } of group.members) this.assignment.set(memberId, []);
   }
 
-  keepHeld(): void {
+  keepOwned(): void {
     for (const { memberId } of this.#group.members) {
-      const held: TopicPartition[] = [];
-      for (const place of this.#group.held.get(memberId) ?? []) {
-        if (this.#racks.mismatches(memberId, place)) this.#holders.set(keyOf(place), memberId);
-        else if (!this.#group.disputed.has(keyOf(place))) held.push(place);
+      const owned: TopicPartition[] = [];
+      for (const tp of this.#group.owned.get(memberId) ?? []) {
+        if (this.#racks.mismatches(memberId, tp)) this.#owners.set(keyOf(tp), memberId);
+        else if (!this.#group.contested.has(keyOf(tp))) owned.push(tp);
       }
-      held.sort((a, b) => a.partition - b.partition || compare(a.topic, b.topic));
-      if (held.length < this.#least) {
-        this.#keep(memberId, held, held.length);
-        this.#short.push(memberId);
-      } else if (held.length >= this.#most && this.#extra > 0) {
-        this.#extra -= 1;
-        if (this.#extra === 0) this.#atLeast = [];
-        this.#keep(memberId, held, this.#most);
+      owned.sort((a, b) => a.partition - b.partition || compare(a.topic, b.topic));
+      if (owned.length < this.#minQuota) {
+        this.#keep(memberId, owned, owned.length);
+        this.#underMinQuota.push(memberId);
+      } else if (owned.length >= this.#maxQuota && this.#remainingAboveMin > 0) {
+        this.#remainingAboveMin -= 1;
+        if (this.#remainingAboveMin === 0) this.#atMinQuota = [];
+        this.#keep(memberId, owned, this.#maxQuota);
       } else {
-        this.#keep(memberId, held, this.#least);
-        if (this.#extra > 0) this.#atLeast.push(memberId);
+        this.#keep(memberId, owned, this.#minQuota);
+        if (this.#remainingAboveMin > 0) this.#atMinQuota.push(memberId);
       }
     }
   }
 
-  giveTheRest(): void {
-    this.#short.sort(compare);
-    this.#atLeast.sort(compare);
+  assignUnassigned(): void {
+    this.#underMinQuota.sort(compare);
+    this.#atMinQuota.sort(compare);
     const topics = [...this.#group.partitions.keys()];
-    const free = allPartitions(topics, this.#group.partitions).filter((place) => !this.#kept.has(keyOf(place)));
-    this.#giveInTurn(this.#giveWithinRacks(this.#racks.sorted(free)));
+    const free = allPartitions(topics, this.#group.partitions).filter((tp) => !this.#assignedKeys.has(keyOf(tp)));
+    this.#assignRoundRobin(this.#assignWithinRacks(this.#racks.sorted(free)));
   }
 
-  #keep(member: string, held: readonly TopicPartition[], count: number): void {
-    this.assignment.get(member)?.push(...held.slice(0, count));
-    for (const place of held.slice(0, count)) this.#kept.add(keyOf(place));
-    for (const place of held.slice(count)) this.#holders.set(keyOf(place), member);
+  #keep(member: string, owned: readonly TopicPartition[], count: number): void {
+    this.assignment.get(member)?.push(...owned.slice(0, count));
+    for (const tp of owned.slice(0, count)) this.#assignedKeys.add(keyOf(tp));
+    for (const tp of owned.slice(count)) this.#owners.set(keyOf(tp), member);
   }
 
   /** Returns the partitions that no member can receive within its rack. */
-  #giveWithinRacks(partitions: readonly TopicPartition[]): readonly TopicPartition[] {
-    if (!this.#racks.counts) return partitions;
+  #assignWithinRacks(partitions: readonly TopicPartition[]): readonly TopicPartition[] {
+    if (!this.#racks.usesRacks) return partitions;
     let first = 0;
-    return partitions.filter((place) => {
-      const index = this.#racks.next(place, this.#short, first);
+    return partitions.filter((tp) => {
+      const index = this.#racks.next(tp, this.#underMinQuota, first);
       if (index >= 0) {
-        first = this.#giveToShort(place, index);
+        first = this.#assignToUnderMinQuota(tp, index);
         return false;
       }
-      const other = this.#racks.next(place, this.#atLeast, 0);
+      const other = this.#racks.next(tp, this.#atMinQuota, 0);
       if (other < 0) return true;
-      const member = this.#atLeast[other] ?? '';
-      if (this.#give(place, member) === this.#most) {
-        this.#atLeast.splice(other, 1);
-        this.#extra -= 1;
-        if (this.#extra === 0) this.#atLeast = [];
+      const member = this.#atMinQuota[other] ?? '';
+      if (this.#assign(tp, member) === this.#maxQuota) {
+        this.#atMinQuota.splice(other, 1);
+        this.#remainingAboveMin -= 1;
+        if (this.#remainingAboveMin === 0) this.#atMinQuota = [];
       }
       return false;
     });
   }
 
   /** Returns the index at which the next search starts. */
-  #giveToShort(place: TopicPartition, index: number): number {
-    const member = this.#short[index] ?? '';
-    const count = this.#give(place, member);
+  #assignToUnderMinQuota(tp: TopicPartition, index: number): number {
+    const member = this.#underMinQuota[index] ?? '';
+    const count = this.#assign(tp, member);
     let next = index + 1;
-    if (count >= this.#least) {
+    if (count >= this.#minQuota) {
       next = index;
-      this.#short.splice(index, 1);
-      if (count < this.#most && this.#extra > 0) this.#atLeast.push(member);
+      this.#underMinQuota.splice(index, 1);
+      if (count < this.#maxQuota && this.#remainingAboveMin > 0) this.#atMinQuota.push(member);
     }
-    return this.#short.length === 0 ? 0 : next % this.#short.length;
+    return this.#underMinQuota.length === 0 ? 0 : next % this.#underMinQuota.length;
   }
 
-  #giveInTurn(partitions: readonly TopicPartition[]): void {
+  #assignRoundRobin(partitions: readonly TopicPartition[]): void {
     let turn = 0;
-    for (const place of partitions) {
-      if (turn >= this.#short.length) turn = 0;
-      const member = this.#short[turn];
+    for (const tp of partitions) {
+      if (turn >= this.#underMinQuota.length) turn = 0;
+      const member = this.#underMinQuota[turn];
       if (member === undefined) {
-        const next = this.#atLeast.shift();
-        if (next === undefined) throw new Error('The partitions of the group are more than its members may have');
-        this.#give(place, next);
-      } else if (this.#give(place, member) === this.#least) {
-        this.#short.splice(turn, 1);
-        this.#atLeast.push(member);
+        const next = this.#atMinQuota.shift();
+        if (next === undefined) throw new Error('The group has more partitions than the quotas of its members allow');
+        this.#assign(tp, next);
+      } else if (this.#assign(tp, member) === this.#minQuota) {
+        this.#underMinQuota.splice(turn, 1);
+        this.#atMinQuota.push(member);
       } else turn += 1;
     }
   }
 
-  #give(place: TopicPartition, member: string): number {
-    const key = keyOf(place);
-    const before = this.#holders.get(key);
-    if ((before !== undefined && before !== member) || this.#group.disputed.has(key)) this.moving.set(key, member);
-    return this.assignment.get(member)?.push(place) ?? 0;
+  #assign(tp: TopicPartition, member: string): number {
+    const key = keyOf(tp);
+    const before = this.#owners.get(key);
+    if ((before !== undefined && before !== member) || this.#group.contested.has(key)) this.moving.set(key, member);
+    return this.assignment.get(member)?.push(tp) ?? 0;
   }
 }
 

@@ -1,9 +1,6 @@
 import { compare } from './assignor.ts';
 
-/**
- * Members sorted by partition count, then by id. A member must be removed before its count changes and added again
- * afterwards.
- */
+/** Members sorted by partition count, then by id. A member must be removed before its count changes and added again afterwards. */
 export class FewestFirst {
   readonly #count: (member: string) => number;
   readonly #members: string[] = [];
@@ -17,16 +14,16 @@ export class FewestFirst {
   }
 
   add(member: string): void {
-    const index = this.#placeOf(member);
+    const index = this.#indexOf(member);
     if (this.#members[index] !== member) this.#members.splice(index, 0, member);
   }
 
   remove(member: string): void {
-    const index = this.#placeOf(member);
+    const index = this.#indexOf(member);
     if (this.#members[index] === member) this.#members.splice(index, 1);
   }
 
-  #placeOf(member: string): number {
+  #indexOf(member: string): number {
     const count = this.#count(member);
     let from = 0;
     let to = this.#members.length;

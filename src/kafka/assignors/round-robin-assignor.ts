@@ -9,8 +9,7 @@ import {
 } from './assignor.ts';
 
 /**
- * Assigns all partitions in topic order to the subscribed members in turn
- * (org.apache.kafka.clients.consumer.RoundRobinAssignor).
+ * Assigns all partitions in topic order to the subscribed members in turn (org.apache.kafka.clients.consumer.RoundRobinAssignor).
  */
 export class RoundRobinAssignor implements Assignor {
   readonly name = 'roundrobin';

@@ -7,15 +7,14 @@ import {
   type GroupSubscription,
   type PartitionRacks,
 } from './assignor.ts';
-import { divideAmongAll } from './equal-subscriptions.ts';
-import { RackMatch, type Holding } from './sticky-group.ts';
-import { balance } from './unequal-subscriptions.ts';
+import { assignEqually } from './equal-subscriptions.ts';
+import { RackMatch, type MemberData } from './sticky-group.ts';
+import { assignUnequally } from './unequal-subscriptions.ts';
 
 export interface StickyOutcome {
   readonly assignment: Assignment;
   /**
-   * New owners of partitions, by key, that another member must revoke first; `undefined` if they have to be found by
-   * comparison.
+   * New owners of partitions, by key, that another member must revoke first; `undefined` if they have to be found by comparison.
    */
   readonly moving: ReadonlyMap<string, string> | undefined;
   readonly newestGeneration: number;
@@ -23,28 +22,28 @@ export interface StickyOutcome {
 
 /**
  * Members keep their previous partitions as far as the balance allows
- * (org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor). The members are visited in the order of a Java
- * HashMap, so that the result equals that of a Java leader.
+ * (org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor). The members are visited in the order of a Java HashMap, so
+ * that the result equals that of a Java leader.
  */
 export function assignSticky(
   members: readonly GroupSubscription[],
   racksOfPartitions: PartitionRacks,
-  holdingOf: (member: GroupSubscription) => Holding,
+  memberDataOf: (member: GroupSubscription) => MemberData,
   newestSoFar: number,
 ): StickyOutcome {
   const byId = new Map(members.map((member) => [member.memberId, member]));
   const ordered = javaHashMapOrder([...byId.keys()]).flatMap((id) => byId.get(id) ?? []);
   const partitions = subscribedPartitions(members, racksOfPartitions);
-  const holdings = new Map(ordered.map((member) => [member.memberId, holdingOf(member)]));
-  const { held, disputed } = lastHolders(ordered, holdings, partitions);
-  const newestGeneration = [...holdings.values()].reduce(
+  const memberData = new Map(ordered.map((member) => [member.memberId, memberDataOf(member)]));
+  const { owned, contested } = latestOwners(ordered, memberData, partitions);
+  const newestGeneration = [...memberData.values()].reduce(
     (newest, { generationId = NO_GENERATION }) => Math.max(newest, generationId),
     newestSoFar,
   );
   const racks = new RackMatch(ordered, partitions);
-  const group = { members: ordered, partitions, held, holdings, newestGeneration, disputed, racks };
-  if (haveEqualTopics(ordered)) return { ...divideAmongAll(group), newestGeneration };
-  return { assignment: balance(group), moving: undefined, newestGeneration };
+  const group = { members: ordered, partitions, owned, memberData, newestGeneration, contested, racks };
+  if (haveEqualTopics(ordered)) return { ...assignEqually(group), newestGeneration };
+  return { assignment: assignUnequally(group), moving: undefined, newestGeneration };
 }
 
 function haveEqualTopics(members: readonly GroupSubscription[]): boolean {
@@ -55,38 +54,37 @@ function haveEqualTopics(members: readonly GroupSubscription[]): boolean {
   });
 }
 
-/**
- * If two members claim a partition, the one of the later generation owns it. If the generations are equal, neither
- * does.
- */
-function lastHolders(
+/** If two members claim a partition, the one of the later generation owns it. If the generations are equal, neither does. */
+function latestOwners(
   members: readonly GroupSubscription[],
-  holdings: ReadonlyMap<string, Holding>,
+  memberData: ReadonlyMap<string, MemberData>,
   partitions: PartitionRacks,
-): { held: Map<string, TopicPartition[]>; disputed: Set<string> } {
-  const held = new Map<string, TopicPartition[]>();
-  const holders = new Map<string, GroupSubscription>();
-  const disputed = new Set<string>();
-  const takeFrom = ({ memberId }: GroupSubscription, key: string): void => {
-    const left = held.get(memberId)?.filter(({ topic, partition }) => topicPartitionKey(topic, partition) !== key);
-    held.set(memberId, left ?? []);
+): { owned: Map<string, TopicPartition[]>; contested: Set<string> } {
+  const owned = new Map<string, TopicPartition[]>();
+  const owners = new Map<string, GroupSubscription>();
+  const contested = new Set<string>();
+  const removeFrom = ({ memberId }: GroupSubscription, key: string): void => {
+    const unassigned = owned
+      .get(memberId)
+      ?.filter(({ topic, partition }) => topicPartitionKey(topic, partition) !== key);
+    owned.set(memberId, unassigned ?? []);
   };
   for (const member of members) {
-    const { partitions: said = [], generationId = NO_GENERATION } = holdings.get(member.memberId) ?? {};
-    held.set(member.memberId, []);
-    for (const place of said) {
-      if (!exists(place, partitions)) continue;
-      const key = topicPartitionKey(place.topic, place.partition);
-      const other = holders.get(key);
+    const { partitions: claimed = [], generationId = NO_GENERATION } = memberData.get(member.memberId) ?? {};
+    owned.set(member.memberId, []);
+    for (const tp of claimed) {
+      if (!exists(tp, partitions)) continue;
+      const key = topicPartitionKey(tp.topic, tp.partition);
+      const other = owners.get(key);
       const otherGeneration = other === undefined ? -Infinity : (other.generationId ?? NO_GENERATION);
       if (other !== undefined && generationId < otherGeneration) continue;
-      holders.set(key, member);
-      if (other !== undefined) takeFrom(other, key);
-      if (generationId === otherGeneration) disputed.add(key);
-      else held.get(member.memberId)?.push(place);
+      owners.set(key, member);
+      if (other !== undefined) removeFrom(other, key);
+      if (generationId === otherGeneration) contested.add(key);
+      else owned.get(member.memberId)?.push(tp);
     }
   }
-  return { held, disputed };
+  return { owned, contested };
 }
 
 /** A member may claim partitions that do not exist. */

@@ -1,8 +1,8 @@
 import type { TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import { javaHashMapOrder } from '../../java/java-hash-order.ts';
-import { AnswerReader } from '../protocol/answer-reader.ts';
-import { DamagedAnswerError } from '../errors.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
+import { MalformedResponseError } from '../errors.ts';
 import {
   NO_GENERATION,
   type Assignment,
@@ -10,19 +10,19 @@ import {
   type GroupSubscription,
   type PartitionRacks,
 } from './assignor.ts';
-import { int32, topicsOf, writeTopicPartitions } from './member-bytes.ts';
+import { int32, topicsOf, writeTopicPartitions } from './consumer-protocol-fields.ts';
 import { assignSticky } from './sticky-assignment.ts';
-import type { Holding } from './sticky-group.ts';
+import type { MemberData } from './sticky-group.ts';
 
 /**
  * Members keep their previous partitions as far as the balance allows, but revoke all of them before a rebalance
- * (org.apache.kafka.clients.consumer.StickyAssignor). The user data holds the member's last assignment: partitions per
- * topic, and the generation.
+ * (org.apache.kafka.clients.consumer.StickyAssignor). The user data holds the member's last assignment: partitions per topic, and
+ * the generation.
  */
 export class StickyAssignor implements Assignor {
   readonly name = 'sticky';
   readonly isCooperative = false;
-  #last: Holding | undefined;
+  #last: MemberData | undefined;
   #newestGeneration = NO_GENERATION;
 
   userData(): Buffer | undefined {
@@ -38,17 +38,17 @@ export class StickyAssignor implements Assignor {
   }
 
   assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {
-    const outcome = assignSticky(members, partitions, lastHolding, this.#newestGeneration);
+    const outcome = assignSticky(members, partitions, previousMemberData, this.#newestGeneration);
     this.#newestGeneration = outcome.newestGeneration;
     return outcome.assignment;
   }
 }
 
 /** Only version 1 of the user data ends with the generation. Unreadable user data counts as no assignment. */
-function lastHolding({ userData }: GroupSubscription): Holding {
+function previousMemberData({ userData }: GroupSubscription): MemberData {
   if (userData === undefined || userData.length === 0) return { partitions: [], generationId: undefined };
   try {
-    const reader = new AnswerReader(userData);
+    const reader = new ResponseReader(userData);
     const partitions = reader
       .list(() => {
         const topic = reader.string();
@@ -57,7 +57,7 @@ function lastHolding({ userData }: GroupSubscription): Holding {
       .flat();
     return { partitions, generationId: reader.hasMore ? reader.int32() : undefined };
   } catch (error) {
-    if (error instanceof DamagedAnswerError) return { partitions: [], generationId: NO_GENERATION };
+    if (error instanceof MalformedResponseError) return { partitions: [], generationId: NO_GENERATION };
     throw toError(error);
   }
 }

@@ -1,8 +1,7 @@
 import type { TopicPartition } from '../../data/record.ts';
-import { rackOf, racksCount, type GroupSubscription, type PartitionRacks } from './assignor.ts';
+import { rackOf, usesRacks, type GroupSubscription, type PartitionRacks } from './assignor.ts';
 
-/** The previous assignment of a member. */
-export interface Holding {
+export interface MemberData {
   readonly partitions: readonly TopicPartition[];
   /** `undefined` if not reported. */
   readonly generationId: number | undefined;
@@ -13,17 +12,17 @@ export interface StickyGroup {
   readonly members: readonly GroupSubscription[];
   readonly partitions: PartitionRacks;
   /** Previous partitions per member, without those that another member received later. */
-  readonly held: ReadonlyMap<string, TopicPartition[]>;
-  readonly holdings: ReadonlyMap<string, Holding>;
+  readonly owned: ReadonlyMap<string, TopicPartition[]>;
+  readonly memberData: ReadonlyMap<string, MemberData>;
   readonly newestGeneration: number;
   /** Keys of partitions that two members of the same generation claim. */
-  readonly disputed: ReadonlySet<string>;
+  readonly contested: ReadonlySet<string>;
   readonly racks: RackMatch;
 }
 
 /** Matches members with partitions that have a replica in their rack; see `usesRacks`. */
 export class RackMatch {
-  readonly counts: boolean;
+  readonly usesRacks: boolean;
   readonly #memberRacks = new Map<string, string>();
   readonly #partitions: PartitionRacks;
 
@@ -34,17 +33,17 @@ export class RackMatch {
     }
     this.#partitions = partitions;
     const ofPartitions = [...partitions.values()].flat();
-    this.counts = racksCount(this.#memberRacks.values(), ofPartitions);
+    this.usesRacks = usesRacks(this.#memberRacks.values(), ofPartitions);
   }
 
   hasRack(member: string): boolean {
-    return this.counts && this.#memberRacks.has(member);
+    return this.usesRacks && this.#memberRacks.has(member);
   }
 
   /** The member has a rack, and the partition has a replica in it. */
   matches(member: string, { topic, partition }: TopicPartition): boolean {
     const rack = this.#memberRacks.get(member);
-    return this.counts && rack !== undefined && this.#partitions.get(topic)?.[partition]?.has(rack) === true;
+    return this.usesRacks && rack !== undefined && this.#partitions.get(topic)?.[partition]?.has(rack) === true;
   }
 
   /** The member has a rack, but the partition has no replica in it. */

@@ -1,32 +1,29 @@
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { NO_GENERATION, compare, type Assignment } from './assignor.ts';
 import { FewestFirst } from './fewest-first.ts';
-import { Moves } from './partition-moves.ts';
+import { PartitionMovements } from './partition-movements.ts';
 import { allPartitions, type StickyGroup } from './sticky-group.ts';
 
 /**
  * Assignment for members with different subscriptions, as balanced as these allow
  * (AbstractStickyAssignor.GeneralAssignmentBuilder).
  */
-export function balance(group: StickyGroup): Assignment {
-  const balancing = new Balancing(group);
+export function assignUnequally(group: StickyGroup): Assignment {
+  const balancing = new UnequalAssignment(group);
   return balancing.run();
 }
 
-/**
- * One class, because every move changes what each member has, who has each partition, and the order of the members together.
- */
-class Balancing {
+/** One class, because every move changes what each member has, who has each partition, and the order of the members together. */
+class UnequalAssignment {
   readonly #group: StickyGroup;
-  /** Subscribers of each topic that has partitions. */
   readonly #subscribers = new Map<string, readonly string[]>();
   readonly #topics = new Map<string, ReadonlySet<string>>();
   #current = new Map<string, TopicPartition[]>();
-  readonly #holders = new Map<string, string>();
-  readonly #moves = new Moves();
+  readonly #owners = new Map<string, string>();
+  readonly #movements = new PartitionMovements();
   readonly #members: FewestFirst;
   /** Set if a member owned a partition that it may no longer have. */
-  #mustRevoke = false;
+  #hasRevoked = false;
 
   constructor(group: StickyGroup) {
     this.#group = group;
@@ -46,18 +43,18 @@ class Balancing {
 
   run(): Assignment {
     const all = allPartitions(this.#topicsInOrder(), this.#group.partitions);
-    const kept = this.#keepHeld();
-    const free = all.filter((place) => !kept.has(keyOf(place)));
+    const kept = this.#keepOwned();
+    const free = all.filter((tp) => !kept.has(keyOf(tp)));
     for (const member of this.#current.keys()) this.#members.add(member);
     const isFirst = [...this.#current.values()].every(({ length }) => length === 0);
-    this.#giveAll(free);
-    const fixed = this.#setAside();
+    this.#assignAll(free);
+    const fixed = this.#removeFixed();
     const isShared = ({ topic }: TopicPartition): boolean => this.#isShared(topic);
     const before = new Map([...this.#current].map(([member, places]) => [member, [...places]]));
-    const earlier = this.#earlierHolders();
-    if (!this.#mustRevoke) this.#even(free.filter(isShared), earlier);
-    const hasMoved = this.#even(all.filter(isShared), earlier);
-    if (!isFirst && hasMoved && unevenness(this.#current) >= unevenness(before)) this.#current = before;
+    const previousOwners = this.#previousOwners();
+    if (!this.#hasRevoked) this.#rebalance(free.filter(isShared), previousOwners);
+    const hasMoved = this.#rebalance(all.filter(isShared), previousOwners);
+    if (!isFirst && hasMoved && balanceScore(this.#current) >= balanceScore(before)) this.#current = before;
     return new Map([...this.#current, ...fixed]);
   }
 
@@ -68,16 +65,16 @@ class Balancing {
   }
 
   /** Assigns the partitions that members may keep, and returns their keys. */
-  #keepHeld(): ReadonlySet<string> {
+  #keepOwned(): ReadonlySet<string> {
     const kept = new Set<string>();
     for (const { memberId, topics } of this.#group.members) {
-      for (const place of this.#group.held.get(memberId) ?? []) {
-        this.#holders.set(keyOf(place), memberId);
-        if (!topics.includes(place.topic) || this.#group.racks.mismatches(memberId, place)) {
-          this.#mustRevoke = true;
+      for (const tp of this.#group.owned.get(memberId) ?? []) {
+        this.#owners.set(keyOf(tp), memberId);
+        if (!topics.includes(tp.topic) || this.#group.racks.mismatches(memberId, tp)) {
+          this.#hasRevoked = true;
         } else {
-          this.#current.get(memberId)?.push(place);
-          kept.add(keyOf(place));
+          this.#current.get(memberId)?.push(tp);
+          kept.add(keyOf(tp));
         }
       }
     }
@@ -85,19 +82,19 @@ class Balancing {
   }
 
   /** Partitions that match the rack of a member are assigned first. */
-  #giveAll(free: readonly TopicPartition[]): void {
+  #assignAll(free: readonly TopicPartition[]): void {
     const { racks } = this.#group;
-    const far = racks.counts ? free.filter((place) => !this.#giveOne(place, true)) : free;
-    for (const place of far) this.#giveOne(place, false);
+    const far = racks.usesRacks ? free.filter((tp) => !this.#assignOne(tp, true)) : free;
+    for (const tp of far) this.#assignOne(tp, false);
   }
 
-  #giveOne(place: TopicPartition, nearOnly: boolean): boolean {
+  #assignOne(tp: TopicPartition, nearOnly: boolean): boolean {
     for (const member of this.#members.inOrder) {
-      if (this.#topics.get(member)?.has(place.topic) !== true) continue;
-      if (nearOnly && this.#group.racks.mismatches(member, place)) continue;
+      if (this.#topics.get(member)?.has(tp.topic) !== true) continue;
+      if (nearOnly && this.#group.racks.mismatches(member, tp)) continue;
       this.#members.remove(member);
-      this.#current.get(member)?.push(place);
-      this.#holders.set(keyOf(place), member);
+      this.#current.get(member)?.push(tp);
+      this.#owners.set(keyOf(tp), member);
       this.#members.add(member);
       return true;
     }
@@ -105,11 +102,11 @@ class Balancing {
   }
 
   /** Removes the members whose partitions cannot move from the balancing, and returns their partitions. */
-  #setAside(): ReadonlyMap<string, TopicPartition[]> {
+  #removeFixed(): ReadonlyMap<string, TopicPartition[]> {
     const fixed = new Map<string, TopicPartition[]>();
     for (const [member, topics] of this.#topics) {
       const places = this.#current.get(member) ?? [];
-      if (places.length < this.#mostOf(topics) || places.some(({ topic }) => this.#isShared(topic))) continue;
+      if (places.length < this.#potentialCount(topics) || places.some(({ topic }) => this.#isShared(topic))) continue;
       this.#members.remove(member);
       this.#current.delete(member);
       fixed.set(member, places);
@@ -121,36 +118,35 @@ class Balancing {
     return (this.#subscribers.get(topic)?.length ?? 0) >= 2;
   }
 
-  #mostOf(topics: Iterable<string>): number {
+  #potentialCount(topics: Iterable<string>): number {
     let most = 0;
     for (const topic of topics) most += this.#group.partitions.get(topic)?.length ?? 0;
     return most;
   }
 
-  /** Owners of partitions in generations before the newest one. */
-  #earlierHolders(): ReadonlyMap<string, string> {
-    const earlier = new Map<string, { member: string; generationId: number }>();
-    const { holdings, newestGeneration } = this.#group;
-    for (const [member, { partitions, generationId = NO_GENERATION }] of holdings) {
+  #previousOwners(): ReadonlyMap<string, string> {
+    const previousOwners = new Map<string, { member: string; generationId: number }>();
+    const { memberData, newestGeneration } = this.#group;
+    for (const [member, { partitions, generationId = NO_GENERATION }] of memberData) {
       if (generationId >= newestGeneration) continue;
-      for (const place of partitions) {
-        const known = earlier.get(keyOf(place));
+      for (const tp of partitions) {
+        const known = previousOwners.get(keyOf(tp));
         if (known === undefined || generationId > known.generationId) {
-          earlier.set(keyOf(place), { member, generationId });
+          previousOwners.set(keyOf(tp), { member, generationId });
         }
       }
     }
-    return new Map([...earlier].map(([key, { member }]) => [key, member]));
+    return new Map([...previousOwners].map(([key, { member }]) => [key, member]));
   }
 
   /** Moves partitions from members with more to members with fewer, until no move improves the balance. */
-  #even(places: readonly TopicPartition[], earlier: ReadonlyMap<string, string>): boolean {
+  #rebalance(places: readonly TopicPartition[], previousOwners: ReadonlyMap<string, string>): boolean {
     let hasMoved = false;
     for (let again = true; again;) {
       again = false;
-      for (const place of places) {
-        if (this.#isEven()) break;
-        if (!this.#moveOne(place, earlier)) continue;
+      for (const tp of places) {
+        if (this.#isBalanced()) break;
+        if (!this.#moveOne(tp, previousOwners)) continue;
         again = true;
         hasMoved = true;
       }
@@ -158,54 +154,54 @@ class Balancing {
     return hasMoved;
   }
 
-  #moveOne(place: TopicPartition, earlier: ReadonlyMap<string, string>): boolean {
-    const holder = this.#holders.get(keyOf(place)) ?? '';
-    const hasMore = (other: string): boolean => this.#countOf(holder) > this.#countOf(other) + 1;
-    const before = earlier.get(keyOf(place));
-    if (before !== undefined && this.#topics.get(before)?.has(place.topic) === true && hasMore(before)) {
-      this.#move(place, before);
+  #moveOne(tp: TopicPartition, previousOwners: ReadonlyMap<string, string>): boolean {
+    const owner = this.#owners.get(keyOf(tp)) ?? '';
+    const hasMore = (other: string): boolean => this.#countOf(owner) > this.#countOf(other) + 1;
+    const before = previousOwners.get(keyOf(tp));
+    if (before !== undefined && this.#topics.get(before)?.has(tp.topic) === true && hasMore(before)) {
+      this.#move(tp, before);
       return true;
     }
-    if (!(this.#subscribers.get(place.topic) ?? []).some(hasMore)) return false;
-    const fewest = this.#members.inOrder.find((member) => this.#topics.get(member)?.has(place.topic) === true);
-    if (fewest !== undefined) this.#move(place, fewest);
+    if (!(this.#subscribers.get(tp.topic) ?? []).some(hasMore)) return false;
+    const fewest = this.#members.inOrder.find((member) => this.#topics.get(member)?.has(tp.topic) === true);
+    if (fewest !== undefined) this.#move(tp, fewest);
     return true;
   }
 
   /** Another partition of the topic may move instead, to avoid moves in both directions between two members. */
   #move(wanted: TopicPartition, to: string): void {
-    const place = this.#moves.instead(wanted, this.#holders.get(keyOf(wanted)) ?? '', to);
-    const from = this.#holders.get(keyOf(place)) ?? '';
+    const tp = this.#movements.moveInstead(wanted, this.#owners.get(keyOf(wanted)) ?? '', to);
+    const from = this.#owners.get(keyOf(tp)) ?? '';
     this.#members.remove(from);
     this.#members.remove(to);
-    this.#moves.note(place, from, to);
-    const left = this.#current.get(from) ?? [];
-    const index = left.findIndex((each) => keyOf(each) === keyOf(place));
-    const last = left.pop();
-    if (last !== undefined && index >= 0 && index < left.length) left[index] = last;
-    this.#current.get(to)?.push(place);
-    this.#holders.set(keyOf(place), to);
+    this.#movements.recordMove(tp, from, to);
+    const unassigned = this.#current.get(from) ?? [];
+    const index = unassigned.findIndex((each) => keyOf(each) === keyOf(tp));
+    const last = unassigned.pop();
+    if (last !== undefined && index >= 0 && index < unassigned.length) unassigned[index] = last;
+    this.#current.get(to)?.push(tp);
+    this.#owners.set(keyOf(tp), to);
     this.#members.add(to);
     this.#members.add(from);
   }
 
-  #isEven(): boolean {
+  #isBalanced(): boolean {
     const { inOrder } = this.#members;
     const [first = '', last = ''] = [inOrder.at(0), inOrder.at(-1)];
     if (this.#countOf(first) >= this.#countOf(last) - 1) return true;
-    return !inOrder.some((member) => this.#mayGetMore(member));
+    return !inOrder.some((member) => this.#mayReceiveMore(member));
   }
 
   /** True if another member with at least two more partitions owns one that this member may have. */
-  #mayGetMore(member: string): boolean {
+  #mayReceiveMore(member: string): boolean {
     const topics = this.#topics.get(member) ?? new Set();
     const count = this.#countOf(member);
-    if (count === this.#mostOf(topics)) return false;
+    if (count === this.#potentialCount(topics)) return false;
     for (const topic of topics) {
       const partitions = this.#group.partitions.get(topic)?.length ?? 0;
       for (let partition = 0; partition < partitions; partition++) {
-        const holder = this.#holders.get(topicPartitionKey(topic, partition));
-        if (holder !== undefined && holder !== member && count + 1 < this.#countOf(holder)) return true;
+        const owner = this.#owners.get(topicPartitionKey(topic, partition));
+        if (owner !== undefined && owner !== member && count + 1 < this.#countOf(owner)) return true;
       }
     }
     return false;
@@ -217,11 +213,11 @@ class Balancing {
 }
 
 /** The sum of the differences between all pairs of members. */
-function unevenness(current: ReadonlyMap<string, readonly TopicPartition[]>): number {
-  const counts = [...current.values()].map(({ length }) => length);
+function balanceScore(current: ReadonlyMap<string, readonly TopicPartition[]>): number {
+  const usesRacks = [...current.values()].map(({ length }) => length);
   let sum = 0;
-  for (const [index, count] of counts.entries()) {
-    for (const other of counts.slice(index + 1)) sum += Math.abs(count - other);
+  for (const [index, count] of usesRacks.entries()) {
+    for (const other of usesRacks.slice(index + 1)) sum += Math.abs(count - other);
   }
   return sum;
 }

@@ -12,11 +12,11 @@ import {
   deleteCommitted,
   fetchCommitted,
   listOffsets,
-  placeOf,
+  toPosition,
   type Leaders,
 } from '../consumer/offsets.ts';
-import { adminFigures } from '../metrics/network-figures.ts';
-import type { MetadataAnswer } from '../connections/metadata-protocol.ts';
+import { adminMetrics } from '../metrics/network-metrics.ts';
+import type { MetadataResponse } from '../connections/metadata-protocol.ts';
 import { Apis, libraryCall } from '../protocol/protocol.ts';
 import { backoffOf, retry } from '../connections/retry.ts';
 import { fence } from '../producer/transaction.ts';
@@ -30,14 +30,14 @@ const METADATA_PROPAGATION_MS = 30_000;
 /** Connects on the first call. All calls retry retriable errors up to `default.api.timeout.ms`. */
 export class KafkaAdmin implements Admin {
   readonly #cluster: Cluster;
-  /**
-   * Topics that a broker reported as existing, with the time until which brokers that do not know them are retried.
-   */
+  readonly #logger: Logger;
+  /** Topics that a broker reported as existing, with the time until which brokers that do not know them are retried. */
   readonly #existing = new Map<string, number>();
   #closed = false;
 
   constructor(config: ConnectionConfig, logger: Logger) {
-    this.#cluster = new Cluster(config, logger, adminFigures(config.metricWindow));
+    this.#logger = logger;
+    this.#cluster = new Cluster(config, logger, adminMetrics(config.metricWindow));
   }
 
   async clusterId(): Promise<string> {
@@ -127,14 +127,11 @@ export class KafkaAdmin implements Admin {
 
   groupOffsets(groupId: string): Promise<readonly PartitionPosition[]> {
     return this.#retry(`Reading the offsets of group ${groupId}`, async () =>
-      (await fetchCommitted(this.#cluster, groupId, undefined)).map(placeOf),
+      (await fetchCommitted(this.#cluster, groupId, undefined)).map(toPosition),
     );
   }
 
-  /**
-   * Rejects with CommitRefusedError (UNKNOWN_MEMBER_ID) if the group has members; creates the group if it does not
-   * exist.
-   */
+  /** Rejects with CommitRefusedError (UNKNOWN_MEMBER_ID) if the group has members; creates the group if it does not exist. */
   async alterGroupOffsets(groupId: string, positions: readonly PartitionPosition[]): Promise<void> {
     if (positions.length === 0) return;
     await this.#retry(`Altering the offsets of group ${groupId}`, () =>
@@ -188,13 +185,18 @@ export class KafkaAdmin implements Admin {
         leaderOf: ({ partition }) => leaders.get(partition)?.leader,
         leaderEpochOf: ({ partition }) => leaders.get(partition)?.leaderEpoch ?? -1,
       };
-      return (await listOffsets(this.#cluster, known, partitions, time, false)).map(placeOf);
+      return (await listOffsets(this.#cluster, known, partitions, time, false)).map(toPosition);
     };
     return this.#retry(`Reading offsets of topic ${topic}`, read, topic);
   }
 
   async fenceProducers(transactionalIds: readonly string[]): Promise<void> {
-    await Promise.all(transactionalIds.map((id) => fence(this.#cluster, id, () => this.#closed)));
+    await Promise.all(
+      transactionalIds.map(async (transactionalId) => {
+        const id = await fence(this.#cluster, transactionalId, () => this.#closed);
+        this.#logger.debug({ transactionalId, ...id }, 'Fenced the producers of a transactional id');
+      }),
+    );
   }
 
   async close(): Promise<void> {
@@ -202,10 +204,7 @@ export class KafkaAdmin implements Admin {
     await this.#cluster.close();
   }
 
-  /**
-   * The creation of a topic is acknowledged before all brokers know it, so a client that used it immediately could
-   * fail.
-   */
+  /** The creation of a topic is acknowledged before all brokers know it, so a client that used it immediately could fail. */
   async #awaitLeaders(topic: string): Promise<void> {
     const deadline = Date.now() + LEADER_WAIT_MS;
     while (Date.now() < deadline && !this.#closed) {
@@ -218,7 +217,7 @@ export class KafkaAdmin implements Admin {
     }
   }
 
-  #metadata(topics: readonly string[] | 'all'): Promise<MetadataAnswer> {
+  #metadata(topics: readonly string[] | 'all'): Promise<MetadataResponse> {
     return this.#retry('Reading metadata', () => this.#cluster.metadata(topics));
   }
 
@@ -228,10 +227,7 @@ export class KafkaAdmin implements Admin {
     this.#existing.set(topic, now + METADATA_PROPAGATION_MS);
   }
 
-  /**
-   * UNKNOWN_TOPIC_OR_PARTITION is not retried, except for `topic` while a broker may not have learned of its creation
-   * yet.
-   */
+  /** UNKNOWN_TOPIC_OR_PARTITION is not retried, except for `topic` while a broker may not have learned of its creation yet. */
   #retry<T>(what: string, action: () => Promise<T>, topic?: string): Promise<T> {
     const { apiTimeoutMs } = this.#cluster.config;
     const attempt = async (): Promise<T> => {

@@ -11,9 +11,8 @@ const VISIBLE_TIMEOUT_MS = 30_000;
 const VISIBLE_CHECK_MS = 20;
 
 /**
- * Creates the topic if it is missing, and resolves with its partition count. Fails if `cleanup.policy` is not exactly
- * `compact`. Messages and order of the checks follow org.apache.kafka.connect.storage.KafkaTopicBasedBackingStore and
- * TopicAdmin.
+ * Creates the topic if it is missing, and resolves with its partition count. Fails if `cleanup.policy` is not exactly `compact`.
+ * Messages and order of the checks follow org.apache.kafka.connect.storage.KafkaTopicBasedBackingStore and TopicAdmin.
  */
 export async function ensureCompactedTopic(
   admin: KafkaAdmin,
@@ -102,7 +101,10 @@ async function appear(admin: KafkaAdmin, topic: string): Promise<number> {
   for (;;) {
     const count = (await admin.describeTopics([topic])).get(topic);
     if (count !== undefined && count > 0) return count;
-    if (Date.now() > deadline) throw new TimeoutError(`Topic ${topic} was created but did not appear in the metadata within ${String(VISIBLE_TIMEOUT_MS)} ms`);
+    if (Date.now() > deadline)
+      throw new TimeoutError(
+        `Topic ${topic} was created but did not appear in the metadata within ${String(VISIBLE_TIMEOUT_MS)} ms`,
+      );
     await sleep(VISIBLE_CHECK_MS);
   }
 }

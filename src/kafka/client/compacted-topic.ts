@@ -13,28 +13,27 @@ import type { ProducerConfig } from '../config/producer-config.ts';
 
 const POLL_MS = 5000;
 /**
- * A position may advance without a record (empty topic, transaction markers), so a caller of `readToEnd` cannot rely on
- * `poll` returning early.
+ * A position may advance without a record (empty topic, transaction markers), so a caller of `readToEnd` cannot rely on `poll`
+ * returning early.
  */
 const WAITER_POLL_MS = 10;
 const RETRY_MS = 1000;
 const CLOSE_MS = 2000;
 /**
- * Without this limit, pending records would delay the shutdown of a worker by `delivery.timeout.ms` (two minutes) while
- * no broker is reachable.
+ * Without this limit, pending records would delay the shutdown of a worker by `delivery.timeout.ms` (two minutes) while no broker
+ * is reachable.
  */
 const PRODUCER_CLOSE_MS = 5000;
 
 interface Waiter {
-  /** Positions, by partition, that must be reached. */
   readonly targets: ReadonlyMap<number, number>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Connect's KafkaBasedLog (org.apache.kafka.connect.util.KafkaBasedLog): a consumer without a group reads all
- * partitions from the beginning and keeps following them; a producer writes.
+ * Connect's KafkaBasedLog (org.apache.kafka.connect.util.KafkaBasedLog): a consumer without a group reads all partitions from the
+ * beginning and keeps following them; a producer writes.
  */
 export class KafkaCompactedTopic implements CompactedTopic {
   readonly #options: CompactedTopicOptions;

@@ -14,8 +14,8 @@ const SHORT_TIMEOUTS: ClientProperties = {
 const LIMIT_MS = 9000;
 
 /**
- * Resolves when a broker of the cluster responds. If none does, rejects within 10 s with the addresses and the cause.
- * If a broker rejects this client, rejects immediately.
+ * Resolves when a broker of the cluster responds. If none does, rejects within 10 s with the addresses and the cause. If a broker
+ * rejects this client, rejects immediately.
  */
 export async function requireBroker(properties: ClientProperties, logger: Logger): Promise<void> {
   const servers = properties['bootstrap.servers'] ?? '';

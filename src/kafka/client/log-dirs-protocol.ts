@@ -1,11 +1,10 @@
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
 /** Version of Kafka 2.0; the oldest one that Kafka 4 accepts. */
 const VERSION = 1;
 
-/** Size of a replica on one broker. */
 export interface ReplicaSize {
   readonly topic: string;
   readonly partition: number;
@@ -13,8 +12,8 @@ export interface ReplicaSize {
 }
 
 /**
- * DescribeLogDirs: sizes of the replicas that one broker has of these topics. Topics that the client is not authorized
- * to describe are absent.
+ * DescribeLogDirs: sizes of the replicas that one broker has of these topics. Topics that the client is not authorized to describe
+ * are absent.
  */
 export function logDirsCall(topics: ReadonlyMap<string, readonly number[]>): LibraryCall<readonly ReplicaSize[]> {
   const body = new Encoder().writeInt32(topics.size);
@@ -23,7 +22,7 @@ export function logDirsCall(topics: ReadonlyMap<string, readonly number[]>): Lib
     for (const partition of partitions) body.writeInt32(partition);
   }
   return ownCall<readonly ReplicaSize[]>('DescribeLogDirs', VERSION, body, (payload) => {
-    const reader = new AnswerReader(payload);
+    const reader = new ResponseReader(payload);
     const throttleMs = 4;
     reader.skip(throttleMs);
     const sizes: ReplicaSize[] = [];

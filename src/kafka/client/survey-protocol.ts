@@ -1,4 +1,4 @@
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
@@ -15,7 +15,7 @@ export function supportedFeaturesCall(clientVersion: string): LibraryCall<Readon
     .writeUVarIntString(clientVersion)
     .writeUVarInt(NO_TAGS);
   return ownCall<ReadonlyMap<string, number>>('ApiVersions', Version.apiVersions, body, (payload) => {
-    const reader = new AnswerReader(payload);
+    const reader = new ResponseReader(payload);
     reader.int16();
     const range = 3 * 2; // key, lowest and highest version
     reader.compactEach(() => {
@@ -26,7 +26,7 @@ export function supportedFeaturesCall(clientVersion: string): LibraryCall<Readon
     const levels = new Map<string, number>();
     reader.tags((tag, bytes) => {
       if (tag !== SUPPORTED_FEATURES) return;
-      const features = new AnswerReader(bytes);
+      const features = new ResponseReader(bytes);
       features.compactEach(() => {
         const name = features.compactString();
         features.int16();
@@ -45,7 +45,7 @@ export function quorumClockCall(): LibraryCall<number | undefined> {
   body.writeUVarInt(2).writeInt32(0).writeUVarInt(NO_TAGS);
   body.writeUVarInt(NO_TAGS).writeUVarInt(NO_TAGS);
   return ownCall('DescribeQuorum', Version.describeQuorum, body, (payload) => {
-    const reader = new AnswerReader(payload);
+    const reader = new ResponseReader(payload);
     reader.tags();
     if (reader.int16() !== 0) return undefined;
     let clock: number | undefined;

@@ -8,12 +8,12 @@ import type { ConnectionConfig } from '../config/connection-config.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
 import { logDirsCall, type ReplicaSize } from './log-dirs-protocol.ts';
-import type { MetadataAnswer } from '../connections/metadata-protocol.ts';
+import type { MetadataResponse } from '../connections/metadata-protocol.ts';
 import { Apis, libraryCall, type Call } from '../protocol/protocol.ts';
 import { backoffOf, retry } from '../connections/retry.ts';
 import { quorumClockCall, supportedFeaturesCall } from './survey-protocol.ts';
 
-/** The bit of each operation (org.apache.kafka.common.acl.AclOperation). */
+/** Bit numbers of the operations (org.apache.kafka.common.acl.AclOperation). */
 const OPERATION_BITS: readonly (readonly [AclOperation, number])[] = [
   ['Read', 3],
   ['Write', 4],
@@ -25,7 +25,7 @@ const OPERATION_BITS: readonly (readonly [AclOperation, number])[] = [
   ['AlterConfigs', 11],
 ];
 
-/** The first level of `metadata.version` that each release knows (org.apache.kafka.server.common.MetadataVersion). */
+/** The lowest `metadata.version` level of each release (org.apache.kafka.server.common.MetadataVersion). */
 const RELEASES: readonly (readonly [level: number, release: string])[] = [
   [30, '4.3'],
   [28, '4.2'],
@@ -39,12 +39,12 @@ const RELEASES: readonly (readonly [level: number, release: string])[] = [
   [8, '3.4'],
   [4, '3.3'],
 ];
-const NOBODY = { memberId: '', groupGenerationId: -1 };
-const NO_PRODUCER = { producerId: -1, producerEpoch: -1 };
+const UNKNOWN_MEMBER = { memberId: '', groupGenerationId: -1 };
+const UNKNOWN_PRODUCER = { producerId: -1, producerEpoch: -1 };
 
 /**
- * Survey of api.ts. Where brokers do not tell a right, they are asked for something that they cannot do, and that they refuse for
- * the right first: the heartbeat of nobody, the end of nobody's transaction.
+ * Brokers do not report authorizations for groups and transactional ids. These are probed with requests that fail in any case, but
+ * whose authorization is checked first: a heartbeat of an unknown member, and the end of an unknown transaction.
  */
 export class KafkaSurvey implements Survey {
   readonly #cluster: Cluster;
@@ -58,7 +58,9 @@ export class KafkaSurvey implements Survey {
 
   async cluster(): Promise<SurveyedCluster> {
     const { clusterId, brokers } = await this.#retry('Reading metadata', () => this.#cluster.metadata([]));
-    const features = await this.#cluster.callAny(supportedFeaturesCall(this.#cluster.config.clientId)).catch(nothing);
+    const features = await this.#cluster
+      .callAny(supportedFeaturesCall(this.#cluster.config.clientId))
+      .catch(ifUnsupported);
     const level = features?.get('metadata.version') ?? 0;
     const release = RELEASES.find(([first]) => level >= first)?.[1];
     return { clusterId: clusterId ?? '', brokers: brokers.length, release };
@@ -67,7 +69,7 @@ export class KafkaSurvey implements Survey {
   async topics(names: readonly string[]): Promise<ReadonlyMap<string, SurveyedTopic>> {
     if (names.length === 0) return new Map();
     const { topicMetadata } = await this.#retry('Reading metadata', () => this.#cluster.metadata(names, false, true));
-    return new Map(topicMetadata.map((each) => [each.topic, surveyed(each)]));
+    return new Map(topicMetadata.map((each) => [each.topic, toSurveyedTopic(each)]));
   }
 
   topicSettings(name: string): Promise<ReadonlyMap<string, string>> {
@@ -80,10 +82,10 @@ export class KafkaSurvey implements Survey {
     const call = logDirsCall(
       new Map(known.map((each) => [each.topic, each.partitionMetadata.map(({ partitionId }) => partitionId)])),
     );
-    const answers = await Promise.all(
-      brokers.map(({ nodeId }) => this.#cluster.callNode(nodeId, 'main', call).catch(nothing)),
+    const responses = await Promise.all(
+      brokers.map(({ nodeId }) => this.#cluster.callNode(nodeId, 'main', call).catch(ifUnsupported)),
     );
-    return sizesOf(answers.flatMap((answer) => answer ?? []));
+    return sizesOf(responses.flatMap((response) => response ?? []));
   }
 
   async creationProblem({ name, partitions, replicationFactor, settings }: NewTopic): Promise<Error | undefined> {
@@ -99,20 +101,20 @@ export class KafkaSurvey implements Survey {
   }
 
   async mayJoin(groupId: string): Promise<boolean> {
-    const code = await this.#answerTo(libraryCall(Apis.heartbeat, { groupId, ...NOBODY }));
+    const code = await this.#errorCodeOf(libraryCall(Apis.heartbeat, { groupId, ...UNKNOWN_MEMBER }));
     return code !== ErrorCode.groupAuthorizationFailed;
   }
 
   async mayTransact(transactionalId: string): Promise<boolean> {
-    const parameters = { transactionalId, ...NO_PRODUCER, transactionResult: false };
-    const code = await this.#answerTo(libraryCall(Apis.endTxn, parameters));
+    const parameters = { transactionalId, ...UNKNOWN_PRODUCER, transactionResult: false };
+    const code = await this.#errorCodeOf(libraryCall(Apis.endTxn, parameters));
     return code !== ErrorCode.transactionalIdAuthorizationFailed;
   }
 
   async clockLeadMs(): Promise<number | undefined> {
-    const askedAt = Date.now();
-    const clock = await this.#cluster.callAny(quorumClockCall()).catch(nothing);
-    return clock === undefined ? undefined : clockLead(clock, askedAt, Date.now());
+    const requestedAt = Date.now();
+    const clock = await this.#cluster.callAny(quorumClockCall()).catch(ifUnsupported);
+    return clock === undefined ? undefined : clockLead(clock, requestedAt, Date.now());
   }
 
   async close(): Promise<void> {
@@ -120,8 +122,8 @@ export class KafkaSurvey implements Survey {
     await Promise.all([this.#cluster.close(), this.#admin.close()]);
   }
 
-  async #answerTo(call: Call<{ readonly errorCode: number }>): Promise<number> {
-    const { errorCode } = await this.#retry('Asking for rights', () => this.#cluster.callAny(call));
+  async #errorCodeOf(call: Call<{ readonly errorCode: number }>): Promise<number> {
+    const { errorCode } = await this.#retry('Checking authorization', () => this.#cluster.callAny(call));
     return errorCode;
   }
 
@@ -131,12 +133,12 @@ export class KafkaSurvey implements Survey {
   }
 }
 
-function surveyed({
+function toSurveyedTopic({
   topic,
   topicErrorCode,
   operations,
   partitionMetadata,
-}: MetadataAnswer['topicMetadata'][number]): SurveyedTopic {
+}: MetadataResponse['topicMetadata'][number]): SurveyedTopic {
   const denied = topicErrorCode === ErrorCode.topicAuthorizationFailed;
   const missing = topicErrorCode === ErrorCode.unknownTopicOrPartition;
   const known: readonly number[] = [ErrorCode.none, ErrorCode.leaderNotAvailable];
@@ -150,7 +152,7 @@ function surveyed({
   };
 }
 
-/** Of the largest replica of each partition, as others may be behind. */
+/** Counts the largest replica of each partition, because others may lag. */
 function sizesOf(replicas: readonly ReplicaSize[]): ReadonlyMap<string, number> {
   const largest = new Map<string, ReplicaSize>();
   for (const replica of replicas) {
@@ -166,7 +168,7 @@ function allowedBy(operations: number): ReadonlySet<AclOperation> {
   return new Set(OPERATION_BITS.flatMap(([name, bit]) => ((operations & (1 << bit)) === 0 ? [] : [name])));
 }
 
-/** An older broker does not know the request. */
-function nothing(): undefined {
+/** Older brokers do not support the request. */
+function ifUnsupported(): undefined {
   return undefined;
 }

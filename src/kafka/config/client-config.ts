@@ -8,7 +8,6 @@ import { tlsOptions } from '../../tls/tls-config.ts';
 const DNS_LOOKUPS = ['use_all_dns_ips', 'resolve_canonical_bootstrap_servers_only'] as const;
 const PROTOCOLS = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const;
 
-/** The properties that every Java client has: where the cluster is, how to enter it, how patient to be. */
 export function connectionConfig(properties: PropertyReader): ConnectionConfig {
   const protocol = properties.choice('security.protocol', PROTOCOLS, 'PLAINTEXT');
   const withTls = protocol.endsWith('SSL');
@@ -20,7 +19,7 @@ export function connectionConfig(properties: PropertyReader): ConnectionConfig {
     'metric.reporters',
     'client.rack',
   );
-  // Without effect, but wrong values are refused as by Java.
+  // These properties have no effect, but invalid values are rejected as by the Java client.
   properties.choice('client.dns.lookup', DNS_LOOKUPS, 'use_all_dns_ips');
   properties.choice('metadata.recovery.strategy', ['REBOOTSTRAP', 'NONE'], 'REBOOTSTRAP');
   properties.choice('metrics.recording.level', ['INFO', 'DEBUG', 'TRACE'], 'INFO');
@@ -47,7 +46,7 @@ export function connectionConfig(properties: PropertyReader): ConnectionConfig {
   };
 }
 
-/** `host:port,[::1]:port`, with an optional `PROTOCOL://` in front of each (org.apache.kafka.clients.ClientUtils). */
+/** Parses `host:port,[::1]:port` with an optional `PROTOCOL://` before each host (org.apache.kafka.clients.ClientUtils). */
 function parseBootstrapServers(text: string): readonly BrokerAddress[] {
   const servers = text.split(',').map((entry) => entry.trim());
   return servers

@@ -7,15 +7,14 @@ export interface BrokerAddress {
   readonly port: number;
 }
 
-/** How to reach and enter a cluster: what every client has in common. */
 export interface ConnectionConfig {
   readonly bootstrapServers: readonly BrokerAddress[];
   readonly clientId: string;
-  /** What the members of groups are called by, where that is not the client id. */
+  /** Client id of group connections, if it differs from `clientId`. */
   readonly memberName?: string;
-  /** `null`: plain text. */
+  /** `null`: plaintext. */
   readonly tls: ConnectionOptions | null;
-  /** A fresh object per connection, as the library writes into it; `null`: no authentication. */
+  /** Creates new options per connection, because kafkajs modifies them; `null`: no authentication. */
   readonly sasl: (() => SaslOptions) | null;
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -24,9 +23,8 @@ export interface ConnectionConfig {
   readonly retryBackoffMs: number;
   readonly retryBackoffMaxMs: number;
   readonly metadataMaxAgeMs: number;
-  /** How long a call of a client may take altogether, retries included (`default.api.timeout.ms`). */
+  /** Limit for one client call including retries (`default.api.timeout.ms`). */
   readonly apiTimeoutMs: number;
-  /** Over which time the client's metrics are computed. */
   readonly metricWindow: MetricWindow;
 }
 

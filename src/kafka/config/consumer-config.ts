@@ -11,19 +11,17 @@ import { lookupTable } from '../../data/lookup-table.ts';
 export interface ConsumerConfig {
   readonly connection: ConnectionConfig;
   readonly groupId: string | undefined;
-  /** `group.instance.id` of a static member; `undefined`: a dynamic one. */
+  /** `group.instance.id`; `undefined` for a dynamic member. */
   readonly instanceId: string | undefined;
-  /** Who divides the partitions: the members among themselves, or the broker (KIP-848). */
+  /** `classic`: the group leader assigns the partitions. `consumer`: the broker does (KIP-848). */
   readonly groupProtocol: 'classic' | 'consumer';
-  /** Of the broker, with `group.protocol=consumer`; `undefined`: its default. */
+  /** The broker's assignor for `group.protocol=consumer`; `undefined`: the broker's default. */
   readonly remoteAssignor: string | undefined;
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
-  /** How long others wait for this member to rejoin: the longest time between two polls. */
+  /** `max.poll.interval.ms`: how long a rebalance waits for this member to rejoin. */
   readonly rebalanceTimeoutMs: number;
-  /** In order of preference. */
   readonly assignors: readonly AssignorName[];
-  /** `client.rack`: where the consumer is. */
   readonly rackId: string | undefined;
   readonly offsetReset: 'earliest' | 'latest' | 'none';
   readonly isolation: 'read_uncommitted' | 'read_committed';
@@ -34,15 +32,13 @@ export interface ConsumerConfig {
   readonly maxFetchWaitMs: number;
   readonly checkCrcs: boolean;
   readonly excludeInternalTopics: boolean;
-  /** Topics that it subscribes to by name are created where the brokers do that. */
   readonly allowAutoCreateTopics: boolean;
-  /** A member of this name is a leftover: it is removed when the group is joined for the first time. */
+  /** Client id of a previous instance of this consumer, whose member is removed from the group before the first join. */
   readonly leftoverName: string | undefined;
-  /** How often a subscription by predicate looks for new topics. */
+  /** Metadata refresh interval for subscriptions by pattern. */
   readonly topicDiscoveryMs: number;
 }
 
-/** The id of a static member (KIP-345). */
 export const INSTANCE_ID = 'group.instance.id';
 const STRATEGY = 'partition.assignment.strategy';
 export const PROTOCOL = 'group.protocol';
@@ -51,12 +47,11 @@ const REMOTE_ASSIGNOR = 'group.remote.assignor';
 const CLASSIC_SETTINGS = ['session.timeout.ms', 'heartbeat.interval.ms', STRATEGY];
 const CLASSES = 'org.apache.kafka.clients.consumer.';
 
-/** Java's default: groups can go over to the cooperative one, member by member (KIP-429). */
+/** Java's default, which allows a rolling upgrade of a group to cooperative rebalancing (KIP-429). */
 const DEFAULT_ASSIGNORS: readonly AssignorName[] = ['range', 'cooperative-sticky'];
 
 const KNOWN_CLASSES = 'RangeAssignor, RoundRobinAssignor, StickyAssignor and CooperativeStickyAssignor of Kafka';
 
-/** By Java's class name, and by the name that the group's protocol has. */
 const ASSIGNORS: Readonly<Record<string, AssignorName>> = lookupTable({
   [`${CLASSES}RangeAssignor`]: 'range',
   range: 'range',
@@ -69,12 +64,13 @@ const ASSIGNORS: Readonly<Record<string, AssignorName>> = lookupTable({
 });
 
 /**
- * A property of our own, set by whoever knows that its client id is in use once at most: a text that nobody else has. Groups know
- * the member by both, so that it is told from those of others with that client id; requests to read keep the client id.
+ * Internal property that identifies the owner of a consumer whose client id is used at most once. Group members use
+ * `<client.id>-<owner>` as their client id, so that a stale member of the same owner can be recognized; all other requests use
+ * `client.id`.
  */
 export const MEMBER_OWNER = 'sluice.group.member.owner';
 
-/** Java's default of five minutes is kept when it is set; unset, a topic that appears is found within half a minute. */
+/** If `metadata.max.age.ms` is not set, new topics are discovered within this time instead of Java's default of five minutes. */
 const DISCOVERY_MS = 30_000;
 
 export function consumerConfig(properties: ClientProperties, logger: Logger): ConsumerConfig {
@@ -123,7 +119,7 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
   return config;
 }
 
-/** Settings of one protocol are refused with the other one (org.apache.kafka.clients.consumer.ConsumerConfig). */
+/** Rejects properties of the other protocol (org.apache.kafka.clients.consumer.ConsumerConfig). */
 function groupProtocol(reader: PropertyReader): ConsumerConfig['groupProtocol'] {
   const text = reader.has(PROTOCOL) ? (reader.text(PROTOCOL) ?? '') : 'classic';
   const protocol = PROTOCOLS.find((candidate) => candidate === text.toLowerCase());
@@ -141,7 +137,7 @@ function groupProtocol(reader: PropertyReader): ConsumerConfig['groupProtocol'] 
 
 const MAX_INSTANCE_ID = 249;
 
-/** As a name of a topic (org.apache.kafka.clients.consumer.internals.ConsumerUtils, Topic#validate). */
+/** The same rules as for topic names apply (org.apache.kafka.clients.consumer.internals.ConsumerUtils, Topic#validate). */
 function instanceId(reader: PropertyReader): string | undefined {
   const id = reader.text(INSTANCE_ID);
   if (id === undefined) {
@@ -162,7 +158,7 @@ function instanceId(reader: PropertyReader): string | undefined {
   });
 }
 
-/** Classes that are not among Kafka's own are refused, as by a Java client that does not find them. */
+/** Only Kafka's own assignors are supported; other class names fail like classes that a Java client does not find. */
 function assignors(reader: PropertyReader): readonly AssignorName[] {
   if (!reader.has(STRATEGY)) return DEFAULT_ASSIGNORS;
   const names = reader.list(STRATEGY);

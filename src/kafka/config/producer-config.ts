@@ -12,17 +12,16 @@ export interface ProducerConfig {
   /** -1: all in-sync replicas. */
   readonly acks: -1 | 0 | 1;
   readonly compression: CompressionType;
-  /** Of a whole request, and so of one record. */
+  /** Maximum size of a request and therefore of a record. */
   readonly maxRequestBytes: number;
-  /** Requests on their way to one broker. */
   readonly maxInFlight: number;
   readonly idempotent: boolean;
   readonly transactionalId: string | null;
-  /** After which the broker aborts a transaction that its producer left open. */
+  /** After this time the coordinator aborts a transaction that its producer left open. */
   readonly transactionTimeoutMs: number;
-  /** From `send` to success or failure, retries included. */
+  /** Limit from `send` to success or failure, including retries. */
   readonly deliveryTimeoutMs: number;
-  /** How long `send` waits for a topic to be known. */
+  /** How long `send` waits for the metadata of a topic. */
   readonly maxBlockMs: number;
 }
 
@@ -72,10 +71,13 @@ export function producerConfig(properties: ClientProperties, logger: Logger): Pr
 }
 
 const MAX_IN_FLIGHT = 'max.in.flight.requests.per.connection';
-/** Brokers remember this many batches of a producer in a partition. */
+/** Brokers keep this many batches per producer and partition to detect duplicates. */
 const IDEMPOTENT_IN_FLIGHT = 5;
 
-/** On by default; other defaults give way to what was asked for, what was asked for twice must fit (ProducerConfig). */
+/**
+ * Idempotence is enabled by default. Other explicit settings disable the default, and contradicting explicit settings are rejected
+ * (ProducerConfig).
+ */
 function readIdempotence(reader: PropertyReader, acks: ProducerConfig['acks'], logger: Logger): boolean {
   const idempotent = reader.boolean('enable.idempotence', true);
   const isExplicit = reader.has('enable.idempotence');

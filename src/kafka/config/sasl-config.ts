@@ -8,7 +8,7 @@ import type { PropertyReader } from '../../config/property-reader.ts';
 
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 
-/** `sasl.mechanism` and its login; a function, as the library writes into the object it is given. */
+/** Parses `sasl.mechanism` and its login. Returns a factory, because kafkajs modifies the options. */
 export function saslOptions(properties: PropertyReader): () => SaslOptions {
   const mechanism = properties.text('sasl.mechanism') ?? 'GSSAPI';
   const known = MECHANISMS.find((candidate) => candidate === mechanism.toUpperCase());
@@ -36,7 +36,7 @@ export function saslOptions(properties: PropertyReader): () => SaslOptions {
   return () => ({ mechanism: known, username, password });
 }
 
-/** `sasl.jaas.config`, else the context `KafkaClient` of the JAAS file that `KAFKA_OPTS` names, as in Java. */
+/** `sasl.jaas.config`, otherwise the context `KafkaClient` of the JAAS file in `KAFKA_OPTS`, as in Java. */
 function login(properties: PropertyReader): JaasConfig {
   const text = properties.text('sasl.jaas.config');
   const file = jaasFileOf(process.env['KAFKA_OPTS']);
@@ -66,16 +66,20 @@ interface ClientCredentials {
 
 type Token = () => Promise<{ value: string }>;
 
-/** Statuses of a token endpoint that refuses the client or its grant (RFC 6749, 5.2); others may pass. */
+/**
+ * Statuses with which a token endpoint rejects the client or its grant (RFC 6749, 5.2). Other statuses are considered transient.
+ */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
 
 const TOKEN_LIFETIME_S = 3600;
 const TOKEN_TIMEOUT_MS = 10_000;
 
-/** `sasl.oauthbearer.*`; options of the login module are their older form. */
+/** `sasl.oauthbearer.*`; the options of the login module are the older form. */
 type GrantProperties = Readonly<Record<'endpoint' | 'clientId' | 'clientSecret' | 'scope', string | undefined>>;
 
-/** By properties, or by the options of the login module: those of Kafka, or those of Strimzi's (`oauth.*`, kafka-oauth's ClientConfig). */
+/**
+ * Configured by properties or by options of the login module, either Kafka's or Strimzi's (`oauth.*`, ClientConfig of kafka-oauth).
+ */
 function bearerToken({ endpoint, ...grant }: GrantProperties, jaas: JaasConfig): Token {
   const { 'oauth.access.token': constant, 'oauth.token.endpoint.uri': uri } = jaas.options;
   if (constant !== undefined) return () => Promise.resolve({ value: constant });
@@ -96,7 +100,7 @@ function bearerToken({ endpoint, ...grant }: GrantProperties, jaas: JaasConfig):
   return clientCredentialsToken(endpoint, { ...requireOptions(jaas, 'clientId', 'clientSecret'), scope });
 }
 
-/** Java's unsecured JWS, for development (OAuthBearerUnsecuredLoginCallbackHandler). */
+/** An unsecured JWS for development (OAuthBearerUnsecuredLoginCallbackHandler). */
 function unsecuredToken(jaas: JaasConfig): Token {
   const { unsecuredLoginStringClaim_sub: subject } = requireOptions(jaas, 'unsecuredLoginStringClaim_sub');
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -107,7 +111,7 @@ function unsecuredToken(jaas: JaasConfig): Token {
   };
 }
 
-/** The client credentials grant (OAuthBearerLoginCallbackHandler); a new token per connection. */
+/** The client credentials grant (OAuthBearerLoginCallbackHandler). Each connection requests a new token. */
 function clientCredentialsToken(endpoint: string, { clientId, clientSecret, scope }: ClientCredentials): Token {
   return async () => {
     const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
@@ -124,11 +128,11 @@ function clientCredentialsToken(endpoint: string, { clientId, clientSecret, scop
       timeoutMs: TOKEN_TIMEOUT_MS,
     });
     if (status < 200 || status > 299) {
-      const message = `The token endpoint ${endpoint} answered with status ${String(status)}`;
+      const message = `The token endpoint ${endpoint} responded with status ${String(status)}`;
       throw REFUSALS.has(status) ? new AuthenticationError('sasl', message) : new Error(message);
     }
     const { access_token: value } = JSON.parse(body.toString()) as { access_token?: string };
-    if (value === undefined) throw new Error(`The answer of the token endpoint ${endpoint} has no access_token`);
+    if (value === undefined) throw new Error(`The response of the token endpoint ${endpoint} has no access_token`);
     return { value };
   };
 }

@@ -9,7 +9,7 @@ import {
   AuthenticationError,
   BrokerUnreachableError,
   ClosedError,
-  DamagedAnswerError,
+  MalformedResponseError,
   DroppedError,
   KafkaError,
 } from '../errors.ts';
@@ -21,19 +21,19 @@ import {
   type LibraryLogger,
   type SocketRequest,
 } from '../library/kafkajs-internals.ts';
-import type { NetworkFigures } from '../metrics/network-figures.ts';
+import type { NetworkMetrics } from '../metrics/network-metrics.ts';
 import { FramedConnection } from './framed-connection.ts';
 import { Apis, libraryCall, unsupportedReason, type Call } from '../protocol/protocol.ts';
 
 /**
- * One TCP connection to one broker, opened at the first call and again after it broke.
+ * One TCP connection to one broker, opened on the first call and reopened after a failure.
  *
- *   idle --call--> opening --handshake done--> open
- *   opening, open --failure--> idle (the next attempt waits out the back-off)
+ *   idle --call--> opening --handshake completed--> open
+ *   opening, open --failure--> idle (the next attempt waits for the back-off)
  *   any --close--> closed
  *
- * A broker works on one request per connection at a time, so whoever sends requests that wait at the broker (fetch,
- * join group) has a connection of its own.
+ * A broker processes the requests of a connection one at a time, so requests that wait at the broker (fetch, join group) use
+ * connections of their own.
  */
 export class BrokerConnection {
   readonly address: BrokerAddress;
@@ -43,7 +43,7 @@ export class BrokerConnection {
   #opening: Promise<OpenConnection> | undefined;
   #open: OpenConnection | undefined;
   #socket: Socket | undefined;
-  /** Given up by this side; what waited on it says nothing about the broker. */
+  /** Connections that this client dropped; failures of their requests do not mean that the broker is unreachable. */
   readonly #dropped = new WeakSet<OpenConnection>();
   readonly #backoff: Backoff;
   #earliestAttemptAt = 0;
@@ -57,7 +57,7 @@ export class BrokerConnection {
     this.#meter = meter;
   }
 
-  /** As metrics name the other side. */
+  /** Node id in metrics. */
   get node(): string {
     return this.#meter?.node ?? '';
   }
@@ -67,30 +67,30 @@ export class BrokerConnection {
   }
 
   /**
-   * Rejects with BrokerUnreachableError when no answer came, with AuthenticationError when the broker refused us, with
-   * DamagedAnswerError when the answer cannot be read.
+   * Rejects with BrokerUnreachableError if the broker did not respond, with AuthenticationError if it rejected this client, and
+   * with MalformedResponseError if the response cannot be parsed.
    */
-  async call<A>(asked: Call<A>): Promise<A> {
+  async call<A>(requested: Call<A>): Promise<A> {
     const open = await this.#ready();
-    const call = typeof asked === 'function' ? asked(open.ranges) : asked;
+    const call = typeof requested === 'function' ? requested(open.ranges) : requested;
     const unsupported = unsupportedReason(call, open.ranges);
     if (unsupported !== undefined) throw new KafkaError(35, unsupported);
-    // The library's own check is a timer of 100 ms per connection. A late answer would block what is sent after it, so
-    // the connection goes with the request.
+    // kafkajs would check timeouts with a 100 ms timer per connection. A late response would block subsequent requests,
+    // so a timeout closes the connection.
     const timeoutMs = Math.max(this.#config.requestTimeoutMs, call.requestTimeout ?? 0);
     const timer = setTimeout(() => {
       this.#discard(open, `Request ${call.request.apiName} timed out after ${String(timeoutMs)} ms`);
     }, timeoutMs);
-    this.#meter?.figures.sent();
+    this.#meter?.metrics.sent();
     const sentAt = performance.now();
     try {
-      const answer = await open.connection.send(call);
+      const response = await open.connection.send(call);
       this.#measure(open, sentAt);
-      return answer;
+      return response;
     } catch (error) {
-      if (error instanceof DamagedAnswerError) throw this.#damaged(open, call, error);
+      if (error instanceof MalformedResponseError) throw this.#damaged(open, call, error);
       if (!isConnectionFailure(error)) throw toError(error);
-      this.#discard(open, 'The connection was given up');
+      this.#discard(open, 'The connection was dropped');
       if (this.#closed) throw new ClosedError(`The connection to ${addressText(this.address)}`);
       const failure = this.#unreachable(error);
       throw this.#dropped.has(open) ? new DroppedError(failure.message, { cause: error }) : failure;
@@ -99,25 +99,25 @@ export class BrokerConnection {
     }
   }
 
-  /** Breaks the connection; requests under way are rejected. The next call opens a new one. */
+  /** Closes the connection and rejects requests in flight. The next call opens a new one. */
   drop(): void {
     if (this.#open === undefined) return;
     this.#dropped.add(this.#open);
-    this.#discard(this.#open, 'The connection was given up');
+    this.#discard(this.#open, 'The connection was dropped');
   }
 
-  /** Resolves when nothing of the connection is left, sockets and timers included. */
+  /** Resolves when sockets and timers are closed. */
   async close(): Promise<void> {
     this.#closed = true;
     const connection = this.#open?.connection;
     const socket = this.#socket;
     this.drop();
     socket?.destroy(new Error('The connection was closed by this client'));
-    // Whoever is opening it ends with the socket.
+    // A pending attempt to connect fails with the socket.
     await this.#opening?.catch(() => undefined);
     await connection?.disconnect();
     if (socket !== undefined && !socket.closed) await new Promise((resolve) => socket.once('close', resolve));
-    // The operating system's handle goes a turn after its event.
+    // The operating system's handle is closed one turn after the event.
     await nextTurn();
   }
 
@@ -146,7 +146,7 @@ export class BrokerConnection {
       this.#socket?.destroy();
       if (this.#closed) throw new ClosedError(`The connection to ${addressText(this.address)}`);
       const refusal = this.#refusal(error);
-      if (refusal instanceof AuthenticationError) this.#meter?.figures.authenticated(false);
+      if (refusal instanceof AuthenticationError) this.#meter?.metrics.authenticated(false);
       throw refusal;
     }
   }
@@ -165,15 +165,19 @@ export class BrokerConnection {
       requestTimeout: requestTimeoutMs,
       enforceRequestTimeout: false,
     });
-    const timer = setTimeout(() => this.#socket?.destroy(new Error('The broker does not answer')), connectTimeoutMs);
+    const timer = setTimeout(
+      () => this.#socket?.destroy(new Error(`The broker did not respond within ${String(connectTimeoutMs)} ms`)),
+      connectTimeoutMs,
+    );
     try {
       await connection.connect();
       const { apiVersions } = await connection.send(libraryCall(Apis.apiVersions, undefined));
       const ranges: ApiRanges = Object.fromEntries(apiVersions.map((range) => [range.apiKey, range]));
       connection.setVersions(ranges);
-      // Without it the answers to authentication have no frame; brokers have it since Kafka 1.0.
+      // Without SaslAuthenticate (Kafka 1.0), responses to authentication have no frame.
       const hasAuthenticate = ranges[apiKeys.SaslAuthenticate ?? -1] !== undefined;
-      if (sasl !== null && !hasAuthenticate) throw new Error('The broker does not take request SaslAuthenticate');
+      if (sasl !== null && !hasAuthenticate)
+        throw new Error('The broker does not support SaslAuthenticate; Kafka 1.0 or later is required');
       connection.setSupportAuthenticationProtocol(hasAuthenticate);
       await connection.authenticate();
       return { connection, ranges, socket: this.#socket, read: 0, written: 0 };
@@ -183,33 +187,33 @@ export class BrokerConnection {
   }
 
   #noteOpened({ socket }: OpenConnection): void {
-    const { figures } = this.#meter ?? {};
-    if (figures === undefined) return;
-    figures.opened();
-    if (this.#config.sasl !== null || this.#config.tls !== null) figures.authenticated(true);
+    const { metrics } = this.#meter ?? {};
+    if (metrics === undefined) return;
+    metrics.opened();
+    if (this.#config.sasl !== null || this.#config.tls !== null) metrics.authenticated(true);
     socket?.once('close', () => {
-      figures.closed();
+      metrics.closed();
     });
   }
 
-  /** Bytes are those since the answer before. */
+  /** Counts the bytes since the previous response. */
   #measure(open: OpenConnection, sentAt: number): void {
     if (this.#meter === undefined || open.socket === undefined) return;
     const { bytesRead, bytesWritten } = open.socket;
-    this.#meter.figures.answered(this.#meter.node, bytesWritten - open.written, bytesRead - open.read, sentAt);
+    this.#meter.metrics.answered(this.#meter.node, bytesWritten - open.written, bytesRead - open.read, sentAt);
     open.read = bytesRead;
     open.written = bytesWritten;
   }
 
-  /** What follows on the connection may be damaged too. */
+  /** Closes the connection, because the bytes after a malformed response cannot be trusted. */
   #damaged(
     open: OpenConnection,
     { request }: Pick<LibraryCall<unknown>, 'request'>,
-    error: DamagedAnswerError,
-  ): DamagedAnswerError {
-    const what = `the answer to ${request.apiName} (version ${String(request.apiVersion)})`;
-    this.#discard(open, `${what} was damaged`);
-    return new DamagedAnswerError(`Broker ${addressText(this.address)}: ${what} is damaged: ${error.message}`, {
+    error: MalformedResponseError,
+  ): MalformedResponseError {
+    const what = `the response to ${request.apiName} (version ${String(request.apiVersion)})`;
+    this.#discard(open, `${what} was malformed`);
+    return new MalformedResponseError(`Broker ${addressText(this.address)}: ${what} is malformed: ${error.message}`, {
       cause: error,
     });
   }
@@ -233,10 +237,10 @@ export class BrokerConnection {
       return new AuthenticationError('sasl', `${where}: ${toError(error).message}`, { cause: error });
     }
     if (typeof code === 'string' && TLS_REFUSAL.test(code)) {
-      const said = withoutOpenssl(toError(error).message.replace(LIBRARY_PREFIX, '').trim());
+      const message = withoutOpenssl(toError(error).message.replace(LIBRARY_PREFIX, '').trim());
       const reason = CERTIFICATE_ALERT.test(code)
-        ? `the broker does not accept the client certificate (${said})`
-        : said;
+        ? `the broker does not accept the client certificate (${message})`
+        : message;
       return new AuthenticationError('ssl', `${where}: TLS handshake failed: ${reason}`, { cause: error });
     }
     return this.#unreachable(error);
@@ -247,30 +251,28 @@ interface OpenConnection {
   readonly connection: LibraryConnection;
   readonly ranges: ApiRanges;
   readonly socket: Socket | undefined;
-  /** Bytes that are counted already. */
+  /** Bytes that the metrics already include. */
   read: number;
   written: number;
 }
 
-/** Where a connection is counted, and as one to which node. */
 export interface ConnectionMeter {
-  readonly figures: NetworkFigures;
+  readonly metrics: NetworkMetrics;
   readonly node: string;
 }
 
 /**
- * How long before its end a SASL session is renewed. The library's 10 s would be more than the whole of a short session
- * (`connections.max.reauth.ms`), and brokers refuse to renew twice within a second.
+ * How long before its expiry a SASL session is renewed. The default of kafkajs (10 s) could exceed a short session
+ * (`connections.max.reauth.ms`), and brokers reject renewals within a second of each other.
  */
 const REAUTHENTICATE_BEFORE_MS = 2000;
 
-/** Certificates that do not verify, and handshakes that the other side refused; not what a broken network gives. */
+/** Errors of certificate verification and rejected handshakes, as opposed to network failures. */
 const TLS_REFUSAL = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|ERR_OSSL/;
 
-/** The certificate of this side is missing, or the other side does not accept it. */
+/** The client certificate is missing or not accepted. */
 const CERTIFICATE_ALERT = /^ERR_SSL_\w+_ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA)$/;
 
-/** Prefix that kafkajs adds to the messages of sockets. */
 const LIBRARY_PREFIX = /^Connection error: /;
 
 const CONNECTION_FAILURES = new Set([
@@ -283,10 +285,10 @@ function isConnectionFailure(error: unknown): boolean {
   return CONNECTION_FAILURES.has((error as { name?: string }).name ?? '');
 }
 
-/** All sockets read into the same memory: what was read has been copied when the callback returns. */
+/** All sockets share one read buffer; the callback copies the bytes before it returns. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024);
 
-function passOn(this: Socket, bytesRead: number): boolean {
+function emitData(this: Socket, bytesRead: number): boolean {
   this.emit('data', READ_BUFFER.subarray(0, bytesRead));
   return true;
 }
@@ -294,8 +296,8 @@ function passOn(this: Socket, bytesRead: number): boolean {
 function openSocket({ host, port, ssl, onConnect }: SocketRequest): Socket {
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
-    : connectPlain({ host, port, onread: { buffer: READ_BUFFER, callback: passOn } }, onConnect);
-  // Requests are written whole; waiting to join them costs up to 40 ms each.
+    : connectPlain({ host, port, onread: { buffer: READ_BUFFER, callback: emitData } }, onConnect);
+  // Each request is written completely, so Nagle's algorithm would only add up to 40 ms of latency.
   socket.setNoDelay(true);
   socket.setKeepAlive(true, 60_000);
   return socket;

@@ -5,55 +5,53 @@ import { addressText, type BrokerAddress, type ConnectionConfig } from '../confi
 import { ErrorCode } from '../error-codes.ts';
 import { BrokerUnreachableError, ClosedError, DroppedError, KafkaError } from '../errors.ts';
 import { type LibraryLogger, libraryLogger } from '../library/kafkajs-internals.ts';
-import type { NetworkFigures } from '../metrics/network-figures.ts';
-import { metadataCall, type MetadataAnswer } from './metadata-protocol.ts';
+import type { NetworkMetrics } from '../metrics/network-metrics.ts';
+import { metadataCall, type MetadataResponse } from './metadata-protocol.ts';
 import { Apis, libraryCall, type Call } from '../protocol/protocol.ts';
 
 /**
- * What a connection is for. Fetch, produce and group requests wait at the broker, which answers a connection's requests
- * one after the other: a metadata request behind a waiting JoinGroup took 2 s, behind a Produce whose replica had died
- * 5 s.
+ * Each purpose has its own connection, because a broker processes the requests of a connection in order: a metadata request was
+ * delayed by 2 s behind a waiting JoinGroup, and by 5 s behind a Produce whose replica had failed.
  */
 export type Purpose = 'main' | 'fetch' | 'produce' | 'group';
 
 const COORDINATORS = { group: 0, transaction: 1 } as const;
-/** Java's id of a coordinator is so much less the broker's. */
-const COORDINATOR_NODE = 2 ** 31 - 1;
+/** As in Java, the node id of a coordinator is this constant minus the broker id. */
+const COORDINATOR_NODE_BASE = 2 ** 31 - 1;
 type CoordinatorKind = keyof typeof COORDINATORS;
 
-/** One cluster as one client sees it: its brokers, a connection per broker and purpose, its coordinators. */
+/** A client's view of a cluster: the brokers, one connection per broker and purpose, and the coordinators. */
 export class Cluster {
   readonly config: ConnectionConfig;
-  /** `undefined`: nothing is counted. */
-  readonly figures: NetworkFigures | undefined;
+  readonly metrics: NetworkMetrics | undefined;
   readonly #logger: Logger;
   readonly #libraryLogger: LibraryLogger;
   readonly #brokers = new Map<number, BrokerAddress>();
   readonly #connections = new Map<string, BrokerConnection>();
   readonly #coordinators = new Map<string, number>();
-  /** Since when a broker has not answered; logged once when it begins and once when it ends. */
+  /** By broker address: since when it has been unreachable. The start and the end of an outage are each logged once. */
   readonly #unreachableSince = new Map<string, number>();
   #closed = false;
 
-  constructor(config: ConnectionConfig, logger: Logger, figures?: NetworkFigures) {
+  constructor(config: ConnectionConfig, logger: Logger, metrics?: NetworkMetrics) {
     this.config = config;
-    this.figures = figures;
+    this.metrics = metrics;
     this.#logger = logger;
     this.#libraryLogger = libraryLogger(logger);
   }
 
-  /** Asks whichever broker answers. Errors of single topics are in the answer. */
+  /** Requests metadata from any broker. Topic errors are part of the response. */
   async metadata(
     topics: readonly string[] | 'all',
     mayCreate = false,
     withOperations = false,
-  ): Promise<MetadataAnswer> {
-    const answer = await this.callAny(metadataCall(topics, mayCreate, withOperations));
-    this.#learnBrokers(answer);
-    return answer;
+  ): Promise<MetadataResponse> {
+    const response = await this.callAny(metadataCall(topics, mayCreate, withOperations));
+    this.#updateBrokers(response);
+    return response;
   }
 
-  /** The first broker that answers: connected ones, then the other known ones, then the bootstrap servers. */
+  /** Tries brokers until one responds: connected ones first, then other known ones, then the bootstrap servers. */
   async callAny<A>(call: Call<A>): Promise<A> {
     let failure: unknown;
     for (const address of this.#candidates()) {
@@ -65,7 +63,7 @@ export class Cluster {
       }
     }
     const names = this.config.bootstrapServers.map(addressText).join(', ');
-    const last = failure === undefined ? '' : `; the last one tried: ${toError(failure).message}`;
+    const last = failure === undefined ? '' : `; last error: ${toError(failure).message}`;
     throw new BrokerUnreachableError(`No broker could be reached (bootstrap.servers: ${names})${last}`, {
       cause: failure,
     });
@@ -82,22 +80,25 @@ export class Cluster {
     return controllerId < 0 ? this.callAny(call) : this.callNode(controllerId, 'main', call);
   }
 
-  /** Sends to the group's coordinator, looking it up first when it is not known. */
+  /** Sends to the group's coordinator, which is looked up if it is unknown. */
   callCoordinator<A>(groupId: string, call: Call<A>): Promise<A> {
     return this.#callCoordinator('group', groupId, 'group', call);
   }
 
-  /** The same for the coordinator of a transactional id. */
   callTransactionCoordinator<A>(transactionalId: string, call: Call<A>): Promise<A> {
     return this.#callCoordinator('transaction', transactionalId, 'main', call);
   }
 
-  /** After `NOT_COORDINATOR` and its like, so that the next call asks anew. */
+  /** Called after errors like NOT_COORDINATOR, so that the next call looks up the coordinator again. */
   forgetCoordinator(id: string, kind: CoordinatorKind = 'group'): void {
-    this.#coordinators.delete(coordinatorKey(kind, id));
+    if (!this.#coordinators.delete(coordinatorKey(kind, id))) return;
+    this.#logger.debug(
+      { [kind === 'group' ? 'group' : 'transactionalId']: id },
+      'The coordinator will be looked up again',
+    );
   }
 
-  /** Ends requests that wait at the group's coordinator (a JoinGroup that must not be waited for any longer). */
+  /** Cancels requests that wait at the group's coordinator, such as a JoinGroup. */
   dropCoordinatorConnection(groupId: string): void {
     const address = this.#brokers.get(this.#coordinators.get(coordinatorKey('group', groupId)) ?? -1);
     if (address !== undefined) this.#connections.get(connectionKey(address, 'group'))?.drop();
@@ -105,7 +106,7 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.figures?.end();
+    this.metrics?.end();
     const connections = [...this.#connections.values()];
     this.#connections.clear();
     await Promise.all(connections.map((connection) => connection.close()));
@@ -128,6 +129,10 @@ export class Cluster {
     if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `${what} ${id}`, errorMessage);
     this.#brokers.set(coordinator.nodeId, { host: coordinator.host, port: coordinator.port });
     this.#coordinators.set(coordinatorKey(kind, id), coordinator.nodeId);
+    this.#logger.debug(
+      { [kind === 'group' ? 'group' : 'transactionalId']: id, node: coordinator.nodeId },
+      'Found the coordinator',
+    );
     return coordinator.nodeId;
   }
 
@@ -154,14 +159,14 @@ export class Cluster {
     if (connection === undefined) {
       const { clientId, memberName = clientId } = this.config;
       const config = purpose === 'group' ? { ...this.config, clientId: memberName } : this.config;
-      const meter = this.figures && { figures: this.figures, node: this.#nodeName(address, purpose) };
+      const meter = this.metrics && { metrics: this.metrics, node: this.#nodeName(address, purpose) };
       connection = new BrokerConnection(address, config, this.#libraryLogger, meter);
       this.#connections.set(key, connection);
     }
     try {
-      const answer = await connection.call(call);
+      const response = await connection.call(call);
       this.#noteReachable(address);
-      return answer;
+      return response;
     } catch (error) {
       const isNews = error instanceof BrokerUnreachableError && !(error instanceof DroppedError);
       if (isNews) this.#noteUnreachable(address, error);
@@ -169,16 +174,18 @@ export class Cluster {
     }
   }
 
-  /** As Java's metrics name nodes: coordinators apart from brokers, and all that bootstrap.servers name as one. */
+  /**
+   * Node names as in Java's metrics, which distinguish coordinators from brokers and have a single name for all bootstrap servers.
+   */
   #nodeName(address: BrokerAddress, purpose: Purpose): string {
     const text = addressText(address);
     for (const [id, known] of this.#brokers) {
-      if (addressText(known) === text) return `node-${String(purpose === 'group' ? COORDINATOR_NODE - id : id)}`;
+      if (addressText(known) === text) return `node-${String(purpose === 'group' ? COORDINATOR_NODE_BASE - id : id)}`;
     }
     return 'node--1';
   }
 
-  #learnBrokers({ brokers }: MetadataAnswer): void {
+  #updateBrokers({ brokers }: MetadataResponse): void {
     if (brokers.length === 0) return;
     this.#brokers.clear();
     for (const { nodeId, host, port } of brokers) this.#brokers.set(nodeId, { host, port });
@@ -186,7 +193,7 @@ export class Cluster {
     for (const [key, connection] of this.#connections) {
       if (current.has(addressText(connection.address))) continue;
       this.#connections.delete(key);
-      this.figures?.forget(connection.node);
+      this.metrics?.forget(connection.node);
       this.#unreachableSince.delete(addressText(connection.address));
       void connection.close();
     }
@@ -196,7 +203,7 @@ export class Cluster {
     const broker = addressText(address);
     if (this.#closed || this.#unreachableSince.has(broker)) return;
     this.#unreachableSince.set(broker, Date.now());
-    this.#logger.warn({ broker, reason: error.message }, 'the broker cannot be reached, trying again until it can');
+    this.#logger.warn({ broker, reason: error.message }, 'Broker is unreachable; reconnecting');
   }
 
   #noteReachable(address: BrokerAddress): void {
@@ -204,7 +211,7 @@ export class Cluster {
     const since = this.#unreachableSince.get(broker);
     if (since === undefined) return;
     this.#unreachableSince.delete(broker);
-    this.#logger.info({ broker, outageMs: Date.now() - since }, 'the broker can be reached again');
+    this.#logger.info({ broker, outageMs: Date.now() - since }, 'Broker is reachable again');
   }
 }
 

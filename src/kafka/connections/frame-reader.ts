@@ -1,14 +1,14 @@
-/** Length of the number before each answer of a broker, which says how many bytes follow. */
+/** Each response is preceded by its size. */
 const SIZE_BYTES = 4;
-/** Every answer has a correlation id. */
-const LEAST_FRAME_BYTES = 4;
+/** The size of the correlation id. */
+const MIN_FRAME_BYTES = 4;
 
-/** What is longer is no answer of a broker: `HTTP` read as a number is 1.2 GB, the alert of a TLS listener 352 MB. */
+/** Larger sizes mean that the peer is not a Kafka broker: `HTTP` read as a size is 1.2 GB, a TLS alert 352 MB. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
 /**
- * Puts the answers of a broker together from what a socket reads. Each becomes one piece of memory of its own length, so that
- * what is pushed may be overwritten afterwards.
+ * Assembles responses from the chunks that a socket reads. Each response is copied into a buffer of its own, so the chunks may be
+ * overwritten.
  */
 export class FrameReader {
   readonly #take: (frame: Buffer) => void;
@@ -17,12 +17,12 @@ export class FrameReader {
   #frame: Buffer | undefined;
   #filled = 0;
 
-  /** `take` gets each answer without its size. */
+  /** `take` is called with each response, without its size. */
   constructor(take: (frame: Buffer) => void) {
     this.#take = take;
   }
 
-  /** @throws Error when this is not what a broker sends; nothing more may be pushed then */
+  /** @throws Error if the size is invalid; `push` must not be called again then */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -48,10 +48,10 @@ export class FrameReader {
 }
 
 function frameOf(bytes: number): Buffer {
-  if (bytes < LEAST_FRAME_BYTES || bytes > MAX_FRAME_BYTES) {
+  if (bytes < MIN_FRAME_BYTES || bytes > MAX_FRAME_BYTES) {
     throw new Error(
-      `An answer of ${String(bytes)} bytes is announced, which no Kafka broker sends. Does the address belong to a Kafka ` +
-        `listener, and does security.protocol fit it?`,
+      `Invalid response size of ${String(bytes)} bytes. Check that the address is a Kafka listener and that security.protocol ` +
+        `matches it.`,
     );
   }
   return Buffer.allocUnsafe(bytes);

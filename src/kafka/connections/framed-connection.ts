@@ -7,19 +7,22 @@ import {
   type RequestQueue,
 } from '../library/kafkajs-internals.ts';
 import { toError } from '../../errors.ts';
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 
 /**
- * The library's connection with a reader of answers of its own: the library's copies an answer twice and keeps every piece
- * that the socket read, 0.2 µs of 3 µs for a record of 400 bytes. Bodies in pieces go out as they are: the library's encoders copy a
- * body three times into memory that is cleared before, as much as a source task does besides. Answers to authentication are read
- * here too, as the library's decoder believes each length: a negative one moves it back, so that it reads the same bytes again for each
- * of up to 2^31 entries of a list.
+ * The connection of kafkajs with its own framing and decoding:
+ *
+ * - kafkajs copies each response twice and keeps every chunk that the socket read; this costs 0.2 µs of 3 µs per record
+ * of 400 bytes.
+ * - Request bodies are written in pieces. The encoders of kafkajs copy a body three times into zeroed memory, which
+ * costs as much as the rest of a source task.
+ * - Responses to authentication are decoded here, because the decoder of kafkajs does not check lengths: a negative
+ * length moves it back, so that it reads the same bytes for up to 2^31 list entries.
  */
 export class FramedConnection extends Connection {
   readonly #frames = new FrameReader((frame) => {
     const correlationId = frame.readInt32BE(0);
-    this.#requireOldest(correlationId);
+    this.#requireOldestInFlight(correlationId);
     this.requestQueue.fulfillRequest({ size: frame.length, correlationId, payload: frame.subarray(4) });
   });
 
@@ -28,12 +31,11 @@ export class FramedConnection extends Connection {
     checkWhenNeeded(this.requestQueue);
   }
 
-  /** As the library's. */
   override async send<A>(call: LibraryCall<A>): Promise<A> {
     const { request, response, requestTimeout = null } = call;
     const { pieces } = request;
     if (pieces === undefined) {
-      const decode = AUTHENTICATION[request.apiName] as LibraryCall<A>['response']['decode'] | undefined;
+      const decode = AUTHENTICATION_DECODERS[request.apiName] as LibraryCall<A>['response']['decode'] | undefined;
       return super.send(decode === undefined ? call : { ...call, response: { ...response, decode } });
     }
     if (!this.isAuthenticated()) await this.authenticate();
@@ -48,21 +50,21 @@ export class FramedConnection extends Connection {
         requestTimeout,
         sendRequest: () => {
           this.socket.cork();
-          this.socket.write(headOf(request, correlationId, this.clientId, pieces));
+          this.socket.write(requestHeader(request, correlationId, this.clientId, pieces));
           for (const piece of pieces) this.socket.write(piece);
           this.socket.uncork();
         },
       });
     });
     if (!expectResponse) return undefined as A;
-    const answer = await response.decode(payload);
-    this.requestQueue.maybeThrottle((answer as { clientSideThrottleTime?: number }).clientSideThrottleTime);
-    return response.parse(answer);
+    const decoded = await response.decode(payload);
+    this.requestQueue.maybeThrottle((decoded as { clientSideThrottleTime?: number }).clientSideThrottleTime);
+    return response.parse(decoded);
   }
 
-  /** Called for all that is read; the bytes may be overwritten afterwards. */
+  /** Called for each chunk; its bytes may be overwritten afterwards. */
   override processData(bytes: Buffer): void {
-    // A socket that was given up may have been read already.
+    // A destroyed socket may still deliver a chunk.
     if (this.socket.destroyed) return;
     try {
       this.#frames.push(bytes);
@@ -71,38 +73,40 @@ export class FramedConnection extends Connection {
     }
   }
 
-  /** Brokers answer in the order of the requests; what comes for another one was damaged on its way. */
-  #requireOldest(correlationId: number): void {
+  /** Brokers respond in the order of the requests, so any other correlation id means that the stream is corrupt. */
+  #requireOldestInFlight(correlationId: number): void {
     const [oldest] = this.requestQueue.inflight;
     if (oldest?.[0] === correlationId) return;
-    const due =
-      oldest === undefined ? 'none was due' : `that of ${String(oldest[0])} (${oldest[1].entry.apiName}) was due`;
-    throw new Error(`The answer with correlation id ${String(correlationId)} came when ${due}`);
+    const expected =
+      oldest === undefined
+        ? 'no response was expected'
+        : `${String(oldest[0])} (${oldest[1].entry.apiName}) was expected`;
+    throw new Error(`Received a response with correlation id ${String(correlationId)}, but ${expected}`);
   }
 }
 
-/** Decoders of the requests that the library makes itself. */
-const AUTHENTICATION: Readonly<Record<string, (payload: Buffer) => unknown>> = {
+/** Decoders of the requests that kafkajs sends itself. */
+const AUTHENTICATION_DECODERS: Readonly<Record<string, (payload: Buffer) => unknown>> = {
   SaslHandshake: (payload) => {
-    const reader = new AnswerReader(payload, 'SaslHandshake');
+    const reader = new ResponseReader(payload, 'SaslHandshake');
     return { errorCode: reader.int16(), enabledMechanisms: reader.list(() => reader.string()) };
   },
   SaslAuthenticate: (payload) => {
-    const reader = new AnswerReader(payload, 'SaslAuthenticate');
+    const reader = new ResponseReader(payload, 'SaslAuthenticate');
     const errorCode = reader.int16();
     const errorMessage = reader.stringOrNull();
-    // The library's mechanisms expect the length in front.
+    // The SASL mechanisms of kafkajs expect the length prefix.
     const authBytes = new Encoder().writeBytes(reader.nullableBytes() ?? null).buffer;
-    // Version 0 has no lifetime.
+    // Version 0 has no session lifetime.
     return { errorCode, errorMessage, authBytes, sessionLifetimeMs: reader.hasMore ? String(reader.int64()) : '0' };
   },
 };
 
 /**
- * kafkajs 2.2.4 keeps a timer of 1 ms running per idle connection (its issues 1556, 1704, 1751): `throttledUntil - now`
- * is negative when nothing is throttled, and the timer's own callback starts the next one. For one consumer and one
- * producer that was 5,500 callbacks a second and 3 % of a core; Node 24 also warns about the negative timeout. The check
- * is needed only while a request waits or the broker throttles us.
+ * kafkajs 2.2.4 keeps a 1 ms timer running per idle connection (its issues 1556, 1704, 1751): `throttledUntil - now` is negative if
+ * nothing is throttled, and the timer's callback starts the next timer. For one consumer and one producer this caused 5,500
+ * callbacks per second and 3 % CPU, and Node 24 warns about the negative timeout. The check is only needed while a request is
+ * pending or the broker throttles this client.
  */
 function checkWhenNeeded(queue: RequestQueue): void {
   const schedule = queue.scheduleCheckPendingRequests.bind(queue);
@@ -111,8 +115,8 @@ function checkWhenNeeded(queue: RequestQueue): void {
   };
 }
 
-/** The length of the request, and its header. */
-function headOf(
+/** The size and the header of the request. */
+function requestHeader(
   { apiKey, apiVersion }: LibraryCall<unknown>['request'],
   correlationId: number,
   clientId: string,

@@ -1,14 +1,14 @@
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 
-export interface MetadataAnswer {
+export interface MetadataResponse {
   readonly clientSideThrottleTime: number;
   readonly brokers: readonly {
     readonly nodeId: number;
     readonly host: string;
     readonly port: number;
-    /** `broker.rack`; '': none. */
+    /** `broker.rack`; empty if not set. */
     readonly rack: string;
   }[];
   readonly clusterId: string | null;
@@ -16,49 +16,51 @@ export interface MetadataAnswer {
   readonly topicMetadata: readonly {
     readonly topicErrorCode: number;
     readonly topic: string;
-    /** As Kafka's tools print it; `undefined` where brokers have none (before Kafka 2.8). */
+    /** Topic id as Kafka's tools print it; `undefined` for brokers before 2.8. */
     readonly topicId: string | undefined;
     readonly isInternal: boolean;
-    /** What the client may do with the topic, a bit for each operation of Kafka's ACLs; `undefined`: not asked for, or not told. */
+    /** Authorized operations as bits by ACL operation; `undefined` if not requested or not reported. */
     readonly operations: number | undefined;
     readonly partitionMetadata: readonly {
       readonly partitionErrorCode: number;
       readonly partitionId: number;
-      /** -1: none. */
+      /** -1 if there is no leader. */
       readonly leader: number;
-      /** -1: not known. */
+      /** -1 if unknown. */
       readonly leaderEpoch: number;
-      /** Brokers that have a replica, or are to have one. */
       readonly replicas: readonly number[];
     }[];
   }[];
-  /** The same for the cluster. */
   readonly clusterOperations: number | undefined;
 }
 
-type Asked = readonly string[] | 'all';
+type RequestedTopics = readonly string[] | 'all';
 
-/** Kafka 2.1: leader epochs. */
+/** Kafka 2.1 added leader epochs. */
 const WITH_EPOCHS = 7;
-/** Kafka 2.8: topic ids; flexible. */
+/** Kafka 2.8 added topic ids; flexible version. */
 const WITH_TOPIC_IDS = 10;
 const NO_TAGS = 0;
 const NO_TOPIC_ID = Buffer.alloc(16);
-const OPERATIONS_NOT_TOLD = -(2 ** 31);
+const NO_OPERATIONS = -(2 ** 31);
 
 /**
- * Metadata of some topics, of all, or of none (brokers alone). Encoded here because the library cannot ask for none and does
- * not know topic ids, and so that topics come into being by being asked for only where `mayCreate` says so and the brokers
- * are set to do it. `withOperations`: brokers from Kafka 2.8 on also tell what the client may do.
+ * Requests metadata of the given topics, of all topics, or of the brokers only (an empty list). Not encoded by kafkajs, which
+ * neither supports the empty list nor topic ids. Topics are created only if `mayCreate` is set and the brokers have
+ * `auto.create.topics.enable`. `withOperations` requests the authorized operations (Kafka 2.8).
  */
-export function metadataCall(topics: Asked, mayCreate = false, withOperations = false): Call<MetadataAnswer> {
+export function metadataCall(
+  topics: RequestedTopics,
+  mayCreate = false,
+  withOperations = false,
+): Call<MetadataResponse> {
   return (ranges) =>
     highestVersion('Metadata', ranges) >= WITH_TOPIC_IDS
       ? flexible(topics, mayCreate, withOperations)
       : plain(topics, mayCreate);
 }
 
-function plain(topics: Asked, mayCreate: boolean): LibraryCall<MetadataAnswer> {
+function plain(topics: RequestedTopics, mayCreate: boolean): LibraryCall<MetadataResponse> {
   const body = new Encoder();
   if (topics === 'all') body.writeInt32(-1);
   else body.writeArray(topics);
@@ -66,7 +68,7 @@ function plain(topics: Asked, mayCreate: boolean): LibraryCall<MetadataAnswer> {
   return ownCall('Metadata', WITH_EPOCHS, body, decodePlain);
 }
 
-function flexible(topics: Asked, mayCreate: boolean, withOperations: boolean): LibraryCall<MetadataAnswer> {
+function flexible(topics: RequestedTopics, mayCreate: boolean, withOperations: boolean): LibraryCall<MetadataResponse> {
   const body = new Encoder().writeUVarInt(NO_TAGS);
   if (topics === 'all') body.writeUVarInt(0);
   else {
@@ -78,8 +80,8 @@ function flexible(topics: Asked, mayCreate: boolean, withOperations: boolean): L
   return ownCall('Metadata', WITH_TOPIC_IDS, body, decodeFlexible);
 }
 
-function decodePlain(payload: Buffer): MetadataAnswer {
-  const reader = new AnswerReader(payload);
+function decodePlain(payload: Buffer): MetadataResponse {
+  const reader = new ResponseReader(payload);
   return decode(reader, {
     list: (read) => reader.list(read),
     string: () => reader.nullableString(),
@@ -89,8 +91,8 @@ function decodePlain(payload: Buffer): MetadataAnswer {
   });
 }
 
-function decodeFlexible(payload: Buffer): MetadataAnswer {
-  const reader = new AnswerReader(payload);
+function decodeFlexible(payload: Buffer): MetadataResponse {
+  const reader = new ResponseReader(payload);
   reader.tags();
   return decode(reader, {
     list: (read) => reader.compactList(read),
@@ -98,7 +100,7 @@ function decodeFlexible(payload: Buffer): MetadataAnswer {
     topicId: () => reader.uuid(),
     operations: () => {
       const operations = reader.int32();
-      return operations === OPERATIONS_NOT_TOLD ? undefined : operations;
+      return operations === NO_OPERATIONS ? undefined : operations;
     },
     end: () => {
       reader.tags();
@@ -106,8 +108,8 @@ function decodeFlexible(payload: Buffer): MetadataAnswer {
   });
 }
 
-/** How the fields are written that differ between the versions. */
-interface Form {
+/** Readers of the fields whose encoding differs between the versions. */
+interface FieldReaders {
   list<T>(read: () => T): T[];
   string(): string;
   topicId(): string | undefined;
@@ -115,35 +117,35 @@ interface Form {
   end(): void;
 }
 
-function decode(reader: AnswerReader, form: Form): MetadataAnswer {
+function decode(reader: ResponseReader, fields: FieldReaders): MetadataResponse {
   const clientSideThrottleTime = reader.int32();
-  const brokers = form.list(() => {
-    const broker = { nodeId: reader.int32(), host: form.string(), port: reader.int32(), rack: form.string() };
-    form.end();
+  const brokers = fields.list(() => {
+    const broker = { nodeId: reader.int32(), host: fields.string(), port: reader.int32(), rack: fields.string() };
+    fields.end();
     return broker;
   });
-  const clusterId = form.string();
+  const clusterId = fields.string();
   const controllerId = reader.int32();
-  const topicMetadata = form.list(() => {
+  const topicMetadata = fields.list(() => {
     const topicErrorCode = reader.int16();
-    const topic = form.string();
-    const topicId = form.topicId();
+    const topic = fields.string();
+    const topicId = fields.topicId();
     const isInternal = reader.boolean();
-    const partitionMetadata = form.list(() => {
+    const partitionMetadata = fields.list(() => {
       const partitionErrorCode = reader.int16();
       const partitionId = reader.int32();
       const leader = reader.int32();
       const leaderEpoch = reader.int32();
-      const replicas = form.list(() => reader.int32());
-      const furtherLists = 2; // replicas in sync, replicas offline
-      for (let left = furtherLists; left > 0; left--) form.list(() => reader.int32());
-      form.end();
+      const replicas = fields.list(() => reader.int32());
+      const skippedLists = 2; // in-sync and offline replicas
+      for (let left = skippedLists; left > 0; left--) fields.list(() => reader.int32());
+      fields.end();
       return { partitionErrorCode, partitionId, leader, leaderEpoch, replicas };
     });
-    const operations = form.operations();
-    form.end();
+    const operations = fields.operations();
+    fields.end();
     return { topicErrorCode, topic, topicId, isInternal, operations, partitionMetadata };
   });
-  const clusterOperations = form.operations();
+  const clusterOperations = fields.operations();
   return { clientSideThrottleTime, brokers, clusterId, controllerId, topicMetadata, clusterOperations };
 }

@@ -6,45 +6,45 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from './cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { KafkaError, isRetriable } from '../errors.ts';
-import type { MetadataAnswer } from './metadata-protocol.ts';
+import type { MetadataResponse } from './metadata-protocol.ts';
 import { backoffOf } from './retry.ts';
 import { Signal } from '../../async/signal.ts';
 
-/** What a client wants to know of: named topics, or all. */
+/** The topics whose metadata a client needs. */
 export interface TopicInterest {
   readonly topics: readonly string[] | 'all';
-  /** How long the answer may be used. */
+  /** Refresh interval. */
   readonly maxAgeMs: number;
-  /** Brokers that create topics on demand create those that are missing. */
+  /** Lets brokers with `auto.create.topics.enable` create missing topics. */
   readonly mayCreate?: boolean;
-  /** Topics that only other members of the group read; errors of these topics do not fail this client. */
+  /** Topics that only other members of the group read; their errors do not fail this client. */
   readonly others?: ReadonlySet<string>;
 }
 
-/** A topic that is waited for is asked about this often. */
+/** Refresh interval while a topic is missing or has no leader. */
 const MISSING_TOPIC_MS = 1500;
-const UNREMARKABLE_MS = 1000;
-/** However often an update is asked for, updates are at least this far apart. */
+const MISSING_GRACE_MS = 1000;
+/** Minimum time between two updates. */
 const MIN_INTERVAL_MS = 100;
-/** An epoch that has gone back is that of a broker which lags behind, unless brokers go on saying so for this long. */
+/** An older leader epoch is ignored as coming from a lagging broker, unless it persists for this long. */
 const EPOCH_WENT_BACK_MS = 5000;
-/** Ids of topics that are gone are kept up to this number. */
-const MAX_OLD_IDS = 1000;
+/** Maximum number of ids of deleted topics to remember. */
+const MAX_DELETED_IDS = 1000;
 
-type TopicAnswer = MetadataAnswer['topicMetadata'][number];
+type TopicResponse = MetadataResponse['topicMetadata'][number];
 
 interface Leader {
-  /** -1: none, just now. */
+  /** -1 if there is currently no leader. */
   readonly node: number;
-  /** -1: not known. */
+  /** -1 if unknown. */
   readonly epoch: number;
-  /** Since when brokers have given an older epoch. */
+  /** Since when brokers have reported an older epoch. */
   readonly behindSince?: number | undefined;
 }
 
 /**
- * Keeps partition counts and leaders of the topics a client is interested in up to date: at their age, soon after
- * `requestUpdate`, and every 1.5 s while a named topic does not exist. Runs in the background from `start` to `stop`.
+ * Keeps metadata of the topics that a client needs up to date: refreshes it after its maximum age, soon after `requestUpdate`, and
+ * every 1.5 s while a named topic does not exist. Runs in the background from `start` to `stop`.
  */
 export class TopicMetadata {
   readonly #cluster: Cluster;
@@ -54,10 +54,10 @@ export class TopicMetadata {
   readonly #wake = new Signal();
   #counts: ReadonlyMap<string, number> = new Map();
   #leaders: ReadonlyMap<string, Leader> = new Map();
-  /** By topic; also of topics that are missing just now. */
+  /** Topic ids by name, including topics that are currently missing. */
   readonly #ids = new Map<string, string>();
-  /** Ids never come back; a broker that gives one again lags behind. */
-  readonly #goneIds = new BoundedMap<string, true>(MAX_OLD_IDS);
+  /** Ids of deleted topics. Ids are never reused, so a broker that reports one of these has stale metadata. */
+  readonly #deletedIds = new BoundedMap<string, true>(MAX_DELETED_IDS);
   /** Since when a topic has been missing, and whether that was logged. */
   readonly #missing = new Map<string, { readonly since: number; logged: boolean }>();
   #internal = new Set<string>();
@@ -73,19 +73,19 @@ export class TopicMetadata {
     this.#logger = logger;
   }
 
-  /** Topics by name that did not exist when the cluster was asked last, although somebody is interested in them. */
+  /** Topics of interest that did not exist at the last update. */
   missingTopics(): readonly string[] {
     return [...this.#missing.keys()];
   }
 
-  /** The error that waiting does not mend (authorization, invalid name) of the last update, once. */
+  /** Returns the non-retriable error of the last update (authorization, invalid name) once. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
     return failure;
   }
 
-  /** False until the first answer. */
+  /** False until the first update. */
   get known(): boolean {
     return this.#updatedAt > 0;
   }
@@ -103,17 +103,17 @@ export class TopicMetadata {
     return node < 0 ? undefined : node;
   }
 
-  /** Grows with each change of leader; -1: not known. */
+  /** Increases with each leader election; -1 if unknown. */
   leaderEpochOf({ topic, partition }: TopicPartition): number {
     return this.#leaders.get(topicPartitionKey(topic, partition))?.epoch ?? -1;
   }
 
-  /** As Kafka's tools print it; another one once the topic has been deleted and created again. `undefined`: not known. */
+  /** Topic id as Kafka's tools print it. It changes if the topic is deleted and recreated; `undefined` if unknown. */
   topicId(topic: string): string | undefined {
     return this.#ids.get(topic);
   }
 
-  /** The topic that has this id now; `undefined`: not known. */
+  /** The topic that currently has this id. */
   topicName(id: string): string | undefined {
     for (const [topic, known] of this.#ids) if (known === id) return topic;
     return undefined;
@@ -128,42 +128,46 @@ export class TopicMetadata {
     this.#wake.notify();
   }
 
-  /** Asks the cluster again soon, whatever the age of what is known. */
+  /** Refreshes the metadata soon, regardless of its age. */
   requestUpdate(): void {
     this.#wake.notify();
   }
 
-  /** Asks the cluster now. With `mayCreate`, brokers that create topics on demand create those that are missing. */
+  /** Refreshes the metadata now. With `mayCreate`, brokers with `auto.create.topics.enable` create missing topics. */
   async update(mayCreate = false): Promise<void> {
     const { topics, mayCreate: mayAlwaysCreate = false, others } = this.#interest();
-    const answer = await this.#cluster.metadata(topics, mayCreate || mayAlwaysCreate);
+    const response = await this.#cluster.metadata(topics, mayCreate || mayAlwaysCreate);
     const counts = new Map<string, number>();
     const leaders = new Map<string, Leader>();
     this.#internal = new Set();
     this.#failure = undefined;
-    for (const found of answer.topicMetadata) {
+    for (const found of response.topicMetadata) {
       const { topic, topicErrorCode, isInternal, partitionMetadata } = found;
-      if (others?.has(topic) !== true) this.#noteTopicError(topic, topicErrorCode);
+      if (others?.has(topic) !== true) this.#handleTopicError(topic, topicErrorCode);
       if (isInternal) this.#internal.add(topic);
-      // An election says nothing about how many partitions there are.
+      // During a leader election the partition count is not reported.
       const known = topicErrorCode === ErrorCode.leaderNotAvailable ? this.#counts.get(topic) : undefined;
       const count = topicErrorCode === ErrorCode.none ? partitionMetadata.length : known;
       if (count !== undefined) counts.set(topic, count);
-      const identity = this.#noteId(found);
+      const identity = this.#compareId(found);
       for (const { partitionId, leader: node, leaderEpoch: epoch } of partitionMetadata) {
         const key = topicPartitionKey(topic, partitionId);
-        const known = identity === 'new' ? undefined : this.#leaders.get(key);
-        leaders.set(key, newest(known, { node, epoch }, identity === 'gone'));
+        const known = identity === 'recreated' ? undefined : this.#leaders.get(key);
+        const leader = newest(known, { node, epoch }, identity === 'stale');
+        leaders.set(key, leader);
+        if (known !== undefined && (leader.node !== known.node || leader.epoch !== known.epoch)) {
+          const fields = { topic, partition: partitionId, leader: leader.node, leaderEpoch: leader.epoch };
+          this.#logger.debug(fields, 'The partition leader changed');
+        }
       }
     }
     this.#leaders = leaders;
     this.#counts = counts;
-    this.#forgetOldIds();
+    this.#evictIds();
     this.#updatedAt = Date.now();
     this.#onUpdate();
   }
 
-  /** Asks the cluster now for the racks of the replicas, per topic and partition. */
   async replicaRacks(
     topics: readonly string[],
   ): Promise<ReadonlyMap<string, ReadonlyMap<number, ReadonlySet<string>>>> {
@@ -179,27 +183,28 @@ export class TopicMetadata {
     );
   }
 
-  /** Whether the answer is about the topic that is known, about a new one of its name, or about one that is gone. */
-  #noteId({ topic, topicId }: TopicAnswer): 'same' | 'new' | 'gone' {
+  /** Compares the topic's id with the known one: the same topic, a recreated one, or stale metadata of a deleted one. */
+  #compareId({ topic, topicId }: TopicResponse): 'same' | 'recreated' | 'stale' {
     if (topicId === undefined) return 'same';
-    if (this.#goneIds.has(topicId)) return 'gone';
+    if (this.#deletedIds.has(topicId)) return 'stale';
     const known = this.#ids.get(topic);
     this.#ids.set(topic, topicId);
     if (known === undefined || known === topicId) return 'same';
-    this.#goneIds.set(known, true);
-    return 'new';
+    this.#deletedIds.set(known, true);
+    this.#logger.debug({ topic, topicId, previousTopicId: known }, 'The topic was recreated');
+    return 'recreated';
   }
 
-  #forgetOldIds(): void {
+  #evictIds(): void {
     for (const topic of this.#ids.keys()) {
-      if (this.#ids.size <= this.#counts.size + MAX_OLD_IDS) break;
+      if (this.#ids.size <= this.#counts.size + MAX_DELETED_IDS) break;
       if (!this.#counts.has(topic)) this.#ids.delete(topic);
     }
   }
 
-  #noteTopicError(topic: string, code: number): void {
+  #handleTopicError(topic: string, code: number): void {
     if (code === ErrorCode.none) {
-      if (this.#missing.get(topic)?.logged === true) this.#logger.info({ topic }, 'the topic exists now');
+      if (this.#missing.get(topic)?.logged === true) this.#logger.info({ topic }, 'Topic exists now');
       this.#missing.delete(topic);
       return;
     }
@@ -208,13 +213,13 @@ export class TopicMetadata {
     if (code === ErrorCode.unknownTopicOrPartition) this.#noteMissing(topic);
   }
 
-  /** One that was created a moment ago is no news. */
+  /** Topics that were created just now may be missing for a moment, which is not logged. */
   #noteMissing(topic: string): void {
     const missing = this.#missing.get(topic) ?? { since: Date.now(), logged: false };
     this.#missing.set(topic, missing);
-    if (missing.logged || Date.now() - missing.since < UNREMARKABLE_MS) return;
+    if (missing.logged || Date.now() - missing.since < MISSING_GRACE_MS) return;
     missing.logged = true;
-    this.#logger.warn({ topic }, 'the topic does not exist, waiting for it');
+    this.#logger.warn({ topic }, 'Topic does not exist; waiting for it');
   }
 
   async #run(): Promise<void> {
@@ -243,11 +248,11 @@ export class TopicMetadata {
     const { topics, maxAgeMs } = this.#interest();
     if (topics === 'all') return maxAgeMs;
     for (const topic of this.#missing.keys()) if (!topics.includes(topic)) this.#missing.delete(topic);
-    const waiting = topics.some((topic) => !this.#counts.has(topic)) || this.#someWithoutLeader();
+    const waiting = topics.some((topic) => !this.#counts.has(topic)) || this.#hasLeaderlessPartition();
     return waiting ? Math.min(maxAgeMs, MISSING_TOPIC_MS) : maxAgeMs;
   }
 
-  #someWithoutLeader(): boolean {
+  #hasLeaderlessPartition(): boolean {
     let partitions = 0;
     for (const count of this.#counts.values()) partitions += count;
     let led = 0;
@@ -256,10 +261,10 @@ export class TopicMetadata {
   }
 }
 
-/** What is to be believed of a partition's leader: epochs do not go back as long as the topic is the same. */
-function newest(known: Leader | undefined, told: Leader, isGone: boolean): Leader {
-  if (isGone) return known ?? { node: -1, epoch: -1 };
-  if (known === undefined || told.epoch < 0 || told.epoch >= known.epoch) return told;
+/** Leader epochs do not decrease while the topic id stays the same, so older epochs are ignored at first. */
+function newest(known: Leader | undefined, reported: Leader, isStale: boolean): Leader {
+  if (isStale) return known ?? { node: -1, epoch: -1 };
+  if (known === undefined || reported.epoch < 0 || reported.epoch >= known.epoch) return reported;
   const behindSince = known.behindSince ?? Date.now();
-  return Date.now() - behindSince < EPOCH_WENT_BACK_MS ? { ...known, behindSince } : told;
+  return Date.now() - behindSince < EPOCH_WENT_BACK_MS ? { ...known, behindSince } : reported;
 }

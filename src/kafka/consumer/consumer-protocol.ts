@@ -1,26 +1,24 @@
 import type { TopicPartition } from '../../data/record.ts';
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { compare } from '../assignors/assignor.ts';
-import { int16, int32, string, topicsOf, writeTopicPartitions } from '../assignors/member-bytes.ts';
+import { int16, int32, string, topicsOf, writeTopicPartitions } from '../assignors/consumer-protocol-fields.ts';
 
 /**
- * The bytes that members of a consumer group exchange (org.apache.kafka.clients.consumer.internals.ConsumerProtocol):
- * 16-bit version, then length-prefixed strings and arrays, big-endian. Later versions append fields, so that every
- * version can be read as an older one; written is version 3, as by Java.
+ * Serialization of subscriptions and assignments of a consumer group
+ * (org.apache.kafka.clients.consumer.internals.ConsumerProtocol): 16-bit version, then length-prefixed strings and arrays,
+ * big-endian. Later versions append fields, so each version can be read as an older one. Version 3 is written, as by Java.
  */
 const VERSION = 3;
 const WITH_OWNED = 1;
 const WITH_GENERATION = 2;
 const WITH_RACK = 3;
 
-/** What a member says of itself when it joins. */
 export interface Subscription {
   readonly topics: readonly string[];
-  /** Of the assignor; `undefined`: none. */
+  /** Data of the assignor. */
   readonly userData: Buffer | undefined;
-  /** What it holds while it joins. */
   readonly owned: readonly TopicPartition[];
-  /** In which it got what it holds; `undefined`: not known. */
+  /** Generation in which `owned` was assigned; `undefined` if unknown. */
   readonly generationId: number | undefined;
   readonly rackId: string | undefined;
 }
@@ -39,7 +37,7 @@ export function encodeSubscription({ topics, userData, owned, generationId, rack
 }
 
 export function decodeSubscription(bytes: Buffer): Subscription & { readonly version: number } {
-  const reader = new AnswerReader(bytes, 'The subscription of a member of the group cannot be read');
+  const reader = new ResponseReader(bytes, 'Cannot parse the subscription of a group member');
   const version = reader.int16();
   const topics = reader.list(() => reader.string());
   const userData = reader.nullableBytes();
@@ -56,20 +54,20 @@ export function decodeSubscription(bytes: Buffer): Subscription & { readonly ver
   };
 }
 
-/** What the leader deals out: version, partitions per topic, user data. */
+/** Layout: version, partitions per topic, user data. */
 export function encodeAssignment(partitions: readonly TopicPartition[]): Buffer {
   return Buffer.concat([int16(VERSION), ...writeTopicPartitions(topicsOf(partitions)), NOTHING]);
 }
 
-/** An empty answer is what a member gets that the leader left out: nothing assigned. */
+/** Members without an assignment receive zero bytes. */
 export function decodeAssignment(bytes: Buffer): readonly TopicPartition[] {
   if (bytes.length === 0) return [];
-  const reader = new AnswerReader(bytes, 'The assignment by the leader of the group cannot be read');
+  const reader = new ResponseReader(bytes, 'Cannot parse the assignment of the group leader');
   reader.int16();
   return readTopicPartitions(reader);
 }
 
-function readTopicPartitions(reader: AnswerReader): readonly TopicPartition[] {
+function readTopicPartitions(reader: ResponseReader): readonly TopicPartition[] {
   return reader
     .list(() => {
       const topic = reader.string();

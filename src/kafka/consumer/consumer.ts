@@ -7,32 +7,33 @@ import type { Logger } from '../../observe/logger.ts';
 import type { ConsumedRecord, Consumer, Handover, PartitionLag, PartitionPosition, RebalanceListener } from '../api.ts';
 import { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
-import { AssignedMembership } from './assigned-membership.ts';
-import { ConsumerMembership } from './consumer-membership.ts';
-import { HeldPartitions } from './held-partitions.ts';
+import { BrokerAssignedMembership } from './broker-assigned-membership.ts';
+import { ClassicMembership } from './classic-membership.ts';
+import { OwnedPartitions } from './owned-partitions.ts';
 import type { Membership, TopicSelection } from './membership.ts';
 import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } from '../errors.ts';
 import { Fetcher } from './fetcher.ts';
-import { leadersOf } from './leaders.ts';
-import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, placeOf, type GroupIdentity } from './offsets.ts';
+import { logEndOffsets } from './log-end-offsets.ts';
+import { commitOffsets, fetchCommitted, logCommit, toPosition, type GroupIdentity } from './offsets.ts';
 import { ownedRecord } from '../records/owned-record.ts';
 import type { RecordBlock } from '../records/record-block.ts';
-import { ConsumerFigures } from '../metrics/consumer-figures.ts';
-import { NetworkFigures } from '../metrics/network-figures.ts';
+import { ConsumerMetrics } from '../metrics/consumer-metrics.ts';
+import { NetworkMetrics } from '../metrics/network-metrics.ts';
 import { backoffOf, retry } from '../connections/retry.ts';
 import { Signal } from '../../async/signal.ts';
 import { StartPositions } from './start-positions.ts';
 import { TopicMetadata, type TopicInterest } from '../connections/topic-metadata.ts';
 
-/** A caller that finds records at every poll must not keep sockets and timers of the process from their turn. */
+/** A caller that receives records from every poll must not starve the event loop. */
 const YIELD_AFTER_MS = 5;
 
 /**
- * The Java consumer's contract (see api.ts): metadata, fetching and group membership go on in the background and raise
- * `#progress`; `poll` looks at what there is, calls the listener, and hands out records.
+ * A consumer with the contract of the Java consumer. Metadata, fetching and heartbeats run in the background and notify
+ * `#progress`; they do not depend on `poll`. Records and rebalance callbacks are delivered by `poll` only. At most
+ * `fetch.max.bytes` are buffered ahead of the caller.
  *
- * One class, because every method of the contract depends on the same state: what is assigned, positioned, fetched, and whether the
- * consumer is closed.
+ * One class, because every method of the contract depends on the same state: assignment, positions, fetched records, and whether
+ * the consumer is closed.
  */
 export class KafkaConsumer implements Consumer {
   readonly #cluster: Cluster;
@@ -42,7 +43,7 @@ export class KafkaConsumer implements Consumer {
   readonly #fetcher: Fetcher;
   readonly #positions: StartPositions;
   readonly #progress = new Signal();
-  readonly #figures: ConsumerFigures;
+  readonly #metrics: ConsumerMetrics;
   #membership: Membership | undefined;
   #assigned: readonly TopicPartition[] = [];
   #positioning: Promise<void> | undefined;
@@ -50,8 +51,7 @@ export class KafkaConsumer implements Consumer {
   #polling: Promise<unknown> | undefined;
   #woken = false;
   #closed = false;
-  /** After the last commit of `close`. */
-  #ended = false;
+  #isFullyClosed = false;
   #yieldedAt = 0;
 
   constructor(config: ConsumerConfig, logger: Logger) {
@@ -61,9 +61,9 @@ export class KafkaConsumer implements Consumer {
     this.#config = config;
     this.#logger = logger;
     const { clientId, metricWindow } = config.connection;
-    const network = new NetworkFigures('consumer', clientId, metricWindow);
-    this.#figures = new ConsumerFigures(metricWindow);
-    network.more = () => this.#figures.sets(network, this.lags(), this.#membership?.figures.values() ?? {});
+    const network = new NetworkMetrics('consumer', clientId, metricWindow);
+    this.#metrics = new ConsumerMetrics(metricWindow);
+    network.more = () => this.#metrics.sets(network, this.lags(), this.#membership?.metrics.values() ?? {});
     this.#cluster = new Cluster(config.connection, logger, network);
     this.#metadata = new TopicMetadata(
       this.#cluster,
@@ -73,7 +73,7 @@ export class KafkaConsumer implements Consumer {
       },
       logger,
     );
-    this.#fetcher = new Fetcher(this.#cluster, this.#metadata, config, notify, logger, this.#figures);
+    this.#fetcher = new Fetcher(this.#cluster, this.#metadata, config, notify, logger, this.#metrics);
     this.#positions = new StartPositions(this.#cluster, this.#metadata, this.#fetcher, config, logger);
   }
 
@@ -81,13 +81,14 @@ export class KafkaConsumer implements Consumer {
     this.#requireUnused();
     const { groupId } = this.#config;
     if (groupId === undefined) throw new ConfigError('To use the group management, set the property group.id');
-    const MembershipOf = this.#config.groupProtocol === 'consumer' ? AssignedMembership : ConsumerMembership;
+    const logger = this.#logger.child({ group: groupId });
+    const MembershipOf = this.#config.groupProtocol === 'consumer' ? BrokerAssignedMembership : ClassicMembership;
     this.#membership = new MembershipOf(
       {
         cluster: this.#cluster,
         metadata: this.#metadata,
         positions: this.#positions,
-        held: new HeldPartitions(this.#metadata, this.#fetcher, this.#positions, listener, this.#logger),
+        ownedPartitions: new OwnedPartitions(this.#metadata, this.#fetcher, this.#positions, listener, logger),
         config: this.#config,
         logger: this.#logger,
         notify: () => {
@@ -102,7 +103,7 @@ export class KafkaConsumer implements Consumer {
   }
 
   assign(partitions: readonly TopicPartition[]): void {
-    if (this.#membership !== undefined) throw new Error('subscribe and assign exclude each other');
+    if (this.#membership !== undefined) throw new Error('subscribe and assign are mutually exclusive');
     this.#assigned = [...partitions];
     this.#fetcher.assign(partitions);
     this.#metadata.start();
@@ -119,13 +120,13 @@ export class KafkaConsumer implements Consumer {
 
   async pollBlocks(timeoutMs: number, maxRecords = Infinity): Promise<readonly RecordBlock[]> {
     if (this.#closed) throw new ClosedError('The consumer');
-    if (this.#polling !== undefined) throw new Error('poll is not to be called while another poll waits');
+    if (this.#polling !== undefined) throw new Error('poll must not be called while another poll is pending');
     const polling = this.#poll(Date.now() + timeoutMs, Math.min(maxRecords, this.#config.maxPollRecords));
     this.#polling = polling;
-    this.#figures.polled();
+    this.#metrics.polled();
     try {
       const blocks = await polling;
-      if (blocks.length > 0) this.#figures.consumed(blocks.reduce((sum, { count }) => sum + count, 0));
+      if (blocks.length > 0) this.#metrics.consumed(blocks.reduce((sum, { count }) => sum + count, 0));
       return blocks;
     } finally {
       this.#polling = undefined;
@@ -163,9 +164,10 @@ export class KafkaConsumer implements Consumer {
   seek({ topic, partition, offset, leaderEpoch, topicId }: PartitionPosition): void {
     const buffer = this.#fetcher.get({ topic, partition });
     if (buffer === undefined) throw new Error(`No current assignment for partition ${topic}-${String(partition)}`);
-    // What was read ahead would come again after the fetch that waits for records behind it.
+    // Keeps the buffer if the position does not change, to avoid fetching the same records again.
     if (buffer.isAt(offset, leaderEpoch, topicId)) return;
-    buffer.positionAt(offset, leaderEpoch, { topicId: topicId ?? this.#metadata.topicId(topic), leaderEpoch: -1 });
+    this.#logger.debug({ topic, partition, offset, leaderEpoch }, 'Seeking to an offset');
+    buffer.seek(offset, leaderEpoch, { topicId: topicId ?? this.#metadata.topicId(topic), leaderEpoch: -1 });
     this.#fetcher.wake();
     this.#progress.notify();
   }
@@ -174,14 +176,14 @@ export class KafkaConsumer implements Consumer {
     const buffer = this.#fetcher.get(position);
     if (buffer === undefined) return position;
     const { topicId } = buffer.identity;
-    return { ...position, topicId, leaderEpoch: buffer.epochs.before(position.offset) };
+    return { ...position, topicId, leaderEpoch: buffer.epochs.epochBefore(position.offset) };
   }
 
   async kept(
     positions: readonly PartitionPosition[],
     signal: AbortSignal = new AbortController().signal,
   ): Promise<readonly PartitionPosition[]> {
-    const stop = (): boolean => this.#ended || signal.aborted;
+    const stop = (): boolean => this.#isFullyClosed || signal.aborted;
     const compare = (): Promise<readonly PartitionPosition[]> => this.#positions.kept(positions);
     const compared = retry('Comparing offsets with the log', backoffOf(this.#cluster), Infinity, compare, stop);
     const aborted = new Promise<never>((_resolve, reject) => {
@@ -218,11 +220,13 @@ export class KafkaConsumer implements Consumer {
     const sentAt = performance.now();
     try {
       await this.#retry('The offset commit', () => {
-        // The epoch of a member goes on while it holds its partitions.
-        return commitOffsets(this.#cluster, identity.isByEpoch === true ? this.#identity() : identity, current);
+        // The member epoch may change while the member owns its partitions.
+        return commitOffsets(this.#cluster, identity.isEpochMember === true ? this.#identity() : identity, current);
       });
-      this.#figures.committed(sentAt);
+      this.#metrics.committed(sentAt);
+      logCommit(this.#logger, identity, current);
     } catch (error) {
+      logCommit(this.#logger, identity, current, toError(error));
       if (error instanceof CommitRefusedError) this.#membership?.onCommitRefused(identity.generationId, error);
       throw error;
     }
@@ -232,11 +236,11 @@ export class KafkaConsumer implements Consumer {
     const { groupId } = this.#config;
     if (groupId === undefined) return Promise.reject(new ConfigError('Committed offsets need the property group.id'));
     return this.#retry('Reading committed offsets', async () =>
-      (await fetchCommitted(this.#cluster, groupId, partitions)).map(placeOf),
+      (await fetchCommitted(this.#cluster, groupId, partitions)).map(toPosition),
     );
   }
 
-  /** With `isolation` in place of its own; read_uncommitted: after records of transactions that are still open. */
+  /** `isolation` overrides `isolation.level`; with read_uncommitted, the end is after the records of open transactions. */
   endOffsets(
     partitions: readonly TopicPartition[],
     isolation = this.#config.isolation,
@@ -244,8 +248,7 @@ export class KafkaConsumer implements Consumer {
     return this.#retry('Reading end offsets', async () => {
       const readCommitted = isolation === 'read_committed';
       try {
-        const leaders = await leadersOf(partitions, this.#metadata, this.#cluster);
-        return (await listOffsets(this.#cluster, leaders, partitions, OffsetTime.latest, readCommitted)).map(placeOf);
+        return (await logEndOffsets(partitions, this.#metadata, this.#cluster, readCommitted)).map(toPosition);
       } catch (error) {
         this.#metadata.requestUpdate();
         throw error;
@@ -276,15 +279,12 @@ export class KafkaConsumer implements Consumer {
     this.#closed = true;
     this.wakeup();
     this.#fetcher.stop();
-    if (this.#polling !== undefined)
-      await within(
-        this.#polling.catch(() => undefined),
-        timeoutMs,
-      );
+    const polled = this.#polling?.catch(() => undefined);
+    if (polled !== undefined) await within(polled, timeoutMs);
     try {
       if (this.#membership !== undefined) await end(this.#membership, Math.max(0, deadline - Date.now()));
     } finally {
-      this.#ended = true;
+      this.#isFullyClosed = true;
       this.#metadata.stop();
       await this.#cluster.close();
     }
@@ -299,7 +299,7 @@ export class KafkaConsumer implements Consumer {
       this.#throwFailures();
       const mayTake = this.#membership?.announced ?? true;
       if (mayTake && this.#fetcher.take(blocks, maxRecords)) break;
-      this.#findPositions();
+      this.#updatePositions();
       const remainingMs = deadline - Date.now();
       if (remainingMs <= 0) break;
       await this.#progress.wait(remainingMs);
@@ -322,12 +322,12 @@ export class KafkaConsumer implements Consumer {
     if (failure !== undefined) throw failure;
   }
 
-  /** In the background, one attempt after the other; what a joining member needs, it finds itself. */
-  #findPositions(): void {
+  /** Determines positions in the background. A joining member determines its positions itself. */
+  #updatePositions(): void {
     const isElsewhere = this.#membership?.findsPositions === true;
     if (isElsewhere || this.#positioning !== undefined || !this.#needsPositions() || !this.#metadata.known) return;
     const backoffMs = this.#config.connection.retryBackoffMs;
-    this.#positioning = this.#settlePositions()
+    this.#positioning = this.#updatePositionsOnce()
       .catch(async (error: unknown) => {
         if (isRetriable(error)) await idle(backoffMs);
         else if (!(error instanceof ClosedError)) this.#positioningFailure = toError(error);
@@ -339,20 +339,21 @@ export class KafkaConsumer implements Consumer {
   }
 
   #needsPositions(): boolean {
-    return this.#positions.needed || this.#positions.inDoubt || this.#positions.diverged !== undefined;
+    return this.#positions.needed || this.#positions.needsValidation || this.#positions.diverged !== undefined;
   }
 
-  /** One attempt. What a group has stored is dealt with as after any other rebalance: by its members' positions. */
-  async #settlePositions(): Promise<void> {
-    const { needed, inDoubt } = this.#positions;
+  /** One attempt. In a group, diverged positions are reset by a rebalance, because the committed offsets are affected too. */
+  async #updatePositionsOnce(): Promise<void> {
+    const { needed, needsValidation } = this.#positions;
     if (needed) await this.#positions.resolve(this.#membership === undefined);
-    else if (inDoubt) await this.#positions.settleDoubts();
-    if (this.#membership === undefined) await this.#positions.moveDiverged();
+    else if (needsValidation) await this.#positions.validate();
+    if (this.#membership === undefined) await this.#positions.resetDiverged();
     else if (this.#positions.diverged !== undefined) this.#membership.onDiverged(this.#positions.diverged);
-    if (this.#positions.inDoubt) throw new BrokerUnreachableError('Some leaders have not answered for their epochs');
+    if (this.#positions.needsValidation)
+      throw new BrokerUnreachableError('The positions of some partitions have not been validated yet');
   }
 
-  /** An offset of a topic that is gone must not be taken for one of the topic of its name. */
+  /** An offset of a deleted topic must not be committed for the recreated one. */
   #isOfItsTopic({ topic, topicId }: PartitionPosition): boolean {
     const current = this.#metadata.topicId(topic);
     return topicId === undefined || current === undefined || topicId === current;
@@ -382,18 +383,18 @@ export class KafkaConsumer implements Consumer {
       const buffer = this.#fetcher.get(partition);
       if (buffer === undefined) continue;
       buffer.paused = paused;
-      if (paused) buffer.packUp();
+      if (paused) buffer.freeDecompressed();
     }
   }
 
   #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
     const { apiTimeoutMs } = this.#config.connection;
-    return retry(what, backoffOf(this.#cluster), apiTimeoutMs, action, () => this.#ended);
+    return retry(what, backoffOf(this.#cluster), apiTimeoutMs, action, () => this.#isFullyClosed);
   }
 
   #requireUnused(): void {
     if (this.#membership !== undefined || this.#assigned.length > 0) {
-      throw new Error('The consumer has a subscription or an assignment already');
+      throw new Error('The consumer already has a subscription or an assignment');
     }
   }
 }

@@ -1,26 +1,25 @@
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall, type LibraryEncoder } from '../library/kafkajs-internals.ts';
 import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 import type { AbortedTransaction } from '../records/record-set.ts';
 
 /**
- * Fetch, encoded and decoded here: the library decodes every record at once into objects with text offsets and loses the order
- * of headers, at 6 to 9 µs a record; here the record sets stay bytes until they are read. Kafka 3.1 and later are asked by the
- * ids of topics, so that what a position says is never taken for one in another topic of the same name.
+ * Not decoded by kafkajs, which eagerly decodes every record into an object with string offsets and loses the order of headers, at
+ * 6 to 9 µs per record. Here record sets stay bytes until they are read. Kafka 3.1 and later receive topic ids, so a position is
+ * never applied to a recreated topic of the same name.
  */
 const BY_NAME = 11;
-/** Flexible (KIP-482), and topics by their ids (KIP-516). */
+/** Flexible version (KIP-482) with topic ids (KIP-516). */
 const BY_ID = 13;
 
 export interface FetchPosition {
   readonly partition: number;
   readonly fetchOffset: number;
-  /** The epoch in which the position is known to be one of the leader's log; -1: not known. */
+  /** Leader epoch for which the position was validated; -1 if unknown. */
   readonly leaderEpoch: number;
 }
 
 export interface FetchedTopic {
-  /** `undefined`: not known. */
   readonly id: string | undefined;
   readonly positions: readonly FetchPosition[];
 }
@@ -31,9 +30,9 @@ export interface FetchParameters {
   readonly maxBytes: number;
   readonly maxPartitionBytes: number;
   readonly readCommitted: boolean;
-  /** `client.rack`; '': none. */
+  /** `client.rack`; empty if not set. */
   readonly rackId: string;
-  /** The broker fills the answer in this order, so the caller rotates it. */
+  /** The broker fills the response in this order, so the caller rotates it. */
   readonly topics: ReadonlyMap<string, FetchedTopic>;
 }
 
@@ -41,24 +40,24 @@ export interface FetchedPartition {
   readonly topic: string;
   readonly partition: number;
   readonly errorCode: number;
-  /** -1 with an error. */
+  /** -1 on error. */
   readonly highWatermark: number;
-  /** Of the first transaction that is open; -1 with an error. */
+  /** First offset of the oldest open transaction; -1 on error. */
   readonly lastStableOffset: number;
   readonly aborted: readonly AbortedTransaction[];
-  /** The broker that is to be asked in place of the leader (KIP-392); -1: none. */
+  /** Replica to read from instead of the leader (KIP-392); -1 for the leader. */
   readonly preferredReplica: number;
-  /** A view of the whole answer's bytes. */
+  /** A view of the whole response. */
   readonly records: Buffer;
 }
 
-interface FetchAnswer {
+interface FetchResponse {
   readonly clientSideThrottleTime: number;
   readonly errorCode: number;
   readonly partitions: readonly FetchedPartition[];
 }
 
-/** Beyond what the broker waits by design. */
+/** Added to `fetch.max.wait.ms` for the request timeout. */
 const NETWORK_MS = 10_000;
 const CONSUMER = -1;
 const NO_SESSION = { id: 0, epoch: -1 };
@@ -66,13 +65,13 @@ const NO_FETCHED_EPOCH = -1;
 const NO_LOG_START = -1;
 const NO_TAGS = 0;
 
-export function fetchCall(parameters: FetchParameters): Call<FetchAnswer> {
+export function fetchCall(parameters: FetchParameters): Call<FetchResponse> {
   const hasIds = [...parameters.topics.values()].every(({ id }) => id !== undefined);
   return (ranges) =>
     hasIds && highestVersion('Fetch', ranges) >= BY_ID ? callById(parameters) : callByName(parameters);
 }
 
-function callByName(parameters: FetchParameters): LibraryCall<FetchAnswer> {
+function callByName(parameters: FetchParameters): LibraryCall<FetchResponse> {
   const body = writeLimits(new Encoder(), parameters).writeInt32(parameters.topics.size);
   for (const [topic, { positions }] of parameters.topics) {
     body.writeString(topic).writeInt32(positions.length);
@@ -86,7 +85,7 @@ function callByName(parameters: FetchParameters): LibraryCall<FetchAnswer> {
   return ownCall('Fetch', BY_NAME, body, decodeFetch, { requestTimeoutMs: parameters.maxWaitMs + NETWORK_MS });
 }
 
-function callById(parameters: FetchParameters): LibraryCall<FetchAnswer> {
+function callById(parameters: FetchParameters): LibraryCall<FetchResponse> {
   const names = new Map<string | undefined, string>();
   const body = writeLimits(new Encoder().writeUVarInt(NO_TAGS), parameters).writeUVarInt(parameters.topics.size + 1);
   for (const [topic, { id = '', positions }] of parameters.topics) {
@@ -100,7 +99,7 @@ function callById(parameters: FetchParameters): LibraryCall<FetchAnswer> {
   }
   const noForgottenTopics = 1;
   body.writeUVarInt(noForgottenTopics).writeUVarIntString(parameters.rackId).writeUVarInt(NO_TAGS);
-  const decode = (payload: Buffer): FetchAnswer => decodeFetchById(payload, names);
+  const decode = (payload: Buffer): FetchResponse => decodeFetchById(payload, names);
   return ownCall('Fetch', BY_ID, body, decode, { requestTimeoutMs: parameters.maxWaitMs + NETWORK_MS });
 }
 
@@ -115,9 +114,11 @@ function writeLimits(body: LibraryEncoder, parameters: FetchParameters): Library
     .writeInt32(NO_SESSION.epoch);
 }
 
-/** throttle, error, session, then per topic and partition: header, aborted transactions, preferred replica, records. */
-function decodeFetch(payload: Buffer): FetchAnswer {
-  const reader = new AnswerReader(payload);
+/**
+ * Layout: throttle time, error, session, then per topic and partition: header, aborted transactions, preferred replica, records.
+ */
+function decodeFetch(payload: Buffer): FetchResponse {
+  const reader = new ResponseReader(payload);
   const clientSideThrottleTime = reader.int32();
   const errorCode = reader.int16();
   reader.skip(SESSION_BYTES);
@@ -136,9 +137,9 @@ function decodeFetch(payload: Buffer): FetchAnswer {
   return { clientSideThrottleTime, errorCode, partitions };
 }
 
-/** The same in its flexible form. Topics that were not asked for are passed over. */
-function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined, string>): FetchAnswer {
-  const reader = new AnswerReader(payload);
+/** Flexible version. Ignores topics that were not requested. */
+function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined, string>): FetchResponse {
+  const reader = new ResponseReader(payload);
   reader.tags();
   const clientSideThrottleTime = reader.int32();
   const errorCode = reader.int16();
@@ -167,7 +168,9 @@ function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined,
 const SESSION_BYTES = 4;
 const LOG_START_BYTES = 8;
 
-function readHead(reader: AnswerReader): Omit<FetchedPartition, 'topic' | 'aborted' | 'preferredReplica' | 'records'> {
+function readHead(
+  reader: ResponseReader,
+): Omit<FetchedPartition, 'topic' | 'aborted' | 'preferredReplica' | 'records'> {
   const head = {
     partition: reader.int32(),
     errorCode: reader.int16(),

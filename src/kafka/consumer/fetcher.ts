@@ -4,12 +4,12 @@ import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
-import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
+import { ErrorCode, LEADER_MOVED, describeErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from '../errors.ts';
-import { EndWatch } from './end-watch.ts';
+import { LogEndPoller } from './log-end-poller.ts';
 import { fetchCall, type FetchedPartition, type FetchedTopic, type FetchPosition } from './fetch-protocol.ts';
 import { NearestReplicas } from './nearest-replicas.ts';
-import { ConsumerFigures } from '../metrics/consumer-figures.ts';
+import { ConsumerMetrics } from '../metrics/consumer-metrics.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { unpackedLimit } from '../records/unpacked-limit.ts';
@@ -17,31 +17,35 @@ import { backoffOf } from '../connections/retry.ts';
 import { Signal } from '../../async/signal.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
-/** While some partitions wait for the caller to take records, the others are not waited for this long at most. */
+/** Maximum wait of a fetch while other partitions of the broker are excluded because their buffers are full. */
 const SHORT_WAIT_MS = 25;
-/** Bytes of unpacked batches after which `take` returns, even if it has fewer records than the caller wants. */
+/** Limit of decompressed bytes per call of `take`, which may then return fewer records than requested. */
 const MAX_TAKEN_BYTES = 16 * 1024 * 1024;
-/** What waits for a slow reader keeps at most so many times its bytes in memory; a part that is smaller is copied. */
-const MOST_KEPT = 4;
+/**
+ * A partition's part of a response is copied if it is smaller than this fraction, so that a slow partition does not retain the
+ * whole response.
+ */
+const COPY_FRACTION = 4;
 
 /**
- * Reads ahead of the caller: one loop per leader, or replica in the caller's rack, asks for the partitions that are positioned, not paused and not full,
- * and puts the answers, still packed, into the partitions' buffers. `take` unpacks what the caller asks for.
+ * Fetches ahead of the caller. One loop per broker (leader, or replica in the client's rack) requests the partitions that are
+ * positioned, not paused and not full, and adds the compressed batches to their buffers. `take` decompresses what the caller needs.
  *
- * One class, because loops and callers share the buffers, and an answer is judged by the positions at the time when it arrives.
+ * One class, because loops and callers share the buffers, and a response is checked against the positions at the time of its
+ * arrival.
  */
 export class Fetcher {
   readonly #cluster: Cluster;
   readonly #metadata: TopicMetadata;
   readonly #config: ConsumerConfig;
   readonly #logger: Logger;
-  /** Records, a needed reset or a failure are there to be seen. */
+  /** Called when there are records, a required reset or a failure. */
   readonly #onProgress: () => void;
-  readonly #figures: ConsumerFigures;
+  readonly #metrics: ConsumerMetrics;
   #partitions = new Map<string, PartitionBuffer>();
   readonly #loops = new Map<number, Signal>();
   readonly #nearest: NearestReplicas;
-  readonly #ends: EndWatch;
+  readonly #ends: LogEndPoller;
   #failure: Error | undefined;
   #stopped = false;
 
@@ -51,16 +55,16 @@ export class Fetcher {
     config: ConsumerConfig,
     onProgress: () => void,
     logger: Logger,
-    figures = new ConsumerFigures(config.connection.metricWindow),
+    metrics = new ConsumerMetrics(config.connection.metricWindow),
   ) {
     this.#cluster = cluster;
     this.#metadata = metadata;
     this.#config = config;
     this.#onProgress = onProgress;
-    this.#figures = figures;
+    this.#metrics = metrics;
     this.#logger = logger;
     this.#nearest = new NearestReplicas(config.connection.metadataMaxAgeMs);
-    this.#ends = new EndWatch(cluster, metadata, () => this.#partitions.values(), logger);
+    this.#ends = new LogEndPoller(cluster, metadata, () => this.#partitions.values(), logger);
   }
 
   get partitions(): Iterable<PartitionBuffer> {
@@ -71,7 +75,7 @@ export class Fetcher {
     return this.#partitions.get(topicPartitionKey(partition.topic, partition.partition));
   }
 
-  /** Replaces the assignment. Buffers of partitions that stay are kept. */
+  /** Replaces the assignment. Partitions that stay keep their buffers. */
   assign(partitions: readonly TopicPartition[]): void {
     const next = new Map<string, PartitionBuffer>();
     for (const { topic, partition } of partitions) {
@@ -84,18 +88,18 @@ export class Fetcher {
     this.wake();
   }
 
-  /** A partition whose reader has not been told of it is read, but not handed out. */
+  /** A withheld partition is fetched but not returned, because it is not announced to the listener yet. */
   withhold(partition: TopicPartition, withheld: boolean): void {
     const buffer = this.get(partition);
     if (buffer !== undefined) buffer.withheld = withheld;
   }
 
-  /** After positions, pauses, leaders or buffers changed. */
+  /** Called after positions, pauses, leaders or buffers changed. */
   wake(): void {
     if (this.#stopped) return;
     for (const partition of this.#partitions.values()) {
       const topicId = this.#metadata.topicId(partition.topic);
-      partition.leaderIs({ topicId, leaderEpoch: this.#metadata.leaderEpochOf(partition) });
+      partition.updateLeader({ topicId, leaderEpoch: this.#metadata.leaderEpochOf(partition) });
       const node = this.#nodeOf(partition);
       if (node !== undefined && !this.#loops.has(node)) this.#startLoop(node);
     }
@@ -103,9 +107,9 @@ export class Fetcher {
   }
 
   /**
-   * Appends blocks of up to `max` records in all, in offset order per partition; a partition's turn lasts one answer of the
-   * broker. Stops early once batches of `MAX_TAKEN_BYTES` have been opened, because small messages may unpack to large ones.
-   * True when positions moved, also past records that are not returned (aborted, transaction markers).
+   * Appends blocks with a total of up to `max` records, in offset order per partition; a partition's turn lasts one fetch response.
+   * Stops early after decompressing `MAX_TAKEN_BYTES`, because small batches may decompress to large ones. Returns true if
+   * positions advanced, also past records that are not returned (aborted records, transaction markers).
    */
   take(into: RecordBlock[], max: number): boolean {
     let moved = false;
@@ -125,25 +129,25 @@ export class Fetcher {
         if (finished) this.#moveToEnd(buffer);
       }
     } catch (error) {
-      // What was read before the damage is still good; the failure is for the next poll.
+      // The records before the corrupt one are returned; the next poll throws.
       this.#failure = toError(error);
     }
     if (moved) for (const signal of this.#loops.values()) signal.notify();
     return moved;
   }
 
-  /** What is damaged is fetched again after the failure, from the offset where the damage is, and others have their turn. */
+  /** After a failure, the records are fetched again from the corrupt offset, and other partitions get their turn. */
   #takeFrom(buffer: PartitionBuffer, max: number): ReturnType<PartitionBuffer['take']> {
     try {
       return buffer.take(max);
     } catch (error) {
-      buffer.readAgain();
+      buffer.refetch();
       this.#moveToEnd(buffer);
       throw error;
     }
   }
 
-  /** The failure since the last call; fetching goes on, so that a mended cause needs no new consumer. */
+  /** Returns the failure since the last call. Fetching continues, so the consumer recovers once the cause is fixed. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -164,14 +168,14 @@ export class Fetcher {
     return undefined;
   }
 
-  /** Who had a turn comes last next time, in the requests as in `take`. */
+  /** Rotates the order of partitions, for requests and for `take`. */
   #moveToEnd(partition: PartitionBuffer): void {
     const key = topicPartitionKey(partition.topic, partition.partition);
     this.#partitions.delete(key);
     this.#partitions.set(key, partition);
   }
 
-  /** The broker to read from; `undefined`: none just now. */
+  /** The broker to fetch from; `undefined` while there is no leader. */
   #nodeOf(partition: TopicPartition): number | undefined {
     const leader = this.#metadata.leaderOf(partition);
     return leader === undefined ? undefined : this.#nearest.nodeOf(partition, leader);
@@ -180,20 +184,21 @@ export class Fetcher {
   #startLoop(node: number): void {
     const signal = new Signal();
     this.#loops.set(node, signal);
+    this.#logger.debug({ node }, 'Started fetching from a broker');
     this.#fetchFrom(node, signal).catch((error: unknown) => {
       this.#loops.delete(node);
-      this.#noteFailure(error);
+      this.#handleFailure(error);
     });
   }
 
   async #fetchFrom(node: number, signal: Signal): Promise<void> {
     const backoff = backoffOf(this.#cluster);
     for (;;) {
-      const there = this.#readFrom(node);
-      if (there.length === 0 || this.#stopped) break;
-      const ready = this.#failure === undefined ? there.filter((buffer) => this.#isReady(buffer)) : [];
-      const freeBytes = this.#freeBytes(there);
-      const wanted = ready.filter((buffer) => this.#hasRoom(buffer, freeBytes));
+      const local = this.#readFrom(node);
+      if (local.length === 0 || this.#stopped) break;
+      const ready = this.#failure === undefined ? local.filter((buffer) => this.#isReady(buffer)) : [];
+      const freeBytes = this.#freeBytes(local);
+      const wanted = ready.filter((buffer) => this.#hasCapacity(buffer, freeBytes));
       if (wanted.length === 0) {
         await signal.wait();
         continue;
@@ -204,35 +209,39 @@ export class Fetcher {
       else if (!this.#stopped) await idle(backoff.nextMs());
     }
     this.#loops.delete(node);
+    this.#logger.debug({ node }, 'Stopped fetching from a broker');
   }
 
-  /** What is read from this broker; others get loops of their own when they have moved. */
+  /** The partitions to fetch from this broker. Starts loops for partitions that moved to other brokers. */
   #readFrom(node: number): readonly PartitionBuffer[] {
-    const there: PartitionBuffer[] = [];
+    const local: PartitionBuffer[] = [];
     for (const buffer of this.#partitions.values()) {
       const from = this.#nodeOf(buffer);
-      if (from === node) there.push(buffer);
+      if (from === node) local.push(buffer);
       else if (from !== undefined && !this.#stopped && !this.#loops.has(from)) this.#startLoop(from);
     }
-    return there;
+    return local;
   }
 
   #isReady(buffer: PartitionBuffer): boolean {
     return !buffer.paused && buffer.fetchOffset !== undefined;
   }
 
-  #hasRoom(buffer: PartitionBuffer, freeBytes: number): boolean {
+  #hasCapacity(buffer: PartitionBuffer, freeBytes: number): boolean {
     return !buffer.hasBuffered || (buffer.bufferedBytes < this.#config.maxPartitionBytes && freeBytes > 0);
   }
 
-  /** Each broker has its share. Paused partitions keep their buffers, and must not keep the others from being read. */
-  #freeBytes(there: readonly PartitionBuffer[]): number {
+  /**
+   * Each broker has an equal share of `fetch.max.bytes`. Buffers of paused partitions are not counted, so that they do not block
+   * the others.
+   */
+  #freeBytes(local: readonly PartitionBuffer[]): number {
     let usedBytes = 0;
-    for (const buffer of there) if (!buffer.paused) usedBytes += buffer.bufferedBytes;
+    for (const buffer of local) if (!buffer.paused) usedBytes += buffer.bufferedBytes;
     return Math.floor(this.#config.maxFetchBytes / Math.max(1, this.#loops.size)) - usedBytes;
   }
 
-  /** False when there is reason to wait before the next attempt. */
+  /** Returns false if the next attempt has to back off. */
   async #fetchOnce(
     node: number,
     wanted: readonly PartitionBuffer[],
@@ -241,9 +250,9 @@ export class Fetcher {
   ): Promise<boolean> {
     const { maxFetchWaitMs, minFetchBytes, maxPartitionBytes, isolation } = this.#config;
     const topics = new Map<string, FetchedTopic & { positions: FetchPosition[] }>();
-    const asked = new Map<PartitionBuffer, number>();
+    const requested = new Map<PartitionBuffer, number>();
     for (const buffer of wanted) {
-      asked.set(buffer, buffer.jumps);
+      requested.set(buffer, buffer.positionVersion);
       const { topicId, leaderEpoch } = buffer.identity;
       const position = { partition: buffer.partition, fetchOffset: buffer.fetchOffset ?? 0, leaderEpoch };
       const topic = topics.get(buffer.topic);
@@ -261,41 +270,43 @@ export class Fetcher {
     });
     const sentAt = performance.now();
     try {
-      const answer = await this.#cluster.callNode(node, 'fetch', call);
-      if (answer.errorCode !== ErrorCode.none) throw KafkaError.ofCode(answer.errorCode, 'Fetch');
-      this.#figures.fetched(
-        answer.partitions.reduce((sum, { records }) => sum + records.length, 0),
+      const response = await this.#cluster.callNode(node, 'fetch', call);
+      if (response.errorCode !== ErrorCode.none) throw KafkaError.ofCode(response.errorCode, 'Fetch');
+      this.#metrics.fetched(
+        response.partitions.reduce((sum, { records }) => sum + records.length, 0),
         sentAt,
       );
-      return this.#accept(answer.partitions, asked);
+      return this.#accept(response.partitions, requested);
     } catch (error) {
       this.#nearest.forgetNode(node);
-      if (!this.#stopped && !(error instanceof ClosedError)) this.#noteFailure(error);
+      if (this.#stopped || error instanceof ClosedError) return false;
+      this.#logger.debug({ node, reason: toError(error).message }, 'Fetch request failed');
+      this.#handleFailure(error);
       return false;
     }
   }
 
-  #accept(answered: readonly FetchedPartition[], asked: ReadonlyMap<PartitionBuffer, number>): boolean {
+  #accept(answered: readonly FetchedPartition[], requested: ReadonlyMap<PartitionBuffer, number>): boolean {
     let healthy = true;
     let progress = false;
     const answeredBytes = answered.reduce((sum, { records }) => sum + records.length, 0);
     for (const fetched of answered) {
       const buffer = this.get(fetched);
-      // Answers to questions asked before a seek or a new assignment are of no interest.
-      if (buffer === undefined || asked.get(buffer) !== buffer.jumps) continue;
+      // Responses to requests sent before a seek or a new assignment are ignored.
+      if (buffer === undefined || requested.get(buffer) !== buffer.positionVersion) continue;
       const { highWatermark, lastStableOffset } = fetched;
       if (highWatermark >= 0) {
-        buffer.endsAt(highWatermark);
+        buffer.updateHighWatermark(highWatermark);
         buffer.readableEnd = this.#config.isolation === 'read_committed' ? lastStableOffset : highWatermark;
       }
       if (fetched.errorCode !== ErrorCode.none) {
-        healthy = this.#noteError(buffer, fetched.errorCode) && healthy;
+        healthy = this.#handleError(buffer, fetched.errorCode) && healthy;
         progress = true;
       } else if (fetched.preferredReplica >= 0) {
-        this.#moveTo(buffer, fetched.preferredReplica);
+        this.#readFromReplica(buffer, fetched.preferredReplica);
       } else if (fetched.records.length > 0) {
-        // A view keeps the whole answer in memory for as long as its slowest partition.
-        const isLargePart = fetched.records.length * MOST_KEPT >= answeredBytes;
+        // A view would retain the whole response until its slowest partition is read.
+        const isLargePart = fetched.records.length * COPY_FRACTION >= answeredBytes;
         const records = isLargePart ? fetched.records : Buffer.from(fetched.records);
         const { checkCrcs, isolation, maxPartitionBytes } = this.#config;
         const aborted = isolation === 'read_committed' ? fetched.aborted : undefined;
@@ -307,22 +318,26 @@ export class Fetcher {
     return healthy;
   }
 
-  /** As the leader says, which then gives no records. */
-  #moveTo(buffer: PartitionBuffer, node: number): void {
+  /** The leader returned a preferred replica instead of records. */
+  #readFromReplica(buffer: PartitionBuffer, node: number): void {
     const leader = this.#metadata.leaderOf(buffer);
     if (leader === undefined) return;
+    const { topic, partition } = buffer;
+    this.#logger.debug({ topic, partition, node, leader }, 'Reading from the preferred replica');
     this.#nearest.prefer(buffer, node, leader);
     this.wake();
   }
 
-  #noteError(buffer: PartitionBuffer, code: number): boolean {
+  #handleError(buffer: PartitionBuffer, code: number): boolean {
     const { topic, partition, fetchOffset } = buffer;
     const where = `Topic ${topic}, partition ${String(partition)}, offset ${String(fetchOffset)}`;
     const wasElsewhere = this.#nearest.forget(buffer);
+    const { name: error } = describeErrorCode(code);
+    this.#logger.debug({ topic, partition, offset: fetchOffset, error }, 'Fetch of a partition failed');
     if (code === ErrorCode.offsetOutOfRange) {
-      // A replica may lag behind; only its leader knows.
+      // A follower may lag; only the leader's answer is final.
       if (wasElsewhere) this.wake();
-      else buffer.loseRange();
+      else buffer.markOutOfRange();
       return true;
     }
     if (LEADER_MOVED.has(code)) {
@@ -331,13 +346,12 @@ export class Fetcher {
     }
     if (code === ErrorCode.topicAuthorizationFailed) this.#failure = KafkaError.ofCode(code, where);
     else if (code === ErrorCode.corruptMessage)
-      this.#failure = new RecordFormatError(`${where}: the broker found its records damaged`);
-    else
-      this.#logger.warn({ err: KafkaError.ofCode(code, where) }, 'the broker could not read a partition, trying again');
+      this.#failure = new RecordFormatError(`${where}: the broker reported corrupt records`);
+    else this.#logger.warn({ err: KafkaError.ofCode(code, where) }, 'Failed to fetch a partition; retrying');
     return false;
   }
 
-  #noteFailure(error: unknown): void {
+  #handleFailure(error: unknown): void {
     this.#metadata.requestUpdate();
     if (isRetriable(error)) return;
     this.#failure = toError(error);

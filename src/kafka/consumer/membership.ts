@@ -4,9 +4,9 @@ import type { Handover, TopicPredicate } from '../api.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { CommitRefusedError } from '../errors.ts';
-import type { GroupFigures } from '../group/group-figures.ts';
+import type { GroupCoordinatorMetrics } from '../group/group-coordinator-metrics.ts';
 import type { TopicInterest, TopicMetadata } from '../connections/topic-metadata.ts';
-import type { HeldPartitions } from './held-partitions.ts';
+import type { OwnedPartitions } from './owned-partitions.ts';
 import type { GroupIdentity } from './offsets.ts';
 import type { StartPositions } from './start-positions.ts';
 
@@ -16,33 +16,33 @@ export interface MembershipDependencies {
   readonly cluster: Cluster;
   readonly metadata: TopicMetadata;
   readonly positions: StartPositions;
-  readonly held: HeldPartitions;
+  readonly ownedPartitions: OwnedPartitions;
   readonly config: ConsumerConfig;
-  /** Something happened that `coordinate` should look at. */
+  /** Called when `coordinate` has something to do. */
   readonly notify: () => void;
   readonly logger: Logger;
 }
 
-/** The consumer's side of its group: joins in the background, calls the listener only from `coordinate` and `close`. */
+/** The group membership of a consumer. Joins in the background and calls the listener only from `coordinate` and `close`. */
 export interface Membership {
   readonly owned: readonly TopicPartition[];
-  /** True from `onAssigned` until the partitions are given up; records are handed out only then. */
+  /** True from `onAssigned` until the partitions are released; records are returned only then. */
   readonly announced: boolean;
-  /** Nobody else is to look for positions. */
+  /** While true, the membership determines positions itself. */
   readonly findsPositions: boolean;
-  readonly figures: GroupFigures;
+  readonly metrics: GroupCoordinatorMetrics;
   interest(): TopicInterest;
-  /** There is news of topics, partitions or leaders. */
+  /** Called after a metadata update. */
   onMetadata(): void;
-  /** The log of an assigned partition is another than the one that was read. */
+  /** Called if the log of an assigned partition has diverged from the records that were read. */
   onDiverged(topic: string): void;
-  /** Calls the listener where it is due and keeps the membership going; for `poll` alone. Throws what is fatal. */
+  /** Called by `poll`: calls the listener if necessary and keeps the membership alive. Throws fatal errors. */
   coordinate(): Promise<void>;
-  /** Throws CommitRefusedError when there is no generation to commit in. */
+  /** Throws CommitRefusedError if the member has no generation to commit in. */
   identity(): GroupIdentity;
-  /** A refused commit shows that the group has moved on, often before the next heartbeat does. */
+  /** A rejected commit often reveals a rebalance before the next heartbeat does. */
   onCommitRefused(generationId: number, error: CommitRefusedError): void;
   close(timeoutMs: number): Promise<void>;
-  /** As `close`; see Consumer. */
+  /** See `Consumer.handOver`. */
   handOver(timeoutMs: number): Promise<Handover | undefined>;
 }

@@ -2,15 +2,15 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 
 interface Preference {
   readonly node: number;
-  /** Who led the partition and said so. */
+  /** The leader that returned the preference. */
   readonly leader: number;
-  /** By `Date.now()`. */
+  /** Milliseconds since the epoch. */
   readonly until: number;
 }
 
 /**
- * Which brokers are to be read from in place of leaders: replicas in the rack of the reader, as leaders say (KIP-392). A leader is
- * asked again after `maxAgeMs`, when another one leads, and when the replica does not answer or does not have what is asked for.
+ * Preferred read replicas in the client's rack, as returned by leaders (KIP-392). A preference expires after `maxAgeMs`, after a
+ * leader election, and if the replica does not respond or does not have the requested offset.
  */
 export class NearestReplicas {
   readonly #maxAgeMs: number;
@@ -20,7 +20,7 @@ export class NearestReplicas {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** Where to read the partition that this broker leads. */
+  /** The broker to read the partition from. */
   nodeOf(partition: TopicPartition, leader: number): number {
     const key = keyOf(partition);
     const preference = this.#preferences.get(key);
@@ -34,7 +34,7 @@ export class NearestReplicas {
     this.#preferences.set(keyOf(partition), { node, leader, until: Date.now() + this.#maxAgeMs });
   }
 
-  /** True when it was to be read from another broker than its leader. */
+  /** True if there was a preferred replica. */
   forget(partition: TopicPartition): boolean {
     return this.#preferences.delete(keyOf(partition));
   }
@@ -43,7 +43,7 @@ export class NearestReplicas {
     for (const [key, preference] of this.#preferences) if (preference.node === node) this.#preferences.delete(key);
   }
 
-  /** Others are not read any more. */
+  /** Removes the preferences of all other partitions. */
   keep(partitions: Iterable<TopicPartition>): void {
     const kept = new Set([...partitions].map(keyOf));
     for (const key of this.#preferences.keys()) if (!kept.has(key)) this.#preferences.delete(key);

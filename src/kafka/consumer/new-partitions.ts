@@ -2,15 +2,15 @@ import type { TopicPartition } from '../../data/record.ts';
 import type { PartitionCounts } from '../assignors/assignor.ts';
 
 /**
- * Which partitions came to be while a consumer was subscribed: those that its first metadata did not have, and those of topics that
- * were away meanwhile. All their records are newer than the subscription, so that they are read from their beginning under
- * `auto.offset.reset=latest` too.
+ * Detects partitions that were created while a consumer was subscribed: those missing in the first metadata, and those of topics
+ * that were missing temporarily. All their records are newer than the subscription, so they are read from the beginning even with
+ * `auto.offset.reset=latest`.
  */
 export class NewPartitions {
-  /** How many partitions of a topic are no new ones. */
+  /** Number of existing partitions by topic. */
   #old: Map<string, number> | undefined;
 
-  /** What metadata say now of the topics that the consumer is subscribed to, by name or, with `all`, by what they match. */
+  /** Records a metadata update. `subscribed`: topics subscribed by name, or `all` for a pattern. */
   note(counts: PartitionCounts, subscribed: readonly string[] | 'all'): void {
     if (this.#old === undefined) {
       this.#old = new Map(counts);

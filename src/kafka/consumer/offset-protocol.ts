@@ -1,15 +1,16 @@
 import type { TopicPartition } from '../../data/record.ts';
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall, type LibraryEncoder } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
 /**
- * The requests about offsets in the versions that speak of leader epochs (KIP-320), which the library does not know:
- * OffsetCommit 6 (7 with the id of a static member), OffsetFetch 5 (both 9 with the epoch of a member, KIP-848), ListOffsets 4 (Kafka 2.1) and OffsetForLeaderEpoch 3 (Kafka 2.3).
+ * Offset requests in versions that kafkajs does not support, because they carry leader epochs (KIP-320): OffsetCommit 6 (7 with an
+ * instance id), OffsetFetch 5 and ListOffsets 4 (Kafka 2.1), OffsetForLeaderEpoch 3 (Kafka 2.3). Members of KIP-848 groups use
+ * version 9 of OffsetCommit and OffsetFetch, which carry the member epoch.
  */
-const Version = { commit: 6, commitStatic: 7, fetch: 5, list: 4, forEpoch: 3, byEpoch: 9 } as const;
+const Version = { commit: 6, commitStatic: 7, fetch: 5, list: 4, forEpoch: 3, withMemberEpoch: 9 } as const;
 
-/** A client that is no broker. */
+/** Replica id of a consumer. */
 const CONSUMER = -1;
 const NO_TAGS = 0;
 
@@ -24,38 +25,37 @@ export interface CommittedOffset extends TopicPartition {
   readonly metadata: string;
 }
 
-export interface OffsetCommitAnswer extends Throttled {
+export interface OffsetCommitResponse extends Throttled {
   readonly partitions: readonly (TopicPartition & { readonly errorCode: number })[];
 }
 
-/** Who commits: a member in its generation, or a plain client (`memberId` empty, `generationId` -1). */
+/** The committing member in its generation, or a simple consumer (empty `memberId`, `generationId` -1). */
 export interface Committer {
   readonly groupId: string;
   readonly memberId: string;
   readonly generationId: number;
-  /** Of a static member. */
   readonly instanceId?: string | undefined;
-  /** A member of a group whose broker divides the partitions: the generation is its epoch (KIP-848). */
-  readonly isByEpoch?: boolean;
+  /** True for a KIP-848 member, whose `generationId` is its member epoch. */
+  readonly isEpochMember?: boolean;
 }
 
 export function offsetCommitCall(
   committer: Committer,
   offsets: readonly CommittedOffset[],
-): LibraryCall<OffsetCommitAnswer> {
-  const { groupId, memberId, generationId, instanceId, isByEpoch } = committer;
-  if (isByEpoch === true) return offsetCommitByEpoch(committer, offsets);
+): LibraryCall<OffsetCommitResponse> {
+  const { groupId, memberId, generationId, instanceId, isEpochMember } = committer;
+  if (isEpochMember === true) return offsetCommitByMember(committer, offsets);
   const body = new Encoder().writeString(groupId).writeInt32(generationId).writeString(memberId);
   if (instanceId !== undefined) body.writeString(instanceId);
   writeTopics(body, offsets, ({ partition, offset, leaderEpoch, metadata }) => {
     body.writeInt32(partition).writeInt64(offset).writeInt32(leaderEpoch).writeString(metadata);
   });
-  return ownCall<OffsetCommitAnswer>(
+  return ownCall<OffsetCommitResponse>(
     'OffsetCommit',
     instanceId === undefined ? Version.commit : Version.commitStatic,
     body,
     (payload) => {
-      const reader = new AnswerReader(payload);
+      const reader = new ResponseReader(payload);
       const clientSideThrottleTime = reader.int32();
       const partitions = readTopics(reader, () => ({ partition: reader.int32(), errorCode: reader.int16() }));
       return { clientSideThrottleTime, partitions };
@@ -63,11 +63,11 @@ export function offsetCommitCall(
   );
 }
 
-/** Flexible, else as before; members are told when their epoch is an old one. */
-function offsetCommitByEpoch(
+/** Flexible version, which rejects stale member epochs. */
+function offsetCommitByMember(
   { groupId, memberId, generationId, instanceId }: Committer,
   offsets: readonly CommittedOffset[],
-): LibraryCall<OffsetCommitAnswer> {
+): LibraryCall<OffsetCommitResponse> {
   const topics = byTopic(offsets);
   const body = new Encoder().writeUVarInt(NO_TAGS).writeUVarIntString(groupId).writeInt32(generationId);
   body
@@ -83,8 +83,8 @@ function offsetCommitByEpoch(
     body.writeUVarInt(NO_TAGS);
   }
   body.writeUVarInt(NO_TAGS);
-  return ownCall<OffsetCommitAnswer>('OffsetCommit', Version.byEpoch, body, (payload) => {
-    const reader = new AnswerReader(payload);
+  return ownCall<OffsetCommitResponse>('OffsetCommit', Version.withMemberEpoch, body, (payload) => {
+    const reader = new ResponseReader(payload);
     reader.tags();
     const clientSideThrottleTime = reader.int32();
     const partitions = readCompactTopics(reader, () => ({ partition: reader.int32(), errorCode: reader.int16() }));
@@ -93,11 +93,11 @@ function offsetCommitByEpoch(
   });
 }
 
-/** As a member reads offsets: only those of its own epoch are the last ones. */
-export function offsetFetchByEpochCall(
+/** OffsetFetch as a member: fails with a stale member epoch, so the offsets are the latest ones. */
+export function offsetFetchByMemberCall(
   { groupId, memberId, generationId }: Committer,
   wanted: readonly TopicPartition[],
-): LibraryCall<OffsetFetchAnswer> {
+): LibraryCall<OffsetFetchResponse> {
   const topics = byTopic(wanted);
   const groups = 1;
   const body = new Encoder()
@@ -115,11 +115,11 @@ export function offsetFetchByEpochCall(
   }
   const requireStable = true;
   body.writeUVarInt(NO_TAGS).writeBoolean(requireStable).writeUVarInt(NO_TAGS);
-  return ownCall<OffsetFetchAnswer>('OffsetFetch', Version.byEpoch, body, (payload) => {
-    const reader = new AnswerReader(payload);
+  return ownCall<OffsetFetchResponse>('OffsetFetch', Version.withMemberEpoch, body, (payload) => {
+    const reader = new ResponseReader(payload);
     reader.tags();
     const clientSideThrottleTime = reader.int32();
-    const answers = reader.compactList(() => {
+    const responses = reader.compactList(() => {
       reader.compactString(); // the group
       const partitions = readCompactTopics(reader, () => ({
         partition: reader.int32(),
@@ -133,27 +133,27 @@ export function offsetFetchByEpochCall(
       return { errorCode, partitions };
     });
     reader.tags();
-    const errorCode = answers.find((answer) => answer.errorCode !== 0)?.errorCode ?? 0;
-    return { clientSideThrottleTime, errorCode, partitions: answers.flatMap(({ partitions }) => partitions) };
+    const errorCode = responses.find((response) => response.errorCode !== 0)?.errorCode ?? 0;
+    return { clientSideThrottleTime, errorCode, partitions: responses.flatMap(({ partitions }) => partitions) };
   });
 }
 
-export interface OffsetFetchAnswer extends Throttled {
+export interface OffsetFetchResponse extends Throttled {
   readonly errorCode: number;
-  /** The offset is -1 where there is none. */
+  /** `offset` is -1 if none is committed. */
   readonly partitions: readonly (CommittedOffset & { readonly errorCode: number })[];
 }
 
-/** `undefined`: of all partitions that the group has an offset for. */
+/** `wanted` `undefined` requests all partitions with a committed offset. */
 export function offsetFetchCall(
   groupId: string,
   wanted: readonly TopicPartition[] | undefined,
-): LibraryCall<OffsetFetchAnswer> {
+): LibraryCall<OffsetFetchResponse> {
   const body = new Encoder().writeString(groupId);
   if (wanted === undefined) body.writeInt32(-1);
   else writeTopics(body, wanted, ({ partition }) => body.writeInt32(partition));
-  return ownCall<OffsetFetchAnswer>('OffsetFetch', Version.fetch, body, (payload) => {
-    const reader = new AnswerReader(payload);
+  return ownCall<OffsetFetchResponse>('OffsetFetch', Version.fetch, body, (payload) => {
+    const reader = new ResponseReader(payload);
     const clientSideThrottleTime = reader.int32();
     const partitions = readTopics(reader, () => ({
       partition: reader.int32(),
@@ -166,7 +166,7 @@ export function offsetFetchCall(
   });
 }
 
-export interface ListOffsetsAnswer extends Throttled {
+export interface ListOffsetsResponse extends Throttled {
   readonly partitions: readonly (TopicPartition & {
     readonly errorCode: number;
     readonly offset: number;
@@ -179,13 +179,13 @@ export function listOffsetsCall(
   isolationLevel: number,
   timestamp: number,
   wanted: readonly (TopicPartition & { readonly currentLeaderEpoch: number })[],
-): LibraryCall<ListOffsetsAnswer> {
+): LibraryCall<ListOffsetsResponse> {
   const body = new Encoder().writeInt32(CONSUMER).writeInt8(isolationLevel);
   writeTopics(body, wanted, ({ partition, currentLeaderEpoch }) => {
     body.writeInt32(partition).writeInt32(currentLeaderEpoch).writeInt64(timestamp);
   });
-  return ownCall<ListOffsetsAnswer>('ListOffsets', Version.list, body, (payload) => {
-    const reader = new AnswerReader(payload);
+  return ownCall<ListOffsetsResponse>('ListOffsets', Version.list, body, (payload) => {
+    const reader = new ResponseReader(payload);
     const clientSideThrottleTime = reader.int32();
     const partitions = readTopics(reader, () => {
       const partition = reader.int32();
@@ -199,25 +199,25 @@ export function listOffsetsCall(
 
 export interface EpochEnd extends TopicPartition {
   readonly errorCode: number;
-  /** The newest epoch of the leader's log that is not newer than the one asked for; -1: it has none. */
+  /** The newest epoch in the leader's log that is not newer than the requested one; -1 if there is none. */
   readonly leaderEpoch: number;
-  /** The offset behind the last record of that epoch; -1: not known. */
+  /** The offset after the last record of that epoch; -1 if unknown. */
   readonly endOffset: number;
 }
 
-export interface EpochEndsAnswer extends Throttled {
+export interface EpochEndsResponse extends Throttled {
   readonly partitions: readonly EpochEnd[];
 }
 
 export function epochEndsCall(
   wanted: readonly (TopicPartition & { readonly currentLeaderEpoch: number; readonly leaderEpoch: number })[],
-): LibraryCall<EpochEndsAnswer> {
+): LibraryCall<EpochEndsResponse> {
   const body = new Encoder().writeInt32(CONSUMER);
   writeTopics(body, wanted, ({ partition, currentLeaderEpoch, leaderEpoch }) => {
     body.writeInt32(partition).writeInt32(currentLeaderEpoch).writeInt32(leaderEpoch);
   });
-  return ownCall<EpochEndsAnswer>('OffsetForLeaderEpoch', Version.forEpoch, body, (payload) => {
-    const reader = new AnswerReader(payload);
+  return ownCall<EpochEndsResponse>('OffsetForLeaderEpoch', Version.forEpoch, body, (payload) => {
+    const reader = new ResponseReader(payload);
     const clientSideThrottleTime = reader.int32();
     const partitions = readTopics(reader, () => {
       const errorCode = reader.int16();
@@ -250,8 +250,8 @@ function byTopic<P extends TopicPartition>(partitions: readonly P[]): Map<string
   return topics;
 }
 
-/** Of flexible versions; entries end with further fields. */
-function readCompactTopics<T>(reader: AnswerReader, read: () => T): (T & { topic: string })[] {
+/** Flexible versions; each entry ends with tagged fields. */
+function readCompactTopics<T>(reader: ResponseReader, read: () => T): (T & { topic: string })[] {
   const partitions: (T & { topic: string })[] = [];
   reader.compactEach(() => {
     const topic = reader.compactString();
@@ -264,7 +264,7 @@ function readCompactTopics<T>(reader: AnswerReader, read: () => T): (T & { topic
   return partitions;
 }
 
-function readTopics<T>(reader: AnswerReader, read: () => T): (T & { topic: string })[] {
+function readTopics<T>(reader: ResponseReader, read: () => T): (T & { topic: string })[] {
   const partitions: (T & { topic: string })[] = [];
   reader.each(() => {
     const topic = reader.string();

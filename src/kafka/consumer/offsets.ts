@@ -1,15 +1,22 @@
-import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import type { Logger } from '../../observe/logger.ts';
+import { topicPartitionKey, type TopicPartition, topicPartitionText } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { PartitionPosition } from '../api.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
-import { BrokerUnreachableError, CommitRefusedError, DamagedAnswerError, KafkaError, isRetriable } from '../errors.ts';
+import {
+  BrokerUnreachableError,
+  CommitRefusedError,
+  MalformedResponseError,
+  KafkaError,
+  isRetriable,
+} from '../errors.ts';
 import { offsetDeleteCall } from './offset-delete-protocol.ts';
 import {
   epochEndsCall,
   listOffsetsCall,
   offsetCommitCall,
-  offsetFetchByEpochCall,
+  offsetFetchByMemberCall,
   offsetFetchCall,
   type Committer,
   type EpochEnd,
@@ -19,35 +26,34 @@ export type GroupIdentity = Committer;
 
 export const OffsetTime = { latest: -1, earliest: -2 } as const;
 
-/** Codes that say that the member does not own its generation any more. */
-const REFUSALS: ReadonlySet<number> = new Set([
+/** Error codes that mean that the member no longer owns its generation. */
+const LOST_GENERATION_CODES: ReadonlySet<number> = new Set([
   ErrorCode.illegalGeneration,
   ErrorCode.unknownMemberId,
   ErrorCode.rebalanceInProgress,
   ErrorCode.fencedInstanceId,
 ]);
 
-/** A member learns the rest by its next heartbeat. */
-const OF_OLD_EPOCHS: ReadonlySet<number> = new Set([
+/** Error codes of a stale member epoch; the next heartbeat returns the current one. */
+const STALE_EPOCH_CODES: ReadonlySet<number> = new Set([
   ErrorCode.unknownMemberId,
   ErrorCode.fencedMemberEpoch,
   ErrorCode.staleMemberEpoch,
 ]);
 
-/** Who leads partitions, as a client knows it. */
 export interface Leaders {
-  /** `undefined`: nobody, or not known. */
+  /** `undefined` if there is no leader, or if it is unknown. */
   leaderOf(partition: TopicPartition): number | undefined;
-  /** -1: not known. */
+  /** -1 if unknown. */
   leaderEpochOf(partition: TopicPartition): number;
 }
 
-/** In the metadata of a committed offset, before the id of the topic that the offset is one of. */
+/** Prefix of a committed offset's metadata, which holds the topic id. */
 const TOPIC_ID = 'sluice:topic-id=';
 
 /**
- * One attempt. Retriable failures are KafkaError or BrokerUnreachableError; a refusal is CommitRefusedError. A position's topic
- * id is committed as metadata, unless the brokers take none.
+ * One attempt. Throws CommitRefusedError if the member no longer owns its generation; retriable failures are KafkaError or
+ * BrokerUnreachableError. The topic id is committed as metadata, unless the broker rejects it as too large.
  */
 export async function commitOffsets(
   cluster: Cluster,
@@ -68,41 +74,41 @@ export async function commitOffsets(
     if (errorCode === ErrorCode.none) continue;
     if (COORDINATOR_MOVED.has(errorCode)) cluster.forgetCoordinator(groupId);
     const error = KafkaError.ofCode(errorCode, `Offset commit of group ${groupId} for ${topic}-${String(partition)}`);
-    if (REFUSALS.has(errorCode)) throw new CommitRefusedError(error.message, { cause: error });
-    // A topic that was deleted does not come back by waiting.
+    if (LOST_GENERATION_CODES.has(errorCode)) throw new CommitRefusedError(error.message, { cause: error });
+    // A deleted topic is not retried.
     if (errorCode === ErrorCode.unknownTopicOrPartition) throw error.asFinal();
     throw error;
   }
 }
 
 /**
- * One attempt at taking committed offsets away (OffsetDelete, Kafka 2.4). Partitions without one are passed over, as is a
- * group that does not exist; partitions that do not exist are refused (UNKNOWN_TOPIC_OR_PARTITION), and topics that a member
- * is subscribed to (GROUP_SUBSCRIBED_TO_TOPIC).
+ * One attempt to delete committed offsets (OffsetDelete, Kafka 2.4). Ignores partitions without an offset and a group that does not
+ * exist. Rejected for partitions that do not exist (UNKNOWN_TOPIC_OR_PARTITION) and for topics that a member is subscribed to
+ * (GROUP_SUBSCRIBED_TO_TOPIC).
  */
 export async function deleteCommitted(
   cluster: Cluster,
   groupId: string,
   partitions: readonly TopicPartition[],
 ): Promise<void> {
-  const answer = await cluster.callCoordinator(
+  const response = await cluster.callCoordinator(
     groupId,
     offsetDeleteCall(
       groupId,
       byTopic(partitions, ({ partition }) => partition),
     ),
   );
-  if (answer.errorCode === ErrorCode.groupIdNotFound) return;
-  checkGroupCode(cluster, groupId, answer.errorCode);
-  for (const { topic, partition, errorCode } of answer.partitions) {
+  if (response.errorCode === ErrorCode.groupIdNotFound) return;
+  checkGroupCode(cluster, groupId, response.errorCode);
+  for (const { topic, partition, errorCode } of response.partitions) {
     if (errorCode === ErrorCode.none) continue;
     throw KafkaError.ofCode(errorCode, `Offset of group ${groupId} for ${topic}-${String(partition)}`);
   }
 }
 
 /**
- * One attempt. Partitions without a committed offset are absent from the answer; `undefined`: all of the group. `reader`: a member
- * with an epoch, for which it is worth waiting while the group says that the epoch is an old one.
+ * One attempt. Partitions without a committed offset are absent from the result. `partitions` `undefined` means all of the group.
+ * `reader` is a member with an epoch; a stale epoch is retriable.
  */
 export async function fetchCommitted(
   cluster: Cluster,
@@ -112,15 +118,15 @@ export async function fetchCommitted(
 ): Promise<PartitionPosition[]> {
   if (partitions?.length === 0) return [];
   const isMember = reader !== undefined && partitions !== undefined;
-  const call = isMember ? offsetFetchByEpochCall(reader, partitions) : offsetFetchCall(groupId, partitions);
-  const answer = await cluster.callCoordinator(groupId, call);
-  if (isMember && OF_OLD_EPOCHS.has(answer.errorCode)) {
-    const { message } = KafkaError.ofCode(answer.errorCode, `Group ${groupId}`);
-    throw new KafkaError(answer.errorCode, message, { retriable: true });
+  const call = isMember ? offsetFetchByMemberCall(reader, partitions) : offsetFetchCall(groupId, partitions);
+  const response = await cluster.callCoordinator(groupId, call);
+  if (isMember && STALE_EPOCH_CODES.has(response.errorCode)) {
+    const { message } = KafkaError.ofCode(response.errorCode, `Group ${groupId}`);
+    throw new KafkaError(response.errorCode, message, { retriable: true });
   }
-  checkGroupCode(cluster, groupId, answer.errorCode);
+  checkGroupCode(cluster, groupId, response.errorCode);
   const positions: PartitionPosition[] = [];
-  for (const { topic, partition, errorCode, offset, leaderEpoch, metadata } of answer.partitions) {
+  for (const { topic, partition, errorCode, offset, leaderEpoch, metadata } of response.partitions) {
     if (errorCode === ErrorCode.unknownTopicOrPartition) continue;
     checkGroupCode(cluster, groupId, errorCode);
     if (offset < 0) continue;
@@ -137,9 +143,8 @@ function checkGroupCode(cluster: Cluster, groupId: string, code: number): void {
 }
 
 /**
- * One attempt at the first or the next offset of partitions, or at the first of a time (milliseconds since the epoch; -1 where no
- * record is that late). With `readCommitted` the next offset is the first that is
- * not yet decided by its transaction (the last stable offset).
+ * One attempt to list the earliest offsets, the log end offsets, or the first offsets at or after a time (milliseconds since the
+ * epoch; -1 if there is none). With `readCommitted`, the end is the last stable offset, before the first open transaction.
  */
 export async function listOffsets(
   cluster: Cluster,
@@ -148,26 +153,27 @@ export async function listOffsets(
   time: number,
   readCommitted: boolean,
 ): Promise<PartitionPosition[]> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [...byLeader(leaders, partitions)].map(async ([nodeId, led]) =>
       cluster.callNode(nodeId, 'main', listOffsetsCall(readCommitted ? 1 : 0, time, led)),
     ),
   );
-  const positions = answers
-    .flatMap((answer) => answer.partitions)
+  const positions = responses
+    .flatMap((response) => response.partitions)
     .map(({ topic, partition, errorCode, offset, leaderEpoch }) => {
       if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `Offsets of ${topic}-${String(partition)}`);
-      // Of a time: no record is that late.
+      // -1 means that no record is at or after the requested time.
       const isNone = time >= 0 && offset === -1;
       return { topic, partition, offset: isNone ? offset : exact(offset), leaderEpoch: known(leaderEpoch) };
     });
-  requireAll(partitions, positions);
+  requireComplete(partitions, positions);
   return positions;
 }
 
 /**
- * One attempt at where the leaders' logs end an epoch (KIP-320). What a leader has not, it answers for the newest epoch before it.
- * Partitions are absent whose leader did not answer, or is no leader any more: `failed`. Rejects for what waiting cannot mend.
+ * One attempt to find where the leaders' logs end an epoch (KIP-320). If a log does not contain the epoch, the leader reports the
+ * newest earlier one. Partitions whose leader has moved or did not respond are absent, and `failed` is set. Rejects on errors that
+ * are not retriable.
  */
 export async function epochEnds(
   cluster: Cluster,
@@ -207,21 +213,21 @@ function byLeader<P extends TopicPartition>(
     if (leader === undefined) {
       throw new BrokerUnreachableError(`Partition ${each.topic}-${String(each.partition)} has no known leader`);
     }
-    const asked = { ...each, currentLeaderEpoch: leaders.leaderEpochOf(each) };
+    const requested = { ...each, currentLeaderEpoch: leaders.leaderEpochOf(each) };
     const led = byLeader.get(leader);
-    if (led === undefined) byLeader.set(leader, [asked]);
-    else led.push(asked);
+    if (led === undefined) byLeader.set(leader, [requested]);
+    else led.push(requested);
   }
   return byLeader;
 }
 
-/** Whoever asked would ask again at once, for ever. */
-function requireAll(asked: readonly TopicPartition[], answered: readonly TopicPartition[]): void {
+/** Without this check, the caller would retry immediately and endlessly. */
+function requireComplete(requested: readonly TopicPartition[], answered: readonly TopicPartition[]): void {
   const keys = new Set(answered.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
-  const missing = asked.find(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
+  const missing = requested.find(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
   if (missing === undefined) return;
-  throw new DamagedAnswerError(
-    `The answer to ListOffsets is damaged: it has no offset for ${missing.topic}-${String(missing.partition)}`,
+  throw new MalformedResponseError(
+    `Malformed ListOffsets response: no offset for ${missing.topic}-${String(missing.partition)}`,
   );
 }
 
@@ -238,8 +244,19 @@ function byTopic<P extends TopicPartition, T>(
   return [...topics].map(([topic, entries]) => ({ topic, partitions: entries }));
 }
 
-/** Without what tells the log. */
-export function placeOf({ topic, partition, offset }: PartitionPosition): PartitionPosition {
+export function logCommit(
+  logger: Logger,
+  { groupId: group, memberId, generationId }: GroupIdentity,
+  positions: readonly PartitionPosition[],
+  failure?: Error,
+): void {
+  if (!logger.isLevelEnabled('debug')) return;
+  const offsets = Object.fromEntries(positions.map((position) => [topicPartitionText(position), position.offset]));
+  const fields = { group, memberId, generationId, offsets, reason: failure?.message };
+  logger.debug(fields, failure === undefined ? 'Committed offsets' : 'Offset commit failed');
+}
+
+export function toPosition({ topic, partition, offset }: PartitionPosition): PartitionPosition {
   return { topic, partition, offset };
 }
 
@@ -249,5 +266,5 @@ function known(leaderEpoch: number): number | undefined {
 
 function exact(offset: number): number {
   if (Number.isSafeInteger(offset) && offset >= 0) return offset;
-  throw new DamagedAnswerError(`A broker answered with the offset ${String(offset)}, which no partition has`);
+  throw new MalformedResponseError(`A broker returned the invalid offset ${String(offset)}`);
 }

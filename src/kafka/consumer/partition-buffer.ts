@@ -3,45 +3,45 @@ import { nextOffsetOf } from '../records/record-batch.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { RecordSet, type ReadOptions } from '../records/record-set.ts';
 
-/** Of which log a position is one. */
+/** Identifies the log that a position refers to. */
 export interface LogIdentity {
-  /** `undefined`: not known. */
+  /** `undefined` if unknown. */
   readonly topicId: string | undefined;
-  /** Epoch of the leader whose log is known to have the position; -1: of none. */
+  /** Leader epoch for which the position was validated; -1 if it was not. */
   readonly leaderEpoch: number;
 }
 
 export interface TakenRecords {
   readonly block: RecordBlock | undefined;
-  /** The answer has been read to its end. */
+  /** The fetch response has been read to its end. */
   readonly finished: boolean;
-  /** Bytes of the batches that were opened for this, unpacked. */
+  /** Decompressed bytes of the batches that were opened by this call. */
   readonly openedBytes: number;
 }
 
 /**
- * One assigned partition: where the caller is, what has been read ahead of it.
+ * An assigned partition: the position of the caller, and the responses that were fetched ahead of it.
  *
- *   unpositioned --positionAt--> reading --loseRange--> out of range --positionAt--> reading
- *   reading --leaderIs: another one--> in doubt --confirm--> reading
- *   in doubt --diverge--> diverged --positionAt--> reading
+ *   unpositioned --seek--> fetching --markOutOfRange--> out of range --seek--> fetching
+ *   fetching --updateLeader: new leader--> validating --completeValidation--> fetching
+ *   validating --markDiverged--> diverged --seek--> fetching
  *
- * `jumps` grows with every jump and every doubt; answers to fetches sent before are dropped.
+ * `positionVersion` changes with every seek and every validation; responses to earlier fetches are ignored.
  */
 export class PartitionBuffer {
   readonly topic: string;
   readonly partition: number;
   paused = false;
-  /** What is read is not handed out yet: its reader does not know of the partition. */
+  /** Fetched but not returned yet, because the partition is not announced to the listener. */
   withheld = false;
-  /** Where what the caller may read ended then: transactions that were open are behind it. */
+  /** End of the records that the caller may read: the high watermark, or the last stable offset with read_committed. */
   readableEnd: number | undefined;
   #highWatermark: number | undefined;
-  #endHeardAt = -Infinity;
-  #jumps = 0;
+  #highWatermarkUpdatedAt = -Infinity;
+  #positionVersion = 0;
   #identity: LogIdentity = { topicId: undefined, leaderEpoch: -1 };
   readonly #epochs = new EpochHistory();
-  #doubt: 'none' | 'in doubt' | 'diverged' = 'none';
+  #validation: 'valid' | 'pending' | 'diverged' = 'valid';
   #position: number | undefined;
   #fetchOffset: number | undefined;
   #outOfRange = false;
@@ -52,51 +52,50 @@ export class PartitionBuffer {
     this.partition = partition;
   }
 
-  /** Where the partition ended when the broker answered last. */
   get highWatermark(): number | undefined {
     return this.#highWatermark;
   }
 
-  /** When the broker said so; by `performance.now()`. */
-  get endHeardAt(): number {
-    return this.#endHeardAt;
+  /** When the high watermark was last updated, by `performance.now()`. */
+  get highWatermarkUpdatedAt(): number {
+    return this.#highWatermarkUpdatedAt;
   }
 
-  endsAt(offset: number): void {
+  updateHighWatermark(offset: number): void {
     this.#highWatermark = offset;
-    this.#endHeardAt = performance.now();
+    this.#highWatermarkUpdatedAt = performance.now();
   }
 
-  get jumps(): number {
-    return this.#jumps;
+  get positionVersion(): number {
+    return this.#positionVersion;
   }
 
   get identity(): LogIdentity {
     return this.#identity;
   }
 
-  /** Epochs of the records that were read. */
+  /** Leader epochs of the fetched records. */
   get epochs(): EpochHistory {
     return this.#epochs;
   }
 
-  /** The next offset that the caller gets. */
+  /** Offset of the next record that the caller receives. */
   get position(): number | undefined {
     return this.#position;
   }
 
-  /** The next offset to ask the broker for; `undefined` while there is no position to read from. */
+  /** Offset of the next fetch; `undefined` while the partition must not be fetched. */
   get fetchOffset(): number | undefined {
-    return this.#outOfRange || this.#doubt !== 'none' ? undefined : this.#fetchOffset;
+    return this.#outOfRange || this.#validation !== 'valid' ? undefined : this.#fetchOffset;
   }
 
-  /** There are records that the caller has not got, and may read. */
+  /** True if there are readable records after the position. */
   get hasMore(): boolean {
     const { position, readableEnd } = this;
     return !this.paused && position !== undefined && readableEnd !== undefined && position < readableEnd;
   }
 
-  /** Bytes of the answers that have not been read to their end, as the broker sent them. */
+  /** Size of the responses that have not been read to their end, as received. */
   get bufferedBytes(): number {
     return this.#sets.reduce((sum, set) => sum + set.byteLength, 0);
   }
@@ -105,86 +104,86 @@ export class PartitionBuffer {
     return this.#sets.length > 0;
   }
 
-  /** The broker has no such offset (any more), and everything read before that has been taken. */
+  /** The fetch offset is out of range, and all records before it have been taken. */
   get needsReset(): boolean {
-    return this.#outOfRange && this.#doubt === 'none' && this.#sets.length === 0;
+    return this.#outOfRange && this.#validation === 'valid' && this.#sets.length === 0;
   }
 
-  /** Where it is to be found out whether the leader's log has what was read; `undefined`: nowhere. */
-  get doubtful(): { readonly offset: number; readonly leaderEpoch: number } | undefined {
+  /** The position to validate against the new leader's log, if any. */
+  get unvalidated(): { readonly offset: number; readonly leaderEpoch: number } | undefined {
     const offset = this.#fetchOffset;
-    if (this.#doubt !== 'in doubt' || offset === undefined) return undefined;
-    const leaderEpoch = this.#epochs.before(offset);
+    if (this.#validation !== 'pending' || offset === undefined) return undefined;
+    const leaderEpoch = this.#epochs.epochBefore(offset);
     return leaderEpoch === undefined ? undefined : { offset, leaderEpoch };
   }
 
-  /** The log is another than the one that was read. */
+  /** The log has diverged from the records that were taken. */
   get isDiverged(): boolean {
-    return this.#doubt === 'diverged';
+    return this.#validation === 'diverged';
   }
 
-  /** Whether the caller gets the record at this offset next anyway, of the same log. */
-  isAt(offset: number, before: number | undefined, topicId: string | undefined): boolean {
+  /** True if the offset is the current position in the same log. `epochBefore`: epoch of the record before the offset. */
+  isAt(offset: number, epochBefore: number | undefined, topicId: string | undefined): boolean {
     const isSameLog = topicId === undefined || topicId === this.#identity.topicId;
-    const isSameEpoch = before === undefined || before === this.#epochs.before(offset);
+    const isSameEpoch = epochBefore === undefined || epochBefore === this.#epochs.epochBefore(offset);
     return this.fetchOffset !== undefined && offset === this.#position && isSameLog && isSameEpoch;
   }
 
-  /** What was read ahead is dropped. `before`: epoch of the record before the offset. */
-  positionAt(offset: number, before?: number, identity?: LogIdentity): void {
-    this.#epochs.restart(before);
+  /** Sets the position and drops the buffer. `epochBefore`: epoch of the record before the offset. */
+  seek(offset: number, epochBefore?: number, identity?: LogIdentity): void {
+    this.#epochs.reset(epochBefore);
     if (identity !== undefined) this.#identity = identity;
-    this.#jumpTo(offset);
+    this.#seekTo(offset);
   }
 
   /**
-   * Told of every answer about the partition's leader (`leaderEpoch` -1: nothing is known of it). With a new leader the position is
-   * in doubt, if it is known of which epoch it is; a topic of another id is another one.
+   * Called with each metadata update (`leaderEpoch` -1 if unknown). A new leader epoch requires validation, provided that the epoch
+   * of the position is known; a new topic id means that the log has diverged.
    */
-  leaderIs({ topicId, leaderEpoch }: LogIdentity): void {
+  updateLeader({ topicId, leaderEpoch }: LogIdentity): void {
     const offset = this.#fetchOffset;
     if (offset === undefined) return;
     const known = this.#identity;
     if (known.topicId === undefined && topicId !== undefined) this.#identity = { ...known, topicId };
     if (known.topicId !== undefined && topicId !== undefined && known.topicId !== topicId) {
-      this.#jumps += 1;
-      this.#doubt = 'diverged';
+      this.#positionVersion += 1;
+      this.#validation = 'diverged';
       return;
     }
-    if (leaderEpoch < 0 || leaderEpoch === known.leaderEpoch || this.#doubt !== 'none') return;
-    if (this.#epochs.before(offset) === undefined) {
+    if (leaderEpoch < 0 || leaderEpoch === known.leaderEpoch || this.#validation !== 'valid') return;
+    if (this.#epochs.epochBefore(offset) === undefined) {
       this.#identity = { ...this.#identity, leaderEpoch };
       return;
     }
-    this.#doubt = 'in doubt';
-    this.#jumps += 1;
+    this.#validation = 'pending';
+    this.#positionVersion += 1;
   }
 
-  /** The leader of this epoch has all that was read. */
-  confirm(leaderEpoch: number): void {
-    this.#doubt = 'none';
+  /** The log of this leader epoch contains all fetched records. */
+  completeValidation(leaderEpoch: number): void {
+    this.#validation = 'valid';
     this.#identity = { ...this.#identity, leaderEpoch };
   }
 
-  /** The leader of this epoch has not all that was read ahead, but all that was taken. */
-  dropReadAhead(leaderEpoch: number): void {
+  /** The log of this leader epoch contains the taken records, but not all buffered ones. */
+  dropBuffered(leaderEpoch: number): void {
     const position = this.#position ?? 0;
-    this.#epochs.cutAt(position);
+    this.#epochs.truncateAt(position);
     this.#identity = { ...this.#identity, leaderEpoch };
-    this.#jumpTo(position);
+    this.#seekTo(position);
   }
 
-  /** What was read ahead is read again. */
-  readAgain(): void {
-    this.dropReadAhead(this.#identity.leaderEpoch);
+  /** Drops the buffer and fetches the records again. */
+  refetch(): void {
+    this.dropBuffered(this.#identity.leaderEpoch);
   }
 
-  /** The leader has not what was taken: nothing is read until there is another position. */
-  diverge(): void {
-    this.#doubt = 'diverged';
+  /** The leader's log lacks records that were taken; nothing is fetched until the next seek. */
+  markDiverged(): void {
+    this.#validation = 'diverged';
   }
 
-  loseRange(): void {
+  markOutOfRange(): void {
     this.#outOfRange = true;
   }
 
@@ -192,13 +191,13 @@ export class PartitionBuffer {
     const fetchOffset = this.#fetchOffset ?? 0;
     const set = new RecordSet({ topic: this.topic, partition: this.partition, bytes, fetchOffset }, options);
     this.#fetchOffset = Math.max(fetchOffset, nextOffsetOf(bytes) ?? 0);
-    this.#epochs.read(bytes);
+    this.#epochs.add(bytes);
     this.#sets.push(set);
   }
 
   /**
-   * Reads up to `max` records of the oldest answer.
-   * @throws RecordFormatError if the answer is damaged, or if nothing of it could be read
+   * Takes up to `max` records of the oldest response.
+   * @throws RecordFormatError if the response is corrupt, or if nothing of it can be read
    */
   take(max: number): TakenRecords {
     const [set] = this.#sets;
@@ -209,21 +208,21 @@ export class PartitionBuffer {
     this.#position = set.nextOffset;
     const finished = set.isAtEnd;
     if (finished) this.#sets.shift();
-    else if (!isAdvanced) throw set.damaged('nothing of the answer can be read');
+    else if (!isAdvanced) throw set.damaged('no record of the response can be read');
     return { block, finished, openedBytes: set.openedBytes - openedBytes };
   }
 
-  /** Forgets what was unpacked, which is unpacked again when it is read. */
-  packUp(): void {
+  /** Frees the decompressed batch; it is decompressed again when it is read. */
+  freeDecompressed(): void {
     this.#sets[0]?.closeBatch();
   }
 
-  #jumpTo(offset: number): void {
-    this.#jumps += 1;
+  #seekTo(offset: number): void {
+    this.#positionVersion += 1;
     this.#position = offset;
     this.#fetchOffset = offset;
     this.#outOfRange = false;
-    this.#doubt = 'none';
+    this.#validation = 'valid';
     this.#sets = [];
   }
 }

@@ -9,28 +9,30 @@ import type { Fetcher } from './fetcher.ts';
 import { backoffOf } from '../connections/retry.ts';
 import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
 import { NewPartitions } from './new-partitions.ts';
-import { PositionCheck, type EpochPosition } from './position-check.ts';
+import { PositionValidator, type EpochPosition } from './position-validator.ts';
 import type { PartitionBuffer } from './partition-buffer.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
-/** Where reading begins: at the committed offset, else (or when that offset is gone) where `auto.offset.reset` says. */
+/**
+ * Determines where reading starts: at the committed offset, otherwise (or if that offset is out of range) where `auto.offset.reset`
+ * says.
+ */
 export class StartPositions {
   readonly #cluster: Cluster;
   readonly #metadata: TopicMetadata;
   readonly #fetcher: Fetcher;
   readonly #config: ConsumerConfig;
   readonly #logger: Logger;
-  readonly #check: PositionCheck;
-  /** Ids of the topics that were read. */
+  readonly #validator: PositionValidator;
+  /** Topic ids under which topics were read. */
   readonly #readIds = new Map<string, string>();
-  /** Which partitions came to be while the consumer was subscribed. */
   readonly newPartitions = new NewPartitions();
-  /** Who reads committed offsets, where members have epochs. */
+  /** Identity of a KIP-848 member, for reading committed offsets. */
   reader: (() => GroupIdentity) | undefined;
-  #beginnings: PartitionPosition[] = [];
+  #startPositions: PartitionPosition[] = [];
 
   constructor(cluster: Cluster, metadata: TopicMetadata, fetcher: Fetcher, config: ConsumerConfig, logger: Logger) {
-    this.#check = new PositionCheck(cluster, metadata, config, logger);
+    this.#validator = new PositionValidator(cluster, metadata, config, logger);
     this.#cluster = cluster;
     this.#metadata = metadata;
     this.#fetcher = fetcher;
@@ -38,74 +40,81 @@ export class StartPositions {
     this.#logger = logger;
   }
 
-  /** True when some partition has nowhere to read from. */
+  /** True if a partition has no valid position. */
   get needed(): boolean {
-    for (const buffer of this.#fetcher.partitions) if (isLost(buffer)) return true;
+    for (const buffer of this.#fetcher.partitions) if (needsPosition(buffer)) return true;
     return false;
   }
 
-  /** True when of some partition it is not known whether its new leader has all that was read of it. */
-  get inDoubt(): boolean {
-    for (const buffer of this.#fetcher.partitions) if (buffer.doubtful !== undefined) return true;
+  /** True if a position must be validated against a new leader's log. */
+  get needsValidation(): boolean {
+    for (const buffer of this.#fetcher.partitions) if (buffer.unvalidated !== undefined) return true;
     return false;
   }
 
-  /** The topic of a partition whose log is another than the one that was read, if there is one. */
+  /** The topic of a partition whose log has diverged from the records that were taken. */
   get diverged(): string | undefined {
     for (const { isDiverged, topic } of this.#fetcher.partitions) if (isDiverged) return topic;
     return undefined;
   }
 
   /**
-   * One attempt at a position for every partition without one. Those at which no leader is known are checked later. With `mayMove`,
-   * reading also goes on where logs are others than those that were read: nothing of them has been handed out.
+   * One attempt to determine the position of each partition without one. Positions whose leader is unavailable are validated later.
+   * With `mayMove`, diverged positions are reset too: none of their records have been returned.
    */
   async resolve(mayMove = true): Promise<void> {
-    const fresh = [...this.#fetcher.partitions].filter((buffer) => buffer.position === undefined);
+    const unpositioned = [...this.#fetcher.partitions].filter((buffer) => buffer.position === undefined);
     const { groupId } = this.#config;
-    if (groupId !== undefined && fresh.length > 0) {
-      this.#apply(await this.#check.ofSameTopics(await fetchCommitted(this.#cluster, groupId, fresh, this.reader?.())));
+    if (groupId !== undefined && unpositioned.length > 0) {
+      this.#apply(
+        await this.#validator.resetRecreated(
+          await fetchCommitted(this.#cluster, groupId, unpositioned, this.reader?.()),
+        ),
+      );
     }
-    const again = fresh.filter((buffer) => isLost(buffer) && this.#isCreatedAgain(buffer));
-    this.#apply(await this.#check.ofSameTopics(again.map((buffer) => this.#beforeCreation(buffer))));
-    const lost = [...this.#fetcher.partitions].filter(isLost);
-    const isNew = (buffer: PartitionBuffer): boolean => this.#startsNew(buffer);
-    const beginnings = await this.#resetPositions(lost.filter(isNew), 'earliest');
-    this.#beginnings.push(...beginnings);
+    const recreated = unpositioned.filter((buffer) => needsPosition(buffer) && this.#isRecreated(buffer));
+    this.#apply(await this.#validator.resetRecreated(recreated.map((buffer) => this.#previousTopicPosition(buffer))));
+    const lost = [...this.#fetcher.partitions].filter(needsPosition);
+    const isNew = (buffer: PartitionBuffer): boolean => this.#isNewPartition(buffer);
+    const newPartitionStarts = await this.#resetPositions(lost.filter(isNew), 'earliest');
+    this.#startPositions.push(...newPartitionStarts);
     const others = lost.filter((buffer) => !isNew(buffer));
-    this.#apply([...beginnings, ...(await this.#resetPositions(others, this.#config.offsetReset))]);
-    if ((await this.settleDoubts()) && mayMove) await this.moveDiverged();
+    this.#apply([...newPartitionStarts, ...(await this.#resetPositions(others, this.#config.offsetReset))]);
+    if ((await this.validate()) && mayMove) await this.resetDiverged();
   }
 
-  /** Positions that were kept somewhere, as they are to be read from now on; see `PositionCheck.kept`. */
+  /** Validates stored positions; see `PositionValidator.kept`. */
   async kept(positions: readonly PartitionPosition[]): Promise<readonly PartitionPosition[]> {
     await this.#metadata.update();
-    return this.#check.kept(positions);
+    return this.#validator.kept(positions);
   }
 
   /**
-   * One attempt at settling the doubts that changes of leaders raised; some may remain. True when there are positions that a
-   * leader's log does not have, of records that were handed out.
+   * One attempt to validate positions after leader changes; some may remain pending. Returns true if a leader's log lacks records
+   * that were taken.
    */
-  async settleDoubts(): Promise<boolean> {
-    const asked = new Map<string, { buffer: PartitionBuffer; jumps: number; offset: number }>();
+  async validate(): Promise<boolean> {
+    const requested = new Map<string, { buffer: PartitionBuffer; positionVersion: number; offset: number }>();
     const positions: EpochPosition[] = [];
     for (const buffer of this.#fetcher.partitions) {
-      const { doubtful, topic, partition, jumps } = buffer;
-      if (doubtful === undefined) continue;
-      asked.set(topicPartitionKey(topic, partition), { buffer, jumps, offset: doubtful.offset });
-      positions.push({ topic, partition, ...doubtful });
+      const { unvalidated, topic, partition, positionVersion } = buffer;
+      if (unvalidated === undefined) continue;
+      requested.set(topicPartitionKey(topic, partition), { buffer, positionVersion, offset: unvalidated.offset });
+      positions.push({ topic, partition, ...unvalidated });
     }
     if (positions.length === 0) return false;
     let hasDiverged = false;
-    for (const { topic, partition, offset, currentLeaderEpoch } of await this.#check.commonEnds(positions)) {
-      const question = asked.get(topicPartitionKey(topic, partition));
-      if (question === undefined || question.buffer.jumps !== question.jumps) continue;
-      const { buffer } = question;
-      if (offset === question.offset) buffer.confirm(currentLeaderEpoch);
-      else if (offset !== undefined && offset >= (buffer.position ?? 0)) buffer.dropReadAhead(currentLeaderEpoch);
+    for (const { topic, partition, offset, currentLeaderEpoch } of await this.#validator.commonEnds(positions)) {
+      const request = requested.get(topicPartitionKey(topic, partition));
+      if (request === undefined || request.buffer.positionVersion !== request.positionVersion) continue;
+      const { buffer } = request;
+      const isValid = offset === request.offset;
+      const fields = { topic, partition, offset: request.offset, commonEnd: offset, leaderEpoch: currentLeaderEpoch };
+      this.#logger.debug(fields, isValid ? 'Validated the position' : 'The log has diverged before the position');
+      if (isValid) buffer.completeValidation(currentLeaderEpoch);
+      else if (offset !== undefined && offset >= (buffer.position ?? 0)) buffer.dropBuffered(currentLeaderEpoch);
       else {
-        buffer.diverge();
+        buffer.markDiverged();
         hasDiverged = true;
       }
     }
@@ -113,41 +122,40 @@ export class StartPositions {
     return hasDiverged;
   }
 
-  /** One attempt at going on where logs are others than those that were read. */
-  async moveDiverged(): Promise<void> {
+  /** One attempt to reset the positions of diverged partitions. */
+  async resetDiverged(): Promise<void> {
     const diverged = [...this.#fetcher.partitions].filter(({ isDiverged }) => isDiverged);
     if (diverged.length === 0) return;
     const from = diverged.map(({ topic, partition, position = 0, epochs, identity: { topicId } }) => {
-      return { topic, partition, offset: position, leaderEpoch: epochs.before(position), topicId };
+      return { topic, partition, offset: position, leaderEpoch: epochs.epochBefore(position), topicId };
     });
-    for (const { topic, partition, offset, leaderEpoch, topicId } of await this.#check.kept(from)) {
+    for (const { topic, partition, offset, leaderEpoch, topicId } of await this.#validator.kept(from)) {
       const buffer = this.#fetcher.get({ topic, partition });
-      if (buffer?.isDiverged === true) buffer.positionAt(offset, leaderEpoch, { topicId, leaderEpoch: -1 });
+      if (buffer?.isDiverged === true) buffer.seek(offset, leaderEpoch, { topicId, leaderEpoch: -1 });
     }
     this.#fetcher.wake();
   }
 
-  /** For retries of what concerns positions. */
   backoff(): Backoff {
     return backoffOf(this.#cluster);
   }
 
   /**
-   * Commits where new partitions were begun since the last call, for which the group has no offset yet: a member that gets them before
-   * anything else is committed may have come after them, and would begin at their end. Never rejects.
+   * Commits the start positions of new partitions that have no committed offset. Otherwise, after a rebalance that precedes the
+   * first commit, another member could consider the partition old and start at its end. Never rejects.
    */
-  async keepBeginnings(identity: () => GroupIdentity): Promise<void> {
-    const beginnings = this.#beginnings;
-    this.#beginnings = [];
-    if (beginnings.length === 0) return;
+  async commitStartPositions(identity: () => GroupIdentity): Promise<void> {
+    const newPartitionStarts = this.#startPositions;
+    this.#startPositions = [];
+    if (newPartitionStarts.length === 0) return;
     try {
-      await commitOffsets(this.#cluster, identity(), beginnings);
+      await commitOffsets(this.#cluster, identity(), newPartitionStarts);
     } catch (error) {
-      this.#logger.debug({ reason: toError(error).message }, 'the beginnings of new partitions were not committed');
+      this.#logger.debug({ reason: toError(error).message }, 'Failed to commit the start positions of new partitions');
     }
   }
 
-  #startsNew(buffer: PartitionBuffer): boolean {
+  #isNewPartition(buffer: PartitionBuffer): boolean {
     return this.#config.offsetReset === 'latest' && buffer.position === undefined && this.newPartitions.has(buffer);
   }
 
@@ -157,7 +165,7 @@ export class StartPositions {
   ): Promise<readonly PartitionPosition[]> {
     if (lost.length === 0) return [];
     const { isolation } = this.#config;
-    if (offsetReset === 'none') throw noPosition(lost);
+    if (offsetReset === 'none') throw noPositionError(lost);
     const time = OffsetTime[offsetReset];
     let positions: readonly PartitionPosition[];
     try {
@@ -168,40 +176,41 @@ export class StartPositions {
     }
     for (const { topic, partition, offset } of positions) {
       const from = lost.find((buffer) => buffer.topic === topic && buffer.partition === partition)?.position;
-      if (from === undefined) this.#logger.debug({ topic, partition, offset }, `starting at the ${offsetReset} offset`);
+      if (from === undefined) this.#logger.debug({ topic, partition, offset }, `Starting at the ${offsetReset} offset`);
       else
-        this.#logger.warn({ topic, partition, from, offset }, 'the offset is not there any more, position was reset');
+        this.#logger.warn({ topic, partition, from, offset }, 'Fetch offset is out of range; the position was reset');
     }
     return positions;
   }
 
-  /** Whatever was positioned meanwhile by `seek` stays where it is. */
+  /** Does not override positions that `seek` has set meanwhile. */
   #apply(positions: readonly PartitionPosition[]): void {
     for (const { topic, partition, offset, leaderEpoch, topicId } of positions) {
       const buffer = this.#fetcher.get({ topic, partition });
-      if (buffer === undefined || !isLost(buffer)) continue;
+      if (buffer === undefined || !needsPosition(buffer)) continue;
       const identity = { topicId: topicId ?? this.#metadata.topicId(topic), leaderEpoch: -1 };
-      buffer.positionAt(offset, leaderEpoch, identity);
+      this.#logger.debug({ group: this.#config.groupId, topic, partition, offset, leaderEpoch }, 'Set the position');
+      buffer.seek(offset, leaderEpoch, identity);
       if (identity.topicId !== undefined) this.#readIds.set(topic, identity.topicId);
     }
     this.#fetcher.wake();
   }
 
-  #isCreatedAgain({ topic }: PartitionBuffer): boolean {
+  #isRecreated({ topic }: PartitionBuffer): boolean {
     const [read, current] = [this.#readIds.get(topic), this.#metadata.topicId(topic)];
     return read !== undefined && current !== undefined && read !== current;
   }
 
-  #beforeCreation({ topic, partition }: PartitionBuffer): PartitionPosition {
+  #previousTopicPosition({ topic, partition }: PartitionBuffer): PartitionPosition {
     return { topic, partition, offset: 0, topicId: this.#readIds.get(topic) };
   }
 }
 
-function isLost(buffer: PartitionBuffer): boolean {
+function needsPosition(buffer: PartitionBuffer): boolean {
   return buffer.position === undefined || buffer.needsReset;
 }
 
-function noPosition(lost: readonly PartitionBuffer[]): SluiceError {
+function noPositionError(lost: readonly PartitionBuffer[]): SluiceError {
   const names = lost.map(({ topic, partition }) => `${topic}-${String(partition)}`).join(', ');
   const gone = lost.filter(({ position }) => position !== undefined);
   if (gone.length === 0) {

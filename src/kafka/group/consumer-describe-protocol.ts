@@ -1,4 +1,4 @@
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
@@ -11,7 +11,7 @@ export interface DescribedConsumers {
   readonly members: readonly { readonly memberId: string; readonly clientId: string }[];
 }
 
-/** Who is in a group that the broker divides (KIP-848, ConsumerGroupDescribe). */
+/** Lists the members of a KIP-848 group (ConsumerGroupDescribe). */
 export function consumerDescribeCall(groupId: string): LibraryCall<DescribedConsumers> {
   const groups = 1;
   const withOperations = false;
@@ -24,19 +24,19 @@ export function consumerDescribeCall(groupId: string): LibraryCall<DescribedCons
 }
 
 function decode(payload: Buffer): DescribedConsumers {
-  const reader = new AnswerReader(payload);
+  const reader = new ResponseReader(payload);
   reader.tags();
   const clientSideThrottleTime = reader.int32();
   const groups = reader.compactList(() => {
     const errorCode = reader.int16();
-    reader.compactString(); // text of the error
-    reader.compactString(); // the group
-    reader.compactString(); // its state
-    reader.int32(); // its epoch
-    reader.int32(); // that of the assignment
-    reader.compactString(); // the assignor
+    reader.compactString(); // error message
+    reader.compactString(); // group id
+    reader.compactString(); // group state
+    reader.int32(); // group epoch
+    reader.int32(); // assignment epoch
+    reader.compactString(); // assignor
     const members = reader.compactList(() => readMember(reader));
-    reader.int32(); // operations
+    reader.int32(); // authorized operations
     reader.tags();
     return { errorCode, members };
   });
@@ -45,9 +45,9 @@ function decode(payload: Buffer): DescribedConsumers {
   return { clientSideThrottleTime, errorCode, members: groups.flatMap(({ members }) => members) };
 }
 
-function readMember(reader: AnswerReader): { memberId: string; clientId: string } {
+function readMember(reader: ResponseReader): { memberId: string; clientId: string } {
   const memberId = reader.compactString();
-  reader.compactString(); // id of a static member
+  reader.compactString(); // instance id
   reader.compactString(); // rack
   reader.int32(); // epoch
   const clientId = reader.compactString();
@@ -55,12 +55,12 @@ function readMember(reader: AnswerReader): { memberId: string; clientId: string 
   reader.compactEach(() => reader.compactString()); // topics
   reader.compactString(); // regular expression
   readAssignment(reader);
-  readAssignment(reader); // the one to come
+  readAssignment(reader); // target assignment
   reader.tags();
   return { memberId, clientId };
 }
 
-function readAssignment(reader: AnswerReader): void {
+function readAssignment(reader: ResponseReader): void {
   reader.compactEach(() => {
     reader.uuid();
     reader.compactString();

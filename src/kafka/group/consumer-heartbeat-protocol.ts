@@ -1,45 +1,45 @@
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { KafkaError } from '../errors.ts';
 import { Encoder } from '../library/kafkajs-internals.ts';
 import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 
-/** Partitions by the id of their topic, as Kafka's tools print ids. */
+/** Partitions by topic id (in the form of Kafka's tools). */
 export type PartitionsById = ReadonlyMap<string, readonly number[]>;
 
-/** One heartbeat of a member (KIP-848); what is `undefined` has not changed since the last one. */
+/** A ConsumerGroupHeartbeat request (KIP-848). Fields that are `undefined` have not changed since the last heartbeat. */
 export interface MemberHeartbeat {
   readonly groupId: string;
   readonly memberId: string;
-  /** 0: joins; -1: leaves; -2: leaves, and is expected back (static members). */
+  /** 0 joins the group, -1 leaves it, -2 leaves it temporarily (static members). */
   readonly memberEpoch: number;
   readonly instanceId: string | undefined;
   readonly rackId: string | undefined;
   readonly rebalanceTimeoutMs: number | undefined;
   readonly topics: readonly string[] | undefined;
-  /** RE2; '': none. */
+  /** Subscribed pattern in RE2 syntax; empty if there is none. */
   readonly regex: string | undefined;
-  /** Of the broker; `undefined`: its default. */
+  /** Server-side assignor; `undefined`: the broker's default. */
   readonly assignor: string | undefined;
-  readonly held: PartitionsById | undefined;
+  readonly owned: PartitionsById | undefined;
 }
 
-export interface HeartbeatAnswer {
+export interface HeartbeatResponse {
   readonly clientSideThrottleTime: number;
   readonly errorCode: number;
   readonly errorMessage: string;
   readonly memberEpoch: number;
   readonly heartbeatIntervalMs: number;
-  /** What the member is to hold; `undefined`: as before. */
+  /** Target assignment of the member; `undefined` if it has not changed. */
   readonly assignment: PartitionsById | undefined;
 }
 
-/** Members choose their ids, and subscribe by regular expressions (Kafka 4.0). */
+/** Version 1 (Kafka 4.0): members generate their ids and may subscribe by pattern. */
 const VERSION = 1;
 const NO_TAGS = 0;
 const UNCHANGED = -1;
 const UNSUPPORTED_VERSION = 35;
 
-export function consumerHeartbeatCall(heartbeat: MemberHeartbeat): Call<HeartbeatAnswer> {
+export function consumerHeartbeatCall(heartbeat: MemberHeartbeat): Call<HeartbeatResponse> {
   return (ranges) => {
     if (highestVersion('ConsumerGroupHeartbeat', ranges) < VERSION) {
       throw new KafkaError(
@@ -52,15 +52,15 @@ export function consumerHeartbeatCall(heartbeat: MemberHeartbeat): Call<Heartbea
 }
 
 function encode(heartbeat: MemberHeartbeat): InstanceType<typeof Encoder> {
-  const { topics, held } = heartbeat;
+  const { topics, owned } = heartbeat;
   const body = new Encoder().writeUVarInt(NO_TAGS);
   body.writeUVarIntString(heartbeat.groupId).writeUVarIntString(heartbeat.memberId).writeInt32(heartbeat.memberEpoch);
   body.writeUVarIntString(heartbeat.instanceId ?? null).writeUVarIntString(heartbeat.rackId ?? null);
   body.writeInt32(heartbeat.rebalanceTimeoutMs ?? UNCHANGED).writeUVarInt(topics === undefined ? 0 : topics.length + 1);
   for (const topic of topics ?? []) body.writeUVarIntString(topic);
   body.writeUVarIntString(heartbeat.regex ?? null).writeUVarIntString(heartbeat.assignor ?? null);
-  body.writeUVarInt(held === undefined ? 0 : held.size + 1);
-  for (const [id, partitions] of held ?? []) {
+  body.writeUVarInt(owned === undefined ? 0 : owned.size + 1);
+  for (const [id, partitions] of owned ?? []) {
     body.writeBuffer(Buffer.from(id, 'base64url')).writeUVarInt(partitions.length + 1);
     for (const partition of partitions) body.writeInt32(partition);
     body.writeUVarInt(NO_TAGS);
@@ -68,13 +68,13 @@ function encode(heartbeat: MemberHeartbeat): InstanceType<typeof Encoder> {
   return body.writeUVarInt(NO_TAGS);
 }
 
-function decode(payload: Buffer): HeartbeatAnswer {
-  const reader = new AnswerReader(payload);
+function decode(payload: Buffer): HeartbeatResponse {
+  const reader = new ResponseReader(payload);
   reader.tags();
   const clientSideThrottleTime = reader.int32();
   const errorCode = reader.int16();
   const errorMessage = reader.compactString();
-  reader.compactString(); // id of the member, which it chose itself
+  reader.compactString(); // member id, which the client generated
   const memberEpoch = reader.int32();
   const heartbeatIntervalMs = reader.int32();
   const assignment = reader.isPresent() ? readAssignment(reader) : undefined;
@@ -82,7 +82,7 @@ function decode(payload: Buffer): HeartbeatAnswer {
   return { clientSideThrottleTime, errorCode, errorMessage, memberEpoch, heartbeatIntervalMs, assignment };
 }
 
-function readAssignment(reader: AnswerReader): PartitionsById {
+function readAssignment(reader: ResponseReader): PartitionsById {
   const topics = reader.compactList(() => {
     const id = reader.uuid() ?? '';
     const partitions = reader.compactList(() => reader.int32());

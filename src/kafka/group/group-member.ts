@@ -5,30 +5,30 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, MembershipLostError, isRetriable } from '../errors.ts';
-import type { Call, JoinGroupAnswer } from '../protocol/protocol.ts';
+import type { Call, JoinGroupResponse } from '../protocol/protocol.ts';
 import { backoffOf } from '../connections/retry.ts';
 import { Signal } from '../../async/signal.ts';
-import type { GroupFigures, GroupRequest } from './group-figures.ts';
-import { joinGroupCall } from './join-protocol.ts';
-import { heartbeat, leaveGroup, NETWORK_MS, REFUSALS, syncGroup } from './member-requests.ts';
+import type { GroupCoordinatorMetrics, GroupRequest } from './group-coordinator-metrics.ts';
+import { joinGroupCall, leaderView } from './join-protocol.ts';
+import { heartbeat, leaveGroup, NETWORK_MS, LOST_GENERATION_CODES, syncGroup } from './member-requests.ts';
 import type { Generation, GroupOptions, GroupProtocol, MemberListener, MemberState } from './group-protocol.ts';
 
 /**
- * A member of a group by the classic protocol (JoinGroup 5, SyncGroup 3). Heartbeats go on by themselves between joins,
- * whatever the caller does.
+ * A group member of the classic protocol (JoinGroup 5, SyncGroup 3). Between joins, heartbeats are sent in the background,
+ * independently of the caller.
  *
  *   unjoined, lost --join--> joining --assignment received--> stable
  *   stable --REBALANCE_IN_PROGRESS or requestRejoin--> rebalancing --join--> joining
  *   stable, rebalancing --UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION--> lost
- *   stable, rebalancing --another error that waiting does not mend--> failed --join--> joining
+ *   stable, rebalancing --other non-retriable error--> failed --join--> joining
  *   unjoined --resume--> stable
- *   stable --release--> left, for another member to resume
+ *   stable --detach--> left, for another member to resume
  *   any --leave--> left
  *
- * In `stable` and `rebalancing` the member holds its generation: commits are accepted. A coordinator that moves or
- * restarts changes nothing: it is looked up again with the same member id and generation.
+ * In `stable` and `rebalancing` the member owns its generation, so commits are accepted. A coordinator that moves or restarts is
+ * looked up again with the same member id and generation.
  *
- * One class, because each answer of the coordinator changes state, generation and heartbeats together.
+ * One class, because each response of the coordinator changes state, generation and heartbeats together.
  */
 export class GroupMember {
   readonly #cluster: Cluster;
@@ -36,15 +36,15 @@ export class GroupMember {
   readonly #protocol: GroupProtocol;
   readonly #listener: MemberListener;
   readonly #logger: Logger;
-  readonly #figures: GroupFigures | undefined;
+  readonly #metrics: GroupCoordinatorMetrics | undefined;
   #state: MemberState = 'unjoined';
   #memberId = '';
   #generation: Generation | undefined;
   #failure: Error | undefined;
   #lastContactAt = 0;
   #unanswered = false;
-  /** A JoinGroup under way by which the coordinator gives this member its id. */
-  #naming: Promise<unknown> | undefined;
+  /** A pending JoinGroup that returns the member id. */
+  #pendingId: Promise<unknown> | undefined;
   #heartbeatSignal: Signal | undefined;
 
   constructor(
@@ -53,31 +53,30 @@ export class GroupMember {
     protocol: GroupProtocol,
     listener: MemberListener,
     logger: Logger,
-    figures?: GroupFigures,
+    metrics?: GroupCoordinatorMetrics,
   ) {
     this.#cluster = cluster;
     this.#options = options;
     this.#protocol = protocol;
     this.#listener = listener;
     this.#logger = logger;
-    this.#figures = figures;
+    this.#metrics = metrics;
   }
 
   get state(): MemberState {
     return this.#state;
   }
 
-  /** The generation that is held; `undefined` when there is none. */
+  /** The current generation; `undefined` if the member is in none. */
   get generation(): Generation | undefined {
     return this.#generation;
   }
 
-  /** As the group knows it; empty before it does. */
   get memberId(): string {
     return this.#memberId;
   }
 
-  /** Why the state is `failed`, once. */
+  /** Returns the reason of the state `failed` once. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -85,54 +84,54 @@ export class GroupMember {
   }
 
   /**
-   * When the member last showed that it is alive, in milliseconds since the epoch: the time at which a request was sent that
-   * the coordinator took. An answer may lie unread for long (a process that was suspended), so its time says nothing.
+   * When the coordinator last accepted a sign of life, in milliseconds since the epoch: the time at which the request was sent. The
+   * time of the response would be misleading, because a suspended process may read it late.
    */
   get lastContactAt(): number {
     return this.#lastContactAt;
   }
 
-  /** True from a request that got no answer on, until one gets an answer again. */
+  /** True while the last request to the coordinator received no response. */
   get unanswered(): boolean {
     return this.#unanswered;
   }
 
-  /** Asks for a new round, as the coordinator does when members come or go. */
   requestRejoin(reason: string): void {
     if (this.#state !== 'stable') return;
-    this.#tell({ reason }, 'rejoining the group');
+    this.#log({ reason }, 'Rejoining the group');
     this.#moveTo('rebalancing');
   }
 
-  /** What another request of this generation (an offset commit) learned of it. */
+  /** Handles the error code of another request of this generation, such as an offset commit. */
   onRefusal(generationId: number, code: number): void {
     if (this.#isJoining() || this.#generation?.generationId !== generationId) return;
-    if (REFUSALS.has(code)) this.#judgeHeartbeat(code);
+    if (LOST_GENERATION_CODES.has(code)) this.#handleHeartbeatCode(code);
   }
 
   /**
-   * Takes part in one round and resolves with its outcome; repeats while the coordinator moves, is away or starts over.
-   * Rejects when the group cannot be joined like this, or after `leave`. What was assigned before must have been given
-   * up: from here on the old generation is not held. A member that `keeps` what it has holds it until the round ends; when the
-   * coordinator does not know it any more, the state is `lost` and MembershipLostError is thrown.
+   * Joins the group and resolves with the new generation. Retries while the coordinator moves, is unreachable or restarts the
+   * rebalance. Rejects on non-retriable errors and after `leave`. The caller must have revoked its partitions, because the old
+   * generation ends here. With `keepsOwned` the old generation stays valid during the join; if the coordinator no longer knows the
+   * member, the state becomes `lost` and MembershipLostError is thrown.
    */
-  async join(keeps = false): Promise<Generation> {
+  async join(keepsOwned = false): Promise<Generation> {
     if (this.#state === 'left') throw new ClosedError('The group member');
     this.#moveTo('joining');
-    if (!keeps) this.#generation = undefined;
+    if (!keepsOwned) this.#generation = undefined;
     this.#stopHeartbeats();
     const backoff = backoffOf(this.#cluster);
-    const beganAt = performance.now();
+    const startedAt = performance.now();
     while (this.#isJoining()) {
       try {
-        const generation = await this.#round();
+        const generation = await this.#rebalance();
         if (generation === undefined) {
-          this.#figures?.roundFailed();
+          this.#metrics?.rebalanceFailed();
+          this.#debug({}, 'Restarting the rebalance');
           continue;
         }
         if (!this.#isJoining()) break;
-        this.#figures?.rebalanced(beganAt);
-        this.#hold(generation, this.#options.heartbeatIntervalMs);
+        this.#metrics?.rebalanced(startedAt);
+        this.#becomeStable(generation, this.#options.heartbeatIntervalMs);
         return generation;
       } catch (error) {
         if (error instanceof MembershipLostError) throw error;
@@ -142,7 +141,7 @@ export class GroupMember {
           throw error;
         }
         this.#unanswered = true;
-        this.#logger.debug({ group: this.#options.groupId, reason: toError(error).message }, 'joining again');
+        this.#debug({ reason: toError(error).message }, 'Failed to join the group; retrying');
         await idle(backoff.nextMs());
       }
     }
@@ -150,8 +149,8 @@ export class GroupMember {
   }
 
   /**
-   * Gives the membership back, so that the others need not wait for the session to time out. A static member is expected back: the
-   * group keeps its place for as long.
+   * Leaves the group, so that the others need not wait for the session timeout. A static member does not send LeaveGroup: the group
+   * keeps its assignment until the session times out.
    */
   async leave(timeoutMs: number): Promise<void> {
     const { groupId, instanceId } = this.#options;
@@ -160,19 +159,22 @@ export class GroupMember {
     this.#moveTo('left');
     this.#generation = undefined;
     this.#stopHeartbeats();
-    // The id is there at once; the others would wait for its bearer as long as a session lasts.
-    if (this.#naming !== undefined) await within(this.#naming, timeoutMs);
-    // The broker would not look at LeaveGroup before it has answered the JoinGroup in front of it.
+    // The id arrives quickly. Without it this member could not leave, and the group would wait for its session timeout.
+    if (this.#pendingId !== undefined) await within(this.#pendingId, timeoutMs);
+    // The broker would not process LeaveGroup before it has responded to the pending JoinGroup.
     if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
     if (this.#memberId === '' || wasLost || instanceId !== undefined) return;
-    const told = leaveGroup(this.#cluster, groupId, this.#memberId).catch((error: unknown) => {
-      this.#logger.debug({ group: groupId, reason: toError(error).message }, 'could not tell the group of leaving it');
+    const leaving = leaveGroup(this.#cluster, groupId, this.#memberId).catch((error: unknown) => {
+      this.#debug({ reason: toError(error).message }, 'Failed to leave the group');
     });
-    await within(told, timeoutMs);
+    await within(leaving, timeoutMs);
   }
 
-  /** Ends this member and leaves its place in the group as it is, until the session times out. `undefined`: it holds none. */
-  release(): Generation | undefined {
+  /**
+   * Stops this member without leaving the group, so that another one can resume it within the session timeout. Returns `undefined`
+   * if it is not stable.
+   */
+  detach(): Generation | undefined {
     if (this.#state !== 'stable') return undefined;
     const generation = this.#generation;
     this.#moveTo('left');
@@ -181,29 +183,32 @@ export class GroupMember {
     return generation;
   }
 
-  /** In place of the first join: goes on as the member that was released. The group is asked at once whether it knows it. */
+  /** Resumes a detached member instead of joining. Sends a heartbeat immediately to verify the membership. */
   resume(generation: Generation): void {
-    if (this.#state !== 'unjoined') throw new Error('The member is in the group already');
-    this.#memberId = generation.memberId;
-    this.#tell({ generationId: generation.generationId, memberId: this.#memberId }, 'goes on as a member of the group');
-    this.#hold(generation, 0);
+    if (this.#state !== 'unjoined') throw new Error('The member has already joined the group');
+    const { generationId, memberId } = generation;
+    this.#memberId = memberId;
+    this.#log({ generationId, memberId }, 'Resumed the membership of the group');
+    this.#becomeStable(generation, 0);
   }
 
-  /** One JoinGroup and SyncGroup; `undefined` when the round starts over. */
-  async #round(): Promise<Generation | undefined> {
+  /** One JoinGroup and SyncGroup; `undefined` if the rebalance has to be restarted. */
+  async #rebalance(): Promise<Generation | undefined> {
     const joined = await this.#joinGroup();
     if (joined === undefined) return undefined;
     const isLeader = joined.leaderId === joined.memberId;
     const protocol = joined.groupProtocol ?? '';
-    const assignments = isLeader ? await this.#assign(joined, protocol) : new Map<string, Buffer>();
+    const assignments = isLeader
+      ? await this.#protocol.assign(leaderView(joined, protocol))
+      : new Map<string, Buffer>();
     const assignment = await this.#syncGroup(joined, assignments);
     if (assignment === undefined) return undefined;
     const { generationId, memberId, leaderId } = joined;
-    this.#tell({ generationId, memberId, isLeader }, 'joined the group');
+    this.#log({ generationId, memberId, isLeader }, 'Joined the group');
     return { generationId, memberId, leaderId, isLeader, protocol, assignment };
   }
 
-  async #joinGroup(): Promise<JoinGroupAnswer | undefined> {
+  async #joinGroup(): Promise<JoinGroupResponse | undefined> {
     const { groupId, instanceId, sessionTimeoutMs, rebalanceTimeoutMs } = this.#options;
     const parameters = {
       groupId,
@@ -216,93 +221,80 @@ export class GroupMember {
     };
     const call = joinGroupCall(parameters, rebalanceTimeoutMs + NETWORK_MS);
     const sentAt = Date.now();
-    const answer = await (this.#memberId === '' && instanceId === undefined
-      ? this.#named(call)
+    const response = await (this.#memberId === '' && instanceId === undefined
+      ? this.#joinWithoutId(call)
       : this.#cluster.callCoordinator(groupId, call));
-    switch (answer.errorCode) {
+    switch (response.errorCode) {
       case ErrorCode.none:
-        this.#noteContact('join', sentAt);
-        this.#memberId = answer.memberId;
-        return answer;
+        this.#recordContact('join', sentAt);
+        this.#memberId = response.memberId;
+        return response;
       case ErrorCode.memberIdRequired:
         return undefined;
       case ErrorCode.unknownMemberId:
         this.#memberId = '';
-        this.#loseKept();
+        this.#loseOwned();
         return undefined;
       case ErrorCode.rebalanceInProgress:
         return undefined;
       default:
-        return this.#refuse(answer.errorCode, 'Joining');
+        return this.#throwCode(response.errorCode, 'Joining');
     }
   }
 
   /**
-   * A JoinGroup without an id, which is answered at once with one. It is kept even if the next attempt fails: the group
-   * waits for it until its session times out.
+   * A JoinGroup without a member id returns one immediately. The id is kept even if the next attempt fails, because the group waits
+   * for this member until its session times out.
    */
-  async #named(call: Call<JoinGroupAnswer>): Promise<JoinGroupAnswer> {
-    const naming = this.#cluster.callCoordinator(this.#options.groupId, call).then((answer) => {
-      if (answer.errorCode === ErrorCode.memberIdRequired) this.#memberId = answer.memberId;
-      return answer;
+  async #joinWithoutId(call: Call<JoinGroupResponse>): Promise<JoinGroupResponse> {
+    const pendingId = this.#cluster.callCoordinator(this.#options.groupId, call).then((response) => {
+      if (response.errorCode === ErrorCode.memberIdRequired) this.#memberId = response.memberId;
+      return response;
     });
-    this.#naming = naming.catch(() => undefined).finally(() => (this.#naming = undefined));
-    return naming;
-  }
-
-  async #assign(joined: JoinGroupAnswer, protocol: string): Promise<ReadonlyMap<string, Buffer>> {
-    const members = joined.members.map(({ memberId, groupInstanceId, memberMetadata }) => {
-      return { memberId, instanceId: groupInstanceId ?? undefined, metadata: memberMetadata };
-    });
-    return this.#protocol.assign({
-      leaderId: joined.leaderId,
-      protocol,
-      generationId: joined.generationId,
-      skipsAssignment: joined.skipsAssignment === true,
-      members,
-    });
+    this.#pendingId = pendingId.catch(() => undefined).finally(() => (this.#pendingId = undefined));
+    return pendingId;
   }
 
   async #syncGroup(
-    { generationId, memberId }: JoinGroupAnswer,
+    { generationId, memberId }: JoinGroupResponse,
     assignments: ReadonlyMap<string, Buffer>,
   ): Promise<Buffer | undefined> {
     const sentAt = Date.now();
-    const answer = await syncGroup(this.#cluster, this.#options, { generationId, memberId }, assignments);
-    switch (answer.errorCode) {
+    const response = await syncGroup(this.#cluster, this.#options, { generationId, memberId }, assignments);
+    switch (response.errorCode) {
       case ErrorCode.none:
-        this.#noteContact('sync', sentAt);
-        return answer.memberAssignment ?? Buffer.alloc(0);
+        this.#recordContact('sync', sentAt);
+        return response.memberAssignment ?? Buffer.alloc(0);
       case ErrorCode.unknownMemberId:
         this.#memberId = '';
-        this.#loseKept();
+        this.#loseOwned();
         return undefined;
       case ErrorCode.illegalGeneration:
-        this.#loseKept();
+        this.#loseOwned();
         return undefined;
       case ErrorCode.rebalanceInProgress:
-        // A faster member has started the next round already.
+        // Another member has already started the next rebalance.
         return undefined;
       default:
-        return this.#refuse(answer.errorCode, 'Syncing');
+        return this.#throwCode(response.errorCode, 'Syncing');
     }
   }
 
-  /** What this member kept while it joined may be another's already. */
-  #loseKept(): void {
+  /** The partitions that this member kept while joining may already be assigned to another member. */
+  #loseOwned(): void {
     if (this.#generation === undefined || !this.#isJoining()) return;
-    this.#lose('the group has gone on without it');
+    this.#loseMembership('the group has rebalanced without this member');
     throw new MembershipLostError(this.#options.groupId);
   }
 
-  #refuse(code: number, action: string): never {
+  #throwCode(code: number, action: string): never {
     const { groupId } = this.#options;
     const error = KafkaError.ofCode(code, `${action} group ${groupId}`);
     if (COORDINATOR_MOVED.has(code)) this.#cluster.forgetCoordinator(groupId);
     throw error;
   }
 
-  #hold(generation: Generation, firstHeartbeatMs: number): void {
+  #becomeStable(generation: Generation, firstHeartbeatMs: number): void {
     const signal = new Signal();
     this.#heartbeatSignal = signal;
     this.#generation = generation;
@@ -321,8 +313,8 @@ export class GroupMember {
         const sentAt = Date.now();
         const code = await heartbeat(this.#cluster, this.#options, generation);
         if (!isCurrent()) return;
-        if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#noteContact('heartbeat', sentAt);
-        this.#judgeHeartbeat(code);
+        if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#recordContact('heartbeat', sentAt);
+        this.#handleHeartbeatCode(code);
         backoff.reset();
         waitMs = this.#options.heartbeatIntervalMs;
       } catch (error) {
@@ -332,18 +324,19 @@ export class GroupMember {
           return;
         }
         this.#unanswered = true;
+        this.#debug({ reason: toError(error).message }, 'Heartbeat failed; retrying');
         waitMs = Math.min(backoff.nextMs(), this.#options.heartbeatIntervalMs);
       }
     }
   }
 
-  #noteContact(request: GroupRequest, sentAt: number): void {
-    this.#figures?.answered(request, sentAt);
+  #recordContact(request: GroupRequest, sentAt: number): void {
+    this.#metrics?.answered(request, sentAt);
     this.#lastContactAt = sentAt;
     this.#unanswered = false;
   }
 
-  #judgeHeartbeat(code: number): void {
+  #handleHeartbeatCode(code: number): void {
     const { groupId } = this.#options;
     switch (code) {
       case ErrorCode.none:
@@ -353,10 +346,10 @@ export class GroupMember {
         return;
       case ErrorCode.unknownMemberId:
         this.#memberId = '';
-        this.#lose('the session timed out');
+        this.#loseMembership('the session timed out');
         return;
       case ErrorCode.illegalGeneration:
-        this.#lose('the group has moved on');
+        this.#loseMembership('the generation is no longer valid');
         return;
       default:
         if (COORDINATOR_MOVED.has(code)) this.#cluster.forgetCoordinator(groupId);
@@ -364,8 +357,8 @@ export class GroupMember {
     }
   }
 
-  #lose(reason: string): void {
-    this.#logger.warn({ group: this.#options.groupId, reason }, 'the group membership was lost');
+  #loseMembership(reason: string): void {
+    this.#logger.warn({ group: this.#options.groupId, reason }, 'Lost the group membership');
     this.#generation = undefined;
     this.#moveTo('lost');
   }
@@ -376,13 +369,19 @@ export class GroupMember {
     this.#moveTo('failed');
   }
 
-  /** Members of other groups than the consumers' say more of a rebalance themselves. */
-  #tell(fields: object, message: string): void {
+  #debug(fields: object, message: string): void {
+    const { groupId: group } = this.#options;
+    const generationId = this.#generation?.generationId;
+    this.#logger.debug({ group, memberId: this.#memberId, generationId, ...fields }, message);
+  }
+
+  /** Logs at info for consumers; Connect workers log their rebalances themselves. */
+  #log(fields: object, message: string): void {
     const level = this.#protocol.type === 'consumer' ? 'info' : 'debug';
     this.#logger[level]({ group: this.#options.groupId, ...fields }, message);
   }
 
-  /** Whoever changed the generation lets its loop see that; an answer under way is not listened to any more. */
+  /** Wakes the heartbeat loop, which ends because its generation is no longer current; a pending response is ignored. */
   #stopHeartbeats(): void {
     this.#heartbeatSignal?.notify();
     this.#heartbeatSignal = undefined;
@@ -394,6 +393,7 @@ export class GroupMember {
 
   #moveTo(state: MemberState): void {
     if (this.#state === state || (this.#state === 'left' && state !== 'left')) return;
+    this.#debug({ from: this.#state, to: state }, 'The group member changed its state');
     this.#state = state;
     this.#listener(state);
   }

@@ -1,19 +1,18 @@
-import type { AnswerReader } from '../protocol/answer-reader.ts';
+import type { ResponseReader } from '../protocol/response-reader.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
 import { libraryCall, type Api } from '../protocol/protocol.ts';
 import { leaveGroup } from './member-requests.ts';
 
-/** A member as the broker describes it. */
 export interface DescribedMember {
   readonly memberId: string;
   readonly clientId: string;
-  /** What it said of itself; empty while a rebalance is going on. */
+  /** Protocol metadata of the member; empty during a rebalance. */
   readonly metadata: Buffer;
 }
 
-interface DescribeGroupsAnswer {
+interface DescribeGroupsResponse {
   readonly groups: readonly {
     readonly errorCode: number;
     readonly members: readonly {
@@ -24,26 +23,26 @@ interface DescribeGroupsAnswer {
   }[];
 }
 
-const describeGroups: Api<{ groupIds: readonly string[] }, DescribeGroupsAnswer> = {
+const describeGroups: Api<{ groupIds: readonly string[] }, DescribeGroupsResponse> = {
   name: 'DescribeGroups',
   version: 2,
   read: (reader) => ({
     clientSideThrottleTime: reader.int32(),
     groups: reader.list(() => {
       const errorCode = reader.int16();
-      // The id, the state, and the kind and name of the protocol.
-      for (let left = 4; left > 0; left--) reader.string();
+      // Group id, state, protocol type and protocol
+      for (let skipped = 0; skipped < 4; skipped++) reader.string();
       return { errorCode, members: reader.list(() => readMember(reader)) };
     }),
   }),
 };
 
-function readMember(reader: AnswerReader): DescribeGroupsAnswer['groups'][number]['members'][number] {
+function readMember(reader: ResponseReader): DescribeGroupsResponse['groups'][number]['members'][number] {
   const [memberId, clientId] = [reader.string(), reader.string()];
-  // The address of the client.
+  // Client host
   reader.string();
   const memberMetadata = reader.bytes();
-  // The assignment.
+  // Assignment
   reader.bytes();
   return { memberId, clientId, memberMetadata };
 }
@@ -56,7 +55,7 @@ export async function groupMembers(cluster: Cluster, groupId: string): Promise<r
   });
 }
 
-/** Takes members out of the group that are known to be gone, so that nobody waits for their sessions to time out. */
+/** Removes members that are known to be dead, so that the group need not wait for their session timeout. Returns their ids. */
 export async function removeMembers(
   cluster: Cluster,
   groupId: string,

@@ -3,9 +3,9 @@ import type { Logger } from '../../observe/logger.ts';
 import type { ClientProperties } from '../api.ts';
 import { connectionConfig } from '../config/client-config.ts';
 import { Cluster } from '../connections/cluster.ts';
-import { NetworkFigures } from '../metrics/network-figures.ts';
+import { NetworkMetrics } from '../metrics/network-metrics.ts';
 import { groupMembers, removeMembers, type DescribedMember } from './group-members.ts';
-import { GroupFigures } from './group-figures.ts';
+import { GroupCoordinatorMetrics } from './group-coordinator-metrics.ts';
 import { GroupMember } from './group-member.ts';
 import type {
   Generation,
@@ -21,7 +21,7 @@ export { Signal } from '../../async/signal.ts';
 export type {
   DescribedMember,
   Generation,
-  GroupFigures,
+  GroupCoordinatorMetrics,
   GroupMember,
   GroupOptions,
   GroupProtocol,
@@ -30,40 +30,39 @@ export type {
   MemberState,
 };
 
-/** A group over connections of its own (a request behind a waiting JoinGroup would wait with it). */
+/** A group with its own connections, because a request on a shared one would wait for a pending JoinGroup. */
 export class KafkaGroup {
   readonly #cluster: Cluster;
   readonly #options: GroupOptions;
   readonly #logger: Logger;
-  readonly figures: GroupFigures;
+  readonly metrics: GroupCoordinatorMetrics;
 
-  /** `properties` as a Java client has them; wrong ones are a ConfigError. `metricsId`: the client's id on the page of metrics. */
+  /** `properties` are Java client properties; invalid ones throw a ConfigError. `metricsId` is the client id in metrics. */
   constructor(properties: ClientProperties, options: GroupOptions, logger: Logger, metricsId = options.groupId) {
     const config = connectionConfig(new PropertyReader(properties));
-    this.#cluster = new Cluster(config, logger, new NetworkFigures('connect', metricsId, config.metricWindow));
-    this.figures = new GroupFigures(config.metricWindow);
+    this.#cluster = new Cluster(config, logger, new NetworkMetrics('connect', metricsId, config.metricWindow));
+    this.metrics = new GroupCoordinatorMetrics(config.metricWindow);
     this.#options = options;
     this.#logger = logger;
   }
 
-  /** One that has not joined yet; after its `leave` another one may be made. */
+  /** Creates a member that has not joined yet. Another one may be created after its `leave`. */
   member(protocol: GroupProtocol, listener: MemberListener): GroupMember {
-    return new GroupMember(this.#cluster, this.#options, protocol, listener, this.#logger, this.figures);
+    return new GroupMember(this.#cluster, this.#options, protocol, listener, this.#logger, this.metrics);
   }
 
-  /** All that are in it now. */
   members(): Promise<readonly DescribedMember[]> {
     return groupMembers(this.#cluster, this.#options.groupId);
   }
 
-  /** Resolves with the ids of the members that were removed. */
+  /** Removes members and returns their ids. */
   remove(isGone: (member: DescribedMember) => boolean): Promise<readonly string[]> {
     return removeMembers(this.#cluster, this.#options.groupId, isGone);
   }
 
   async close(): Promise<void> {
     await this.#cluster.close().catch((error: unknown) => {
-      this.#logger.debug({ reason: toError(error).message }, 'closing the connections of the group');
+      this.#logger.debug({ reason: toError(error).message }, 'Failed to close the connections of the group');
     });
   }
 }

@@ -1,23 +1,22 @@
-/** What the members of a group agree on; consumers and Connect workers differ in this alone. */
+/** The embedded protocol of a group, in which consumers and Connect workers differ. */
 export interface GroupProtocol {
   /** `consumer` or `connect`. */
   readonly type: string;
-  /** In order of preference, with what this member says of itself; asked at every join. */
+  /** Protocols in order of preference, with the member's metadata; called for every join. */
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[];
-  /** Asked of the leader alone: an assignment per member. Who is left out gets zero bytes. */
+  /** Called on the leader only. Returns the assignments by member id; members without an entry receive zero bytes. */
   assign(join: LeaderView): Promise<ReadonlyMap<string, Buffer>>;
 }
 
 export interface LeaderView {
-  /** Of the leader itself, who is one of the members. */
   readonly leaderId: string;
   readonly protocol: string;
   readonly generationId: number;
-  /** A static leader came back: what the group has stays as it is, and nothing is to be assigned. */
+  /** Set if a static leader returned: the group keeps its assignments (KIP-814). */
   readonly skipsAssignment: boolean;
   readonly members: readonly {
     readonly memberId: string;
-    /** `group.instance.id`; `undefined`: a dynamic member. */
+    /** `group.instance.id`; `undefined` for a dynamic member. */
     readonly instanceId: string | undefined;
     readonly metadata: Buffer;
   }[];
@@ -25,7 +24,7 @@ export interface LeaderView {
 
 export interface GroupOptions {
   readonly groupId: string;
-  /** Of a static member, which keeps its place in the group for a session without being there; absent: a dynamic one. */
+  /** `group.instance.id` of a static member, which keeps its assignment during a restart; absent for a dynamic member. */
   readonly instanceId?: string | undefined;
   readonly sessionTimeoutMs: number;
   readonly rebalanceTimeoutMs: number;
@@ -43,5 +42,5 @@ export interface Generation {
 
 export type MemberState = 'unjoined' | 'joining' | 'stable' | 'rebalancing' | 'lost' | 'failed' | 'left';
 
-/** What the caller has to be told: rejoin, or give up what was assigned; see `state`. */
+/** Called after each change of state. */
 export type MemberListener = (state: MemberState) => void;

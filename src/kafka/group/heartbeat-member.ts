@@ -8,27 +8,27 @@ import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { KafkaError, isRetriable } from '../errors.ts';
 import { backoffOf } from '../connections/retry.ts';
 import { consumerDescribeCall } from './consumer-describe-protocol.ts';
-import type { GroupFigures } from './group-figures.ts';
+import type { GroupCoordinatorMetrics } from './group-coordinator-metrics.ts';
 import {
   consumerHeartbeatCall,
-  type HeartbeatAnswer,
+  type HeartbeatResponse,
   type MemberHeartbeat,
   type PartitionsById,
 } from './consumer-heartbeat-protocol.ts';
 
 export interface HeartbeatOptions {
   readonly groupId: string;
-  /** Of a static member; `undefined`: a dynamic one. */
+  /** `group.instance.id`; `undefined` for a dynamic member. */
   readonly instanceId: string | undefined;
   readonly rackId: string | undefined;
   readonly rebalanceTimeoutMs: number;
   /** `group.remote.assignor`; `undefined`: the broker's default. */
   readonly assignor: string | undefined;
-  /** Nobody else who lives has this client id: whoever is in the group under it is removed when this member joins first. */
+  /** Client id that no other running client uses: a member with this client id is stale and is removed before the first join. */
   readonly leftoverName?: string | undefined;
 }
 
-/** Either topics by name, or a regular expression (RE2) that the broker evaluates. */
+/** Either topic names or a pattern in RE2 syntax, which the broker evaluates. */
 export interface HeartbeatSubscription {
   readonly topics: readonly string[];
   readonly regex: string;
@@ -37,19 +37,19 @@ export interface HeartbeatSubscription {
 export type HeartbeatState = 'unjoined' | 'joining' | 'stable' | 'fenced' | 'failed' | 'left';
 
 const Epoch = { join: 0, leave: -1, leaveStatic: -2 } as const;
-/** Brokers say how often; before they have. */
+/** Used until the broker has returned an interval. */
 const DEFAULT_INTERVAL_MS = 5000;
 
 /**
- * A member of a group whose broker divides the partitions (KIP-848, ConsumerGroupHeartbeat 1). Heartbeats go on by themselves, and
- * at once when there is something to tell: a subscription, or what is held now.
+ * A member of a group whose partitions the broker assigns (KIP-848, ConsumerGroupHeartbeat 1). Heartbeats are sent in the
+ * background, and immediately after a change of subscription or owned partitions.
  *
- *   unjoined, fenced, failed --join--> joining --answered--> stable
+ *   unjoined, fenced, failed --join--> joining --response--> stable
  *   joining, stable --FENCED_MEMBER_EPOCH or UNKNOWN_MEMBER_ID--> fenced
- *   joining, stable --another error that waiting does not mend--> failed
+ *   joining, stable --other non-retriable error--> failed
  *   any --leave--> left
  *
- * One class, because every answer changes epoch, target and the next heartbeat together.
+ * One class, because every response changes epoch, target and the next heartbeat together.
  */
 export class HeartbeatMember {
   readonly memberId = randomBytes(16).toString('base64url');
@@ -57,65 +57,65 @@ export class HeartbeatMember {
   readonly #options: HeartbeatOptions;
   readonly #onChange: () => void;
   readonly #logger: Logger;
-  readonly #figures: GroupFigures | undefined;
+  readonly #metrics: GroupCoordinatorMetrics | undefined;
   #state: HeartbeatState = 'unjoined';
   #epoch: number = Epoch.join;
   #subscription: HeartbeatSubscription = { topics: [], regex: '' };
-  #held: PartitionsById = new Map();
+  #owned: PartitionsById = new Map();
   #target: PartitionsById | undefined;
   #failure: Error | undefined;
   #signal: Signal | undefined;
-  /** What the coordinator was told, as text; `undefined`: it is to be told again. */
-  #toldSubscription: string | undefined;
-  #toldHeld: string | undefined;
-  /** The assignment that the last call of `hold` answered. */
-  #answered: PartitionsById | undefined;
+  /** Serialized state of the last heartbeat; `undefined` if it has to be sent again. */
+  #sentSubscription: string | undefined;
+  #sentOwned: string | undefined;
+  /** The target that the last call of `reportOwned` acknowledged. */
+  #acknowledgedTarget: PartitionsById | undefined;
 
   constructor(
     cluster: Cluster,
     options: HeartbeatOptions,
     onChange: () => void,
     logger: Logger,
-    figures?: GroupFigures,
+    metrics?: GroupCoordinatorMetrics,
   ) {
     this.#cluster = cluster;
     this.#options = options;
     this.#onChange = onChange;
     this.#logger = logger;
-    this.#figures = figures;
+    this.#metrics = metrics;
   }
 
   get state(): HeartbeatState {
     return this.#state;
   }
 
-  /** Of which commits are accepted; `undefined`: the member is not in the group. */
+  /** The member epoch, in which commits are accepted; `undefined` if the member is not in the group. */
   get epoch(): number | undefined {
     return this.#state === 'stable' ? this.#epoch : undefined;
   }
 
-  /** What the member is to hold; another object after each change. */
+  /** Target assignment of the broker; a new object after each change. */
   get target(): PartitionsById | undefined {
     return this.#target;
   }
 
-  /** Why the state is `failed`, once. */
+  /** Returns the reason of the state `failed` once. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
     return failure;
   }
 
-  /** What was held must have been given up. */
+  /** The caller must have revoked its partitions. */
   join(subscription: HeartbeatSubscription): void {
     if (this.#state === 'left') return;
     const isFirst = this.#state === 'unjoined';
     this.#signal?.notify();
     this.#subscription = subscription;
     this.#epoch = Epoch.join;
-    this.#held = new Map();
+    this.#owned = new Map();
     this.#target = undefined;
-    this.#tellAll();
+    this.#resendAll();
     this.#moveTo('joining');
     const signal = new Signal();
     this.#signal = signal;
@@ -124,28 +124,29 @@ export class HeartbeatMember {
 
   subscribe(subscription: HeartbeatSubscription): void {
     this.#subscription = subscription;
-    if (this.#subscriptionText() !== this.#toldSubscription) this.#signal?.notify();
+    if (this.#subscriptionText() !== this.#sentSubscription) this.#signal?.notify();
   }
 
   /**
-   * What is held from now on, after `target` was carried out; what is not among it may be another's as soon as the coordinator knows.
-   * Each target is answered once, also when nothing has changed: the coordinator takes a member that says nothing for one that still
-   * holds everything that it was ever assigned, and waits for it (CurrentAssignmentBuilder of Kafka).
+   * Reports the owned partitions after `target` was reconciled; the coordinator may assign all others to other members. Each target
+   * must be acknowledged once, even if nothing has changed: otherwise the coordinator assumes that the member still owns everything
+   * that it was ever assigned, and waits for it (CurrentAssignmentBuilder in Kafka).
    */
-  hold(held: PartitionsById, target: PartitionsById | undefined): void {
-    this.#held = held;
-    if (this.#heldText() === this.#toldHeld && target === this.#answered) return;
-    this.#answered = target;
-    this.#toldHeld = undefined;
+  reportOwned(owned: PartitionsById, target: PartitionsById | undefined): void {
+    this.#owned = owned;
+    if (this.#ownedText() === this.#sentOwned && target === this.#acknowledgedTarget) return;
+    this.#acknowledgedTarget = target;
+    this.#sentOwned = undefined;
+    this.#debug({ partitions: Object.fromEntries(owned) }, 'Reporting the owned partitions');
     this.#signal?.notify();
   }
 
-  /** A commit was refused: what the coordinator says is to be heard soon. */
-  hurry(): void {
+  /** Sends a heartbeat immediately, because a rejected commit suggests a stale epoch. */
+  heartbeatNow(): void {
     this.#signal?.notify();
   }
 
-  /** A static member is expected back: its partitions are kept for a session. */
+  /** A static member leaves temporarily: its partitions stay assigned until the session times out. */
   async leave(timeoutMs: number): Promise<void> {
     const isMember = this.#state === 'stable' || this.#state === 'joining';
     this.#moveTo('left');
@@ -155,13 +156,16 @@ export class HeartbeatMember {
     const { groupId, instanceId } = this.#options;
     const memberEpoch = instanceId === undefined ? Epoch.leave : Epoch.leaveStatic;
     const call = consumerHeartbeatCall({ ...this.#unchanged(), memberEpoch });
-    const told = this.#cluster.callCoordinator(groupId, call).catch((error: unknown) => {
-      this.#logger.debug({ group: groupId, reason: toError(error).message }, 'could not tell the group of leaving it');
+    const leaving = this.#cluster.callCoordinator(groupId, call).catch((error: unknown) => {
+      this.#debug({ reason: toError(error).message }, 'Failed to leave the group');
     });
-    await within(told, timeoutMs);
+    await within(leaving, timeoutMs);
   }
 
-  /** What this very task left when its process died; its partitions would wait for its session to end. */
+  /**
+   * Removes the member that a previous process of this task left behind; otherwise its partitions would stay unread until its
+   * session times out.
+   */
   async #removeLeftover(): Promise<void> {
     const { groupId, leftoverName } = this.#options;
     if (leftoverName === undefined) return;
@@ -170,11 +174,10 @@ export class HeartbeatMember {
       for (const { memberId } of members.filter(({ clientId }) => clientId === leftoverName)) {
         const leaving = { ...this.#unchanged(), memberId, memberEpoch: Epoch.leave };
         await this.#cluster.callCoordinator(groupId, consumerHeartbeatCall(leaving));
-        this.#logger.info({ group: groupId, memberId }, 'removed what this task left in the group');
+        this.#logger.info({ group: groupId, memberId }, 'Removed the stale group member of a previous instance');
       }
     } catch (error) {
-      const reason = toError(error).message;
-      this.#logger.debug({ group: groupId, reason }, 'the members of the group are not known');
+      this.#debug({ reason: toError(error).message }, 'Cannot list the members of the group');
     }
   }
 
@@ -189,41 +192,41 @@ export class HeartbeatMember {
       if (!isCurrent()) return;
       try {
         const sentAt = Date.now();
-        const answer = await this.#cluster.callCoordinator(groupId, consumerHeartbeatCall(this.#next()));
+        const response = await this.#cluster.callCoordinator(groupId, consumerHeartbeatCall(this.#nextHeartbeat()));
         if (!isCurrent()) return;
-        if (answer.errorCode === ErrorCode.none) {
-          this.#figures?.answered(this.#state === 'joining' ? 'join' : 'heartbeat', sentAt);
+        if (response.errorCode === ErrorCode.none) {
+          this.#metrics?.answered(this.#state === 'joining' ? 'join' : 'heartbeat', sentAt);
         }
-        this.#judge(answer);
+        this.#handleResponse(response);
         backoff.reset();
-        waitMs = answer.heartbeatIntervalMs > 0 ? answer.heartbeatIntervalMs : DEFAULT_INTERVAL_MS;
+        waitMs = response.heartbeatIntervalMs > 0 ? response.heartbeatIntervalMs : DEFAULT_INTERVAL_MS;
       } catch (error) {
         if (!isCurrent()) return;
-        // The coordinator may have got it or not.
-        this.#tellAll();
+        // The coordinator may or may not have received the heartbeat.
+        this.#resendAll();
         if (!isRetriable(error)) {
           this.#fail(error);
           return;
         }
-        this.#logger.debug({ group: groupId, reason: toError(error).message }, 'the heartbeat is sent again');
+        this.#debug({ reason: toError(error).message }, 'Heartbeat failed; retrying');
         waitMs = backoff.nextMs();
       }
     }
   }
 
-  /** With what has changed since the last one; all of it when joining. */
-  #next(): MemberHeartbeat {
-    const [subscription, held] = [this.#subscriptionText(), this.#heldText()];
-    const isWhole = this.#epoch === Epoch.join || this.#toldSubscription === undefined;
+  /** Contains the fields that have changed since the last heartbeat, or all fields when joining. */
+  #nextHeartbeat(): MemberHeartbeat {
+    const [subscription, owned] = [this.#subscriptionText(), this.#ownedText()];
+    const isWhole = this.#epoch === Epoch.join || this.#sentSubscription === undefined;
     const { rackId, rebalanceTimeoutMs, assignor } = this.#options;
     const heartbeat = {
       ...this.#unchanged(),
       ...(isWhole ? { rackId, rebalanceTimeoutMs, assignor } : {}),
-      ...(isWhole || subscription !== this.#toldSubscription ? this.#subscription : {}),
-      ...(isWhole || held !== this.#toldHeld ? { held: this.#held } : {}),
+      ...(isWhole || subscription !== this.#sentSubscription ? this.#subscription : {}),
+      ...(isWhole || owned !== this.#sentOwned ? { owned: this.#owned } : {}),
     };
-    this.#toldSubscription = subscription;
-    this.#toldHeld = held;
+    this.#sentSubscription = subscription;
+    this.#sentOwned = owned;
     return heartbeat;
   }
 
@@ -239,29 +242,29 @@ export class HeartbeatMember {
       topics: undefined,
       regex: undefined,
       assignor: undefined,
-      held: undefined,
+      owned: undefined,
     };
   }
 
-  #judge({ errorCode, errorMessage, memberEpoch, assignment }: HeartbeatAnswer): void {
+  #handleResponse({ errorCode, errorMessage, memberEpoch, assignment }: HeartbeatResponse): void {
     const { groupId } = this.#options;
     switch (errorCode) {
       case ErrorCode.none:
-        if (this.#epoch !== memberEpoch) this.#logger.debug({ group: groupId, memberEpoch }, 'the epoch of the group');
+        if (this.#epoch !== memberEpoch)
+          this.#debug({ from: this.#epoch, to: memberEpoch }, 'The member epoch changed');
         this.#epoch = memberEpoch;
         if (assignment !== undefined) {
           this.#target = assignment;
-          const partitions = [...assignment.values()].flat().length;
-          this.#logger.debug({ group: groupId, memberEpoch, partitions }, 'the broker has assigned partitions');
+          this.#debug({ partitions: Object.fromEntries(assignment) }, 'Received a target assignment');
         }
         if (this.#state === 'joining') {
-          this.#logger.info({ group: groupId, memberId: this.memberId, memberEpoch }, 'joined the group');
+          this.#logger.info({ group: groupId, memberId: this.memberId, memberEpoch }, 'Joined the group');
           this.#moveTo('stable');
         } else if (assignment !== undefined) this.#onChange();
         return;
       case ErrorCode.fencedMemberEpoch:
       case ErrorCode.unknownMemberId:
-        this.#logger.warn({ group: groupId, reason: errorMessage }, 'the group membership was lost');
+        this.#logger.warn({ group: groupId, reason: errorMessage }, 'Lost the group membership');
         this.#signal = undefined;
         this.#moveTo('fenced');
         return;
@@ -278,21 +281,27 @@ export class HeartbeatMember {
     this.#moveTo('failed');
   }
 
-  #tellAll(): void {
-    this.#toldSubscription = undefined;
-    this.#toldHeld = undefined;
+  #resendAll(): void {
+    this.#sentSubscription = undefined;
+    this.#sentOwned = undefined;
+  }
+
+  #debug(fields: object, message: string): void {
+    const { groupId: group } = this.#options;
+    this.#logger.debug({ group, memberId: this.memberId, memberEpoch: this.#epoch, ...fields }, message);
   }
 
   #subscriptionText(): string {
     return JSON.stringify(this.#subscription);
   }
 
-  #heldText(): string {
-    return JSON.stringify([...this.#held]);
+  #ownedText(): string {
+    return JSON.stringify([...this.#owned]);
   }
 
   #moveTo(state: HeartbeatState): void {
     if (this.#state === state || this.#state === 'left') return;
+    this.#debug({ from: this.#state, to: state }, 'The group member changed its state');
     this.#state = state;
     this.#onChange();
   }

@@ -1,8 +1,9 @@
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import type { LeaderView } from './group-protocol.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
-import { Apis, highestVersion, libraryCall, ownCall, type Call, type JoinGroupAnswer } from '../protocol/protocol.ts';
+import { Apis, highestVersion, libraryCall, ownCall, type Call, type JoinGroupResponse } from '../protocol/protocol.ts';
 
-/** Flexible; a static leader that comes back is told that the group stays as it is (KIP-814). */
+/** Flexible version, which informs a returning static leader that the assignments are kept (KIP-814). */
 const WITH_SKIPPED_ASSIGNMENT = 9;
 const NO_TAGS = 0;
 
@@ -16,8 +17,11 @@ export interface JoinParameters {
   readonly groupProtocols: readonly { readonly name: string; readonly metadata: Buffer }[];
 }
 
-/** JoinGroup 5; of static members version 9 where the broker takes it (Kafka 3.2): without it a leader that comes back does not know that it leads. */
-export function joinGroupCall(parameters: JoinParameters, timeoutMs: number): Call<JoinGroupAnswer> {
+/**
+ * JoinGroup 5. Static members use version 9 if the broker supports it (Kafka 3.2); with older versions a returning leader does not
+ * learn that it is the leader.
+ */
+export function joinGroupCall(parameters: JoinParameters, timeoutMs: number): Call<JoinGroupResponse> {
   const { instanceId, ...others } = parameters;
   if (instanceId === undefined) return libraryCall(Apis.joinGroup, others, timeoutMs);
   return (ranges) =>
@@ -26,7 +30,7 @@ export function joinGroupCall(parameters: JoinParameters, timeoutMs: number): Ca
       : libraryCall(Apis.joinGroup, { ...others, groupInstanceId: instanceId }, timeoutMs);
 }
 
-function flexible(parameters: JoinParameters, timeoutMs: number): LibraryCall<JoinGroupAnswer> {
+function flexible(parameters: JoinParameters, timeoutMs: number): LibraryCall<JoinGroupResponse> {
   const { groupId, sessionTimeout, rebalanceTimeout, memberId, instanceId = null, groupProtocols } = parameters;
   const body = new Encoder().writeUVarInt(NO_TAGS).writeUVarIntString(groupId);
   body.writeInt32(sessionTimeout).writeInt32(rebalanceTimeout);
@@ -41,16 +45,18 @@ function flexible(parameters: JoinParameters, timeoutMs: number): LibraryCall<Jo
   }
   const reason = null;
   body.writeUVarIntString(reason).writeUVarInt(NO_TAGS);
-  return ownCall<JoinGroupAnswer>('JoinGroup', WITH_SKIPPED_ASSIGNMENT, body, decode, { requestTimeoutMs: timeoutMs });
+  return ownCall<JoinGroupResponse>('JoinGroup', WITH_SKIPPED_ASSIGNMENT, body, decode, {
+    requestTimeoutMs: timeoutMs,
+  });
 }
 
-function decode(payload: Buffer): JoinGroupAnswer {
-  const reader = new AnswerReader(payload);
+function decode(payload: Buffer): JoinGroupResponse {
+  const reader = new ResponseReader(payload);
   reader.tags();
   const clientSideThrottleTime = reader.int32();
   const errorCode = reader.int16();
   const generationId = reader.int32();
-  reader.compactString(); // type of the protocol
+  reader.compactString(); // protocol type
   const groupProtocol = reader.compactString();
   const leaderId = reader.compactString();
   const skipsAssignment = reader.boolean();
@@ -65,4 +71,12 @@ function decode(payload: Buffer): JoinGroupAnswer {
   reader.tags();
   const joined = { groupProtocol, leaderId, skipsAssignment, memberId, members };
   return { clientSideThrottleTime, errorCode, generationId, ...joined };
+}
+
+export function leaderView(joined: JoinGroupResponse, protocol: string): LeaderView {
+  const { leaderId, generationId, skipsAssignment = false } = joined;
+  const members = joined.members.map(({ memberId, groupInstanceId, memberMetadata }) => {
+    return { memberId, instanceId: groupInstanceId ?? undefined, metadata: memberMetadata };
+  });
+  return { leaderId, protocol, generationId, skipsAssignment, members };
 }

@@ -4,22 +4,22 @@ import { KafkaError } from '../errors.ts';
 import { Apis, libraryCall } from '../protocol/protocol.ts';
 import type { Generation, GroupOptions } from './group-protocol.ts';
 
-/** Beyond the time that the broker itself waits for the rest of the group at JoinGroup and SyncGroup. */
+/** Added to the rebalance timeout, which the broker waits for other members, for the request timeout of JoinGroup and SyncGroup. */
 export const NETWORK_MS = 5000;
 
-/** That a generation is not held any more, or not for long. */
-export const REFUSALS: ReadonlySet<number> = new Set([
+/** Error codes that mean that the member has lost its generation, or will lose it in a rebalance. */
+export const LOST_GENERATION_CODES: ReadonlySet<number> = new Set([
   ErrorCode.rebalanceInProgress,
   ErrorCode.unknownMemberId,
   ErrorCode.illegalGeneration,
 ]);
 
-type Place = Pick<Generation, 'generationId' | 'memberId'>;
+type MemberGeneration = Pick<Generation, 'generationId' | 'memberId'>;
 
 export async function syncGroup(
   cluster: Cluster,
   { groupId, instanceId, rebalanceTimeoutMs }: GroupOptions,
-  { generationId, memberId }: Place,
+  { generationId, memberId }: MemberGeneration,
   assignments: ReadonlyMap<string, Buffer>,
 ) {
   const groupAssignment = [...assignments].map(([id, memberAssignment]) => ({ memberId: id, memberAssignment }));
@@ -27,11 +27,11 @@ export async function syncGroup(
   return cluster.callCoordinator(groupId, libraryCall(Apis.syncGroup, parameters, rebalanceTimeoutMs + NETWORK_MS));
 }
 
-/** Resolves with the error code of the answer. */
+/** Resolves with the error code of the response. */
 export async function heartbeat(
   cluster: Cluster,
   { groupId, instanceId }: GroupOptions,
-  { generationId, memberId }: Place,
+  { generationId, memberId }: MemberGeneration,
 ): Promise<number> {
   const identity = { groupId, memberId, groupInstanceId: instanceId ?? null };
   const call = libraryCall(Apis.heartbeat, { ...identity, groupGenerationId: generationId });
@@ -39,7 +39,7 @@ export async function heartbeat(
   return errorCode;
 }
 
-/** A member that the group does not know has left. */
+/** Succeeds if the group does not know the member. */
 export async function leaveGroup(cluster: Cluster, groupId: string, memberId: string): Promise<void> {
   const { errorCode } = await cluster.callCoordinator(groupId, libraryCall(Apis.leaveGroup, { groupId, memberId }));
   if (errorCode !== ErrorCode.none && errorCode !== ErrorCode.unknownMemberId) {

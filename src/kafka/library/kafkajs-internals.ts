@@ -4,8 +4,8 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../observe/logger.ts';
 
 /**
- * What is used of the insides of kafkajs, which is pinned to 2.2.4: one TCP connection (SASL, queue of requests, throttling), the
- * encoder, the encoders of requests, the numbers of requests and error codes, and its logger (docs/decisions/0001-kafka-client.md).
+ * The internals of kafkajs (pinned to 2.2.4) that this client uses: a TCP connection (SASL, request queue, throttling), the
+ * encoder, request encoders, api keys, error codes, and the logger (docs/decisions/0001-kafka-client.md).
  */
 const load = createRequire(import.meta.url);
 
@@ -58,29 +58,32 @@ export interface LibraryConnection {
   send<A>(call: LibraryCall<A>): Promise<A>;
 }
 
-/** A built request with the decoder of its answer. `parse` turns error codes into exceptions; we decide on codes. */
+/**
+ * An encoded request with the decoder of its response. `parse` would turn error codes into exceptions; this client handles error
+ * codes itself.
+ */
 export interface LibraryCall<A> {
   readonly request: {
     readonly apiKey: number;
     readonly apiName: string;
     readonly apiVersion: number;
     readonly encode: () => Promise<EncodedBytes>;
-    /** The same body in pieces, which are sent without being copied. */
+    /** The same body in pieces, which are sent without copying. */
     readonly pieces?: readonly Buffer[] | undefined;
     readonly expectResponse?: () => boolean;
   };
   readonly response: {
     readonly decode: (payload: Buffer) => Promise<A> | A;
-    readonly parse: (answer: A) => Promise<A> | A;
+    readonly parse: (response: A) => Promise<A> | A;
   };
   readonly requestTimeout?: number;
   readonly logResponseError?: boolean;
 }
 
-/** Versions that a broker takes, by api key. */
+/** Supported versions of a broker by api key. */
 export type ApiRanges = Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>>;
 
-/** As much of kafkajs' Encoder as `createRequest` asks for. */
+/** The part of kafkajs' Encoder that `createRequest` uses. */
 export interface EncodedBytes {
   readonly buf: Buffer;
   readonly buffer: Buffer;
@@ -94,10 +97,10 @@ export interface LibraryEncoder extends EncodedBytes {
   writeBoolean(value: boolean): LibraryEncoder;
   writeString(value: string | null): LibraryEncoder;
   writeBytes(value: Buffer | null): LibraryEncoder;
-  /** As they are, without a length. */
+  /** Writes raw bytes without a length. */
   writeBuffer(value: Buffer): LibraryEncoder;
   writeUVarInt(value: number): LibraryEncoder;
-  /** The length, as a varint, counts one more. */
+  /** Writes a compact string: its length plus one as a varint, then the bytes. */
   writeUVarIntString(value: string | null): LibraryEncoder;
   writeArray(values: readonly string[] | readonly number[] | readonly EncodedBytes[]): LibraryEncoder;
 }
@@ -106,14 +109,14 @@ export interface RequestDefinition {
   readonly protocol: (options: { version: number }) => (parameters: never) => LibraryCall<unknown>;
 }
 
-/** A request for the library's queue. */
+/** A request in the queue of kafkajs. */
 export interface QueuedRequest {
   readonly entry: {
     readonly apiKey: number;
     readonly apiName: string;
     readonly apiVersion: number;
     readonly correlationId: number;
-    readonly resolve: (answer: { readonly payload: Buffer }) => void;
+    readonly resolve: (response: { readonly payload: Buffer }) => void;
     readonly reject: (error: Error) => void;
   };
   readonly expectResponse: boolean;
@@ -121,24 +124,22 @@ export interface QueuedRequest {
   readonly sendRequest: () => void;
 }
 
-/** The members of a connection's queue that framed-connection.ts uses. */
 export interface RequestQueue {
   readonly pending: readonly unknown[];
-  /** Milliseconds since the epoch; in the past: not throttled. */
+  /** Milliseconds since the epoch; not throttled if in the past. */
   readonly throttledUntil: number;
-  /** What waits for an answer by correlation id, the oldest first. */
+  /** Requests in flight by correlation id, oldest first. */
   readonly inflight: ReadonlyMap<number, { readonly entry: { readonly apiName: string } }>;
   scheduleCheckPendingRequests: () => void;
-  fulfillRequest(answer: { size: number; correlationId: number; payload: Buffer }): void;
+  fulfillRequest(response: { size: number; correlationId: number; payload: Buffer }): void;
   push(request: QueuedRequest): void;
   maybeThrottle(throttleMs: number | undefined): void;
 }
 
-/** What framed-connection.ts touches. */
 interface ConnectionInsides extends LibraryConnection {
   readonly socket: Socket;
   readonly clientId: string;
-  /** While an answer to authentication without SaslAuthenticate is waited for. */
+  /** Set while a response to authentication without SaslAuthenticate is pending. */
   readonly authHandlers: object | null;
   readonly requestQueue: RequestQueue;
   isAuthenticated(): boolean;
@@ -179,9 +180,8 @@ export const { errorCodes: protocolErrors } = load('kafkajs/src/protocol/error')
 };
 
 /**
- * kafkajs logs every refused connection and every REBALANCE_IN_PROGRESS as an error, per attempt. What an operator has to
- * know is logged once by this room (see cluster.ts); the library's own lines go to trace, without the message bodies,
- * which may hold credentials.
+ * kafkajs logs every attempt that was refused or returned REBALANCE_IN_PROGRESS as an error. This client logs outages once itself
+ * (see cluster.ts). The lines of kafkajs are logged at trace, without message bodies, which may contain credentials.
  */
 export function libraryLogger(logger: Logger): LibraryLogger {
   return createLibraryLogger(() => (entry: LibraryLogEntry) => {

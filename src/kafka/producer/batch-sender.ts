@@ -5,9 +5,9 @@ import type { Logger } from '../../observe/logger.ts';
 import type { PackedRecords } from '../../data/packed-records.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
-import { ClosedError, DamagedAnswerError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
-import type { ProducerFigures } from '../metrics/producer-figures.ts';
-import { produceCall, type ProduceAnswer } from './produce-protocol.ts';
+import { ClosedError, MalformedResponseError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
+import type { ProducerMetrics } from '../metrics/producer-metrics.ts';
+import { produceCall, type ProduceResponse } from './produce-protocol.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
 import { writeBatch, type RecordList } from '../records/record-batch-writer.ts';
@@ -16,8 +16,8 @@ import { SendQueue, stampOf, type Delivery, type PendingBatch } from './send-que
 import { Signal } from '../../async/signal.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
-/** The broker does not know the numbers before these any more. */
-const NUMBERS_LOST: ReadonlySet<number> = new Set([
+/** Error codes that mean that the broker lost track of the sequence numbers. */
+const SEQUENCE_LOST: ReadonlySet<number> = new Set([
   ErrorCode.outOfOrderSequence,
   ErrorCode.unknownProducerId,
   ErrorCode.invalidProducerEpoch,
@@ -25,24 +25,24 @@ const NUMBERS_LOST: ReadonlySet<number> = new Set([
 
 const EXPIRY_CHECK_MS = 500;
 
-/** Requests to one leader. */
 interface Lane {
   readonly leader: number;
   readonly signal: Signal;
   readonly backoff: Backoff;
   inFlight: number;
-  /** After a failure: when all that failed with it may go again. */
+  /** After a failure: the time at which all failed batches may be retried. */
   retryAt: number;
 }
 
-/** One batch of each partition that has its turn. */
-type Load = readonly (readonly [SendQueue, PendingBatch])[];
+/** The batches of one request, at most one per partition. */
+type RequestBatches = readonly (readonly [SendQueue, PendingBatch])[];
 
 /**
- * Delivers batches: one loop per leader with up to `max.in.flight.requests.per.connection` requests on their way, in each at
- * most one batch of a partition. A batch that failed for a reason that passes stays in its queue until its deadline.
+ * Delivers batches. One loop per leader has up to `max.in.flight.requests.per.connection` requests in flight, each with at most one
+ * batch per partition. A batch that failed with a retriable error stays in its queue until its deadline.
  *
- * One class, because the loops of all leaders share the queues, and a failure changes the queue, the loop and the identity together.
+ * One class, because the loops of all leaders share the queues, and a failure changes the queue, the loop and the producer id
+ * together.
  */
 export class BatchSender {
   readonly #cluster: Cluster;
@@ -50,7 +50,7 @@ export class BatchSender {
   readonly #config: ProducerConfig;
   readonly #logger: Logger;
   readonly #identity: ProducerIdentity;
-  readonly #figures: ProducerFigures;
+  readonly #metrics: ProducerMetrics;
   readonly #queues = new Map<string, SendQueue>();
   readonly #lanes = new Map<number, Lane>();
   #expiryTimer: NodeJS.Timeout | undefined;
@@ -60,24 +60,23 @@ export class BatchSender {
     readonly metadata: TopicMetadata;
     readonly config: ProducerConfig;
     readonly identity: ProducerIdentity;
-    readonly figures: ProducerFigures;
+    readonly metrics: ProducerMetrics;
     readonly logger: Logger;
   }) {
     this.#cluster = parts.cluster;
     this.#metadata = parts.metadata;
     this.#config = parts.config;
     this.#identity = parts.identity;
-    this.#figures = parts.figures;
+    this.#metrics = parts.metrics;
     this.#logger = parts.logger;
   }
 
-  /** The delivery is told when the broker has the batch. Call `wake` after the last one. */
+  /** Adds a batch to its queue; `delivery` is completed once the batch is. Call `wake` after the last one. */
   enqueue(
     batch: {
       readonly topic: string;
       readonly partition: number;
       readonly records: RecordList;
-      /** The packed records that these are part of. */
       readonly packed: PackedRecords | undefined;
       readonly byteLength: number;
     },
@@ -103,12 +102,11 @@ export class BatchSender {
     for (const { signal } of this.#lanes.values()) signal.notify();
   }
 
-  /** Gives up all that is not delivered. Of a transaction, nothing may be sent any more. */
+  /** Fails all undelivered batches, as required when a transaction fails. */
   clear(error: Error): void {
     for (const queue of this.#queues.values()) queue.clear(error);
   }
 
-  /** Ends the loops. */
   stop(): void {
     clearTimeout(this.#expiryTimer);
     this.clear(new ClosedError('The producer'));
@@ -122,7 +120,7 @@ export class BatchSender {
     this.#lanes.set(leader, lane);
     this.#run(lane)
       .catch((error: unknown) => {
-        this.#logger.error({ err: error, leader }, 'sending to a broker ended unexpectedly');
+        this.#logger.error({ err: error, leader }, 'Sender loop failed unexpectedly');
       })
       .finally(() => {
         this.#lanes.delete(leader);
@@ -151,7 +149,7 @@ export class BatchSender {
     return queue.next(this.#identity.idempotent) !== undefined;
   }
 
-  /** As many as fit into one request, at least one. */
+  /** As many batches as fit into one request, but at least one. */
   #fitting(due: readonly SendQueue[]): SendQueue[] {
     const chosen: SendQueue[] = [];
     let bytes = 0;
@@ -163,12 +161,12 @@ export class BatchSender {
     return chosen;
   }
 
-  /** Resolves when the next request may follow. */
+  /** Resolves when the next request may be sent. */
   async #sendFirst(lane: Lane, queues: readonly SendQueue[]): Promise<void> {
     let producer: ProducerId | undefined;
     try {
       producer = await this.#identity.current();
-      await this.#identity.include(queues);
+      await this.#identity.addPartitions(queues);
     } catch (error) {
       for (const queue of queues) {
         const batch = queue.next(this.#identity.idempotent);
@@ -176,62 +174,62 @@ export class BatchSender {
       }
       return;
     }
-    const load: (readonly [SendQueue, PendingBatch])[] = [];
+    const batches: (readonly [SendQueue, PendingBatch])[] = [];
     for (const queue of queues) {
       const batch = queue.next(this.#identity.idempotent);
       if (batch === undefined) continue;
-      if (queue.depart(batch, producer)) load.push([queue, batch]);
-      else this.#identity.renew();
+      if (queue.markSent(batch, producer)) batches.push([queue, batch]);
+      else this.#identity.requestNewId();
     }
-    if (load.length === 0) return;
+    if (batches.length === 0) return;
     lane.inFlight += 1;
-    void this.#deliver(lane, load).finally(() => {
+    void this.#deliver(lane, batches).finally(() => {
       lane.inFlight -= 1;
       lane.signal.notify();
-      if (load.some(([queue]) => this.#metadata.leaderOf(queue) !== lane.leader)) this.wake();
+      if (batches.some(([queue]) => this.#metadata.leaderOf(queue) !== lane.leader)) this.wake();
     });
   }
 
   /** Never rejects. */
-  async #deliver(lane: Lane, load: Load): Promise<void> {
+  async #deliver(lane: Lane, batches: RequestBatches): Promise<void> {
     const { acks, connection } = this.#config;
-    let answer: ProduceAnswer | undefined;
+    let response: ProduceResponse | undefined;
     let failure: Error | undefined;
     const sentAt = performance.now();
     try {
       const { transactionalId } = this.#identity;
-      const written = this.#written(load);
-      this.#figures.sent(written);
+      const written = this.#encode(batches);
+      this.#metrics.sent(written);
       const call = produceCall(written, { acks, timeoutMs: connection.requestTimeoutMs, transactionalId });
-      answer = await this.#cluster.callNode(lane.leader, 'produce', call);
+      response = await this.#cluster.callNode(lane.leader, 'produce', call);
     } catch (error) {
       failure = toError(error);
       if (isRetriable(error)) this.#metadata.requestUpdate();
     }
-    this.#figures.settled(sentAt);
-    for (const [queue, batch] of load) queue.arrive(batch);
-    if (failure !== undefined) for (const [queue, batch] of load) this.#failed(queue, batch, failure, lane);
-    else if (acks === 0 || answer === undefined) for (const [queue, batch] of load) queue.stored(batch);
-    else this.#settle(answer, load, lane);
+    this.#metrics.settled(sentAt);
+    for (const [queue, batch] of batches) queue.markCompleted(batch);
+    if (failure !== undefined) for (const [queue, batch] of batches) this.#failed(queue, batch, failure, lane);
+    else if (acks === 0 || response === undefined) for (const [queue, batch] of batches) queue.stored(batch);
+    else this.#handleResponse(response, batches, lane);
   }
 
-  #written(load: Load) {
+  #encode(batches: RequestBatches) {
     const { compression } = this.#config;
     const nowMs = Date.now();
     const transactional = this.#isTransactional;
-    return load.map(([queue, batch]) => {
+    return batches.map(([queue, batch]) => {
       const { topic, partition } = queue;
       const options = { ...stampOf(batch), topic, compression, nowMs, transactional };
       return { topic, partition, bytes: writeBatch(batch.records, options), count: batch.records.length };
     });
   }
 
-  #settle(answer: ProduceAnswer, load: Load, lane: Lane): void {
+  #handleResponse(response: ProduceResponse, batches: RequestBatches, lane: Lane): void {
     let healthy = true;
     const open = new Map(
-      load.map(([queue, batch]) => [topicPartitionKey(queue.topic, queue.partition), { queue, batch }]),
+      batches.map(([queue, batch]) => [topicPartitionKey(queue.topic, queue.partition), { queue, batch }]),
     );
-    for (const { topic, partition, errorCode } of answer.partitions) {
+    for (const { topic, partition, errorCode } of response.partitions) {
       const key = topicPartitionKey(topic, partition);
       const loaded = open.get(key);
       if (loaded === undefined) continue;
@@ -240,31 +238,41 @@ export class BatchSender {
       if (errorCode === ErrorCode.none || errorCode === ErrorCode.duplicateSequence) queue.stored(batch);
       else {
         healthy = false;
-        this.#judge(queue, batch, errorCode, lane);
+        this.#handleError(queue, batch, errorCode, lane);
       }
     }
     for (const { queue, batch } of open.values()) {
       healthy = false;
-      this.#failed(queue, batch, new DamagedAnswerError('The broker said nothing of the partition'), lane);
+      this.#failed(
+        queue,
+        batch,
+        new MalformedResponseError('The Produce response does not contain the partition'),
+        lane,
+      );
     }
     if (healthy) lane.backoff.reset();
   }
 
-  #judge(queue: SendQueue, batch: PendingBatch, code: number, lane: Lane): void {
+  #handleError(queue: SendQueue, batch: PendingBatch, code: number, lane: Lane): void {
     const tooLarge = code === ErrorCode.messageTooLarge || code === ErrorCode.recordListTooLarge;
     if (tooLarge && batch.records.length > 1) {
-      this.#figures.split();
+      this.#metrics.split();
       queue.split(batch);
+      const { topic, partition } = queue;
+      this.#logger.debug({ topic, partition, records: batch.records.length }, 'Split a batch that was too large');
       return;
     }
     const error = KafkaError.ofCode(code, `Topic ${queue.topic}, partition ${String(queue.partition)}`);
     if (LEADER_MOVED.has(code)) this.#metadata.requestUpdate();
-    if (this.#identity.idempotent && NUMBERS_LOST.has(code)) {
-      // What was before it failed and comes again, and this after it.
+    if (this.#identity.idempotent && SEQUENCE_LOST.has(code)) {
+      // An earlier batch has failed and will be retried, and this one after it.
       if (!queue.isOldest(batch)) return;
       if (!this.#isTransactional) {
-        this.#logger.warn({ err: error }, 'the broker lost track of this producer, going on with its next epoch');
-        queue.numbersLost();
+        this.#logger.warn(
+          { err: error },
+          'The broker lost track of this producer; continuing with the next producer epoch',
+        );
+        queue.sequenceLost();
         this.#delay(queue, error, lane);
         return;
       }
@@ -273,15 +281,17 @@ export class BatchSender {
   }
 
   #failed(queue: SendQueue, batch: PendingBatch, error: Error, lane: Lane): void {
-    // Whether the broker has the batch is not known, as without an answer.
-    if (isRetriable(error) || error instanceof DamagedAnswerError) {
-      this.#figures.retried(queue.topic, batch.records.length);
+    // After a malformed response it is unknown whether the batch was stored, as without a response.
+    if (isRetriable(error) || error instanceof MalformedResponseError) {
+      this.#metrics.retried(queue.topic, batch.records.length);
       this.#delay(queue, error, lane);
     } else this.#drop(queue, batch, error);
   }
 
   #drop(queue: SendQueue, batch: PendingBatch, error: Error): void {
-    this.#figures.failed(queue.topic, batch.records.length);
+    this.#metrics.failed(queue.topic, batch.records.length);
+    const { topic, partition } = queue;
+    this.#logger.debug({ topic, partition, records: batch.records.length, reason: error.message }, 'Failed a batch');
     if (this.#isTransactional) this.clear(error);
     else queue.drop(batch, error);
   }
@@ -291,13 +301,15 @@ export class BatchSender {
     if (lane.retryAt <= now) lane.retryAt = now + lane.backoff.nextMs();
     queue.notBefore = lane.retryAt;
     queue.lastFailure = error;
+    const { topic, partition } = queue;
+    this.#logger.debug({ topic, partition, retryInMs: lane.retryAt - now, reason: error.message }, 'Retrying a batch');
   }
 
   get #isTransactional(): boolean {
     return this.#identity.transactionalId !== null;
   }
 
-  /** Deadlines hold also while no broker answers and no leader is known. */
+  /** Deadlines also apply while no broker is reachable or no leader is known. */
   #watchDeadlines(): void {
     this.#expiryTimer ??= setTimeout(() => {
       this.#expiryTimer = undefined;

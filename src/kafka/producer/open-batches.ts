@@ -11,7 +11,7 @@ interface OpenBatch {
   packed: PackedRecords | undefined;
 }
 
-/** The batches that the records of one call become. */
+/** Groups the records of one `send` into batches. */
 export class OpenBatches {
   readonly maxBatchBytes: number;
   readonly #sender: BatchSender;
@@ -25,7 +25,7 @@ export class OpenBatches {
     this.maxBatchBytes = maxBatchBytes;
   }
 
-  /** `size`: at least its bytes alone in a batch. */
+  /** `size`: upper bound of the bytes of a batch with this record alone. */
   add(record: ProducedRecord, partition: number, size: number, packed: PackedRecords | undefined): void {
     const batch = this.#of(record.topic, partition);
     if (batch.packed !== packed || batch.byteLength + size > this.maxBatchBytes) this.#send(batch);
@@ -34,10 +34,10 @@ export class OpenBatches {
     batch.byteLength += size;
   }
 
-  /** `packed`: what they are part of. */
+  /** `packed`: the packed records, as passed to the producer, that contain `records`. */
   addPacked(records: PackedRecords, partition: number, packed: PackedRecords): void {
     const { topic } = records;
-    // What came before them goes before them.
+    // Preserves the order with earlier records.
     this.#send(this.#of(topic, partition));
     this.#sender.enqueue({ topic, partition, records, packed, byteLength: records.bytes.length }, this.#delivery);
   }

@@ -27,7 +27,7 @@ function byteAt(data: Uint8Array, at: number): number {
   return data[at] ?? 0;
 }
 
-/** Where Java's default partitioner puts a key. */
+/** The partition that Java's default partitioner chooses for a key. */
 export function partitionOfKey(key: Uint8Array, partitionCount: number): number {
   return (murmur2(key) & 0x7fffffff) % partitionCount;
 }

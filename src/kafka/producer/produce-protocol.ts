@@ -1,8 +1,8 @@
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
-import { AnswerReader } from '../protocol/answer-reader.ts';
+import { ResponseReader } from '../protocol/response-reader.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
-/** Produce version 7 (Kafka 2.1): the first that takes zstd. */
+/** Produce version 7 (Kafka 2.1), the first with zstd. */
 const VERSION = 7;
 
 export interface ProducedBatch {
@@ -11,7 +11,7 @@ export interface ProducedBatch {
   readonly bytes: Buffer;
 }
 
-export interface ProduceAnswer {
+export interface ProduceResponse {
   readonly clientSideThrottleTime: number;
   readonly partitions: readonly { readonly topic: string; readonly partition: number; readonly errorCode: number }[];
 }
@@ -23,7 +23,7 @@ export function produceCall(
     timeoutMs,
     transactionalId,
   }: { readonly acks: number; readonly timeoutMs: number; readonly transactionalId: string | null },
-): LibraryCall<ProduceAnswer> {
+): LibraryCall<ProduceResponse> {
   const byTopic = new Map<string, ProducedBatch[]>();
   for (const batch of batches) {
     const sameTopic = byTopic.get(batch.topic);
@@ -43,17 +43,16 @@ export function produceCall(
   return ownCall('Produce', VERSION, body, decodeProduce, { expectResponse: acks !== 0 });
 }
 
-/** Per topic and partition: error code, base offset, append time, log start; then the throttle time. */
-function decodeProduce(payload: Buffer): ProduceAnswer {
-  const answer = new AnswerReader(payload);
+function decodeProduce(payload: Buffer): ProduceResponse {
+  const response = new ResponseReader(payload);
   const partitions: { topic: string; partition: number; errorCode: number }[] = [];
-  answer.each(() => {
-    const topic = answer.string();
-    answer.each(() => {
-      partitions.push({ topic, partition: answer.int32(), errorCode: answer.int16() });
+  response.each(() => {
+    const topic = response.string();
+    response.each(() => {
+      partitions.push({ topic, partition: response.int32(), errorCode: response.int16() });
       const threeLongs = 24;
-      answer.skip(threeLongs);
+      response.skip(threeLongs);
     });
   });
-  return { clientSideThrottleTime: answer.int32(), partitions };
+  return { clientSideThrottleTime: response.int32(), partitions };
 }

@@ -1,3 +1,4 @@
+import type { Logger } from '../../observe/logger.ts';
 import type { TopicPartition } from '../../data/record.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
@@ -9,38 +10,39 @@ export interface ProducerId {
   readonly producerEpoch: number;
 }
 
-/** As whom a producer writes; asked before each request that has batches. */
+/** The producer id, epoch and transaction under which batches are sent. */
 export interface ProducerIdentity {
   readonly idempotent: boolean;
-  /** Of the transaction all batches belong to. */
   readonly transactionalId: string | null;
-  /** The same object as long as numbers go on; `undefined`: not idempotent. */
+  /** Returns the same object until the sequence numbers restart; `undefined` if not idempotent. */
   current(): Promise<ProducerId | undefined>;
-  /** Resolves when batches for these partitions may be sent. */
-  include(partitions: readonly TopicPartition[]): Promise<void>;
-  /** The partition's epochs are used up. */
-  renew(): void;
+  /** Adds partitions to the transaction. Resolves when their batches may be sent. */
+  addPartitions(partitions: readonly TopicPartition[]): Promise<void>;
+  /** Requests a new producer id, because the epochs of the current one are exhausted. */
+  requestNewId(): void;
 }
 
-export const anonymous: ProducerIdentity = {
+export const NON_IDEMPOTENT: ProducerIdentity = {
   idempotent: false,
   transactionalId: null,
   current: () => Promise.resolve(undefined),
-  include: () => Promise.resolve(),
-  renew: () => undefined,
+  addPartitions: () => Promise.resolve(),
+  requestNewId: () => undefined,
 };
 
 const NO_TRANSACTION = { transactionalId: null, transactionTimeout: 60_000 };
 
-/** An id that lasts as long as this producer, fetched before the first batch. */
+/** An idempotent producer without transactions. Its id is requested before the first batch. */
 export class IdempotentIdentity implements ProducerIdentity {
   readonly idempotent = true;
   readonly transactionalId = null;
   readonly #cluster: Cluster;
+  readonly #logger: Logger;
   #id: Promise<ProducerId> | undefined;
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: Cluster, logger: Logger) {
     this.#cluster = cluster;
+    this.#logger = logger;
   }
 
   current(): Promise<ProducerId> {
@@ -51,17 +53,19 @@ export class IdempotentIdentity implements ProducerIdentity {
     return this.#id;
   }
 
-  async include(): Promise<void> {
+  async addPartitions(): Promise<void> {
     await Promise.resolve();
   }
 
-  renew(): void {
+  requestNewId(): void {
     this.#id = undefined;
   }
 
   async #fetch(): Promise<ProducerId> {
-    const answer = await this.#cluster.callAny(libraryCall(Apis.initProducerId, NO_TRANSACTION));
-    if (answer.errorCode !== ErrorCode.none) throw KafkaError.ofCode(answer.errorCode, 'InitProducerId');
-    return { producerId: Number(answer.producerId), producerEpoch: answer.producerEpoch };
+    const response = await this.#cluster.callAny(libraryCall(Apis.initProducerId, NO_TRANSACTION));
+    if (response.errorCode !== ErrorCode.none) throw KafkaError.ofCode(response.errorCode, 'InitProducerId');
+    const id = { producerId: Number(response.producerId), producerEpoch: response.producerEpoch };
+    this.#logger.debug(id, 'Obtained a producer id');
+    return id;
   }
 }

@@ -9,24 +9,24 @@ import { Cluster } from '../connections/cluster.ts';
 import { requireWritable } from '../records/codecs.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
-import { NetworkFigures } from '../metrics/network-figures.ts';
-import { ProducerFigures } from '../metrics/producer-figures.ts';
+import { NetworkMetrics } from '../metrics/network-metrics.ts';
+import { ProducerMetrics } from '../metrics/producer-metrics.ts';
 import { OpenBatches } from './open-batches.ts';
 import { partitionOfKey } from './partitioner.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
-import { anonymous, IdempotentIdentity, type ProducerIdentity } from './producer-identity.ts';
+import { NON_IDEMPOTENT, IdempotentIdentity, type ProducerIdentity } from './producer-identity.ts';
 import { recordsOf, serializedSize, sizeBound } from '../records/record-batch-writer.ts';
 import { backoffOf, retry } from '../connections/retry.ts';
 import { Delivery } from './send-queue.ts';
 import { TopicMetadata } from '../connections/topic-metadata.ts';
 
-/** Half of what brokers take as one batch by default (`max.message.bytes` 1 MB), whatever compression makes of it. */
+/** Half of the default batch size limit of brokers (`message.max.bytes`, 1 MB), regardless of compression. */
 const MAX_BATCH_BYTES = 512 * 1024;
 
 type Part = ProducedRecord | PackedRecords;
 type Partitioner = (record: Pick<ProducedRecord, 'topic' | 'partition' | 'key'>) => number;
 
-/** Producer of api.ts: partitions and batches what it is given; the sender delivers it in order, with retries. */
+/** Assigns records to partitions and groups them into batches, which the sender delivers in order, with retries. */
 export class KafkaProducer implements Producer {
   readonly #config: ProducerConfig;
   readonly #cluster: Cluster;
@@ -37,7 +37,6 @@ export class KafkaProducer implements Producer {
   #waiting: Promise<unknown> | undefined;
   #closed = false;
 
-  /** The caller may share `cluster` and `identity`. */
   constructor(config: ProducerConfig, cluster: Cluster, identity: ProducerIdentity, logger: Logger) {
     requireWritable(config.compression);
     this.#config = config;
@@ -51,17 +50,16 @@ export class KafkaProducer implements Producer {
       logger,
     );
     this.#metadata = metadata;
-    const figures = new ProducerFigures(config.connection.metricWindow);
-    const network = cluster.figures;
-    if (network !== undefined) network.more = () => figures.sets(network);
-    this.#sender = new BatchSender({ cluster, metadata, config, identity, figures, logger });
+    const metrics = new ProducerMetrics(config.connection.metricWindow);
+    const network = cluster.metrics;
+    if (network !== undefined) network.more = () => metrics.sets(network);
+    this.#sender = new BatchSender({ cluster, metadata, config, identity, metrics, logger });
   }
 
-  /** One that writes without transactions. */
   static plain(config: ProducerConfig, logger: Logger): KafkaProducer {
     const { clientId, metricWindow } = config.connection;
-    const cluster = new Cluster(config.connection, logger, new NetworkFigures('producer', clientId, metricWindow));
-    const identity = config.idempotent ? new IdempotentIdentity(cluster) : anonymous;
+    const cluster = new Cluster(config.connection, logger, new NetworkMetrics('producer', clientId, metricWindow));
+    const identity = config.idempotent ? new IdempotentIdentity(cluster, logger) : NON_IDEMPOTENT;
     return new KafkaProducer(config, cluster, identity, logger);
   }
 
@@ -78,15 +76,15 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Records of one partition arrive in the order in which they were handed over, over all calls. Fails with KafkaError for
-   * what the broker refuses, with TimeoutError after `delivery.timeout.ms`.
+   * Preserves the order of records per partition across calls. Fails with KafkaError if the broker rejects a record, and with
+   * TimeoutError after `delivery.timeout.ms`.
    */
   async trySend(records: readonly Part[]): Promise<readonly SendFailure[]> {
     if (this.#closed) throw new ClosedError('The producer');
     if (records.length === 0) return [];
     this.#metadata.start();
     const failures: SendFailure[] = [];
-    const known = await this.#ofKnownTopics(records, failures);
+    const known = await this.#awaitMetadata(records, failures);
     const delivery = new Delivery();
     delivery.begin();
     this.#enqueue(known, delivery, failures);
@@ -97,7 +95,7 @@ export class KafkaProducer implements Producer {
     return failures;
   }
 
-  /** Waits for what was sent, as long as its deadlines allow. */
+  /** Waits for pending records within `timeoutMs`, if given, or until their deadlines. */
   async close(timeoutMs?: number): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -114,10 +112,10 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Waits for topics at their first use. Whoever calls meanwhile waits behind it, as in the Java producer, because nothing
-   * may overtake what was handed over before.
+   * Waits for the metadata of topics on first use. Concurrent calls wait in order, as in the Java producer, so that records are not
+   * reordered.
    */
-  async #ofKnownTopics(records: readonly Part[], failures: SendFailure[]): Promise<readonly Part[]> {
+  async #awaitMetadata(records: readonly Part[], failures: SendFailure[]): Promise<readonly Part[]> {
     const before = this.#waiting;
     const unknown = this.#unknownTopics(records);
     if (before === undefined && unknown.size === 0) return records;
@@ -133,7 +131,7 @@ export class KafkaProducer implements Producer {
     if (this.#waiting === turn) this.#waiting = undefined;
     if (errors.size === 0) return records;
     for (const [topic, error] of errors) {
-      failures.push(...givenUp(records, topic, error));
+      failures.push(...failuresOf(records, topic, error));
     }
     return records.filter(({ topic }) => !errors.has(topic));
   }
@@ -150,8 +148,8 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Brokers with `auto.create.topics.enable` create the topic now, as they do for Java's producer (it is how the topics of
-   * a source connector without topic.creation.* settings come into being); never later, when it was deleted.
+   * Lets brokers with `auto.create.topics.enable` create the topic on first use, as the Java producer does (source connectors
+   * without topic.creation.* settings rely on it), but not after it was deleted later.
    */
   async #awaitTopic(topic: string): Promise<void> {
     const { maxBlockMs } = this.#config;
@@ -207,7 +205,7 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  /** They stay as they are where all of them are of one partition and fit into one batch. */
+  /** Packed records are passed on unchanged if they all belong to one partition and fit into one batch. */
   #enqueuePacked(packed: PackedRecords, open: OpenBatches, partitionOf: Partitioner, failures: SendFailure[]): void {
     const { topic } = packed;
     if (packed.bytes.length > open.maxBatchBytes) {
@@ -242,7 +240,7 @@ export class KafkaProducer implements Producer {
     );
   }
 
-  /** Java's default: by the key's hash; without a key one partition for the whole call, another for the next. */
+  /** Java's default: by the hash of the key; without a key, one random partition per topic and call. */
   #partitioner(): Partitioner {
     const sticky = new Map<string, number>();
     return ({ topic, partition, key }) => {
@@ -254,14 +252,14 @@ export class KafkaProducer implements Producer {
         );
       }
       if (key !== null) return partitionOfKey(key, count);
-      const chosen = sticky.get(topic) ?? this.#anyPartition(topic, count);
+      const chosen = sticky.get(topic) ?? this.#randomPartition(topic, count);
       sticky.set(topic, chosen);
       return chosen;
     };
   }
 
-  /** One that has a leader, if any has. */
-  #anyPartition(topic: string, count: number): number {
+  /** A random partition, preferably one with a leader. */
+  #randomPartition(topic: string, count: number): number {
     const start = Math.floor(Math.random() * count);
     for (let step = 0; step < count; step++) {
       const partition = (start + step) % count;
@@ -271,8 +269,8 @@ export class KafkaProducer implements Producer {
   }
 }
 
-/** Those of one topic that are given up, records and packed ones apart. */
-function givenUp(parts: readonly Part[], topic: string, error: Error): SendFailure[] {
+/** Failures for all records of a topic. Each packed block is a failure of its own. */
+function failuresOf(parts: readonly Part[], topic: string, error: Error): SendFailure[] {
   const records: ProducedRecord[] = [];
   const failures: SendFailure[] = [];
   for (const part of parts) {

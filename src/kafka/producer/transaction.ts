@@ -1,6 +1,7 @@
+import type { Logger } from '../../observe/logger.ts';
 import { Backoff } from '../../async/backoff.ts';
 import { sleep } from '../../async/sleep.ts';
-import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import { topicPartitionKey, type TopicPartition, topicPartitionText } from '../../data/record.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
@@ -9,15 +10,15 @@ import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
 import { Apis, libraryCall } from '../protocol/protocol.ts';
 import { backoffOf, retry } from '../connections/retry.ts';
 
-/** The coordinator is still writing the markers of the transaction before this one (Java's producer waits 20 ms). */
+/** Back-off while the coordinator writes the markers of the previous transaction (Java's producer waits 20 ms). */
 const CONCURRENT_MS = { first: 2, max: 20 };
 
-/** Brokers speak of an old epoch where newer versions of these requests speak of fencing. */
+/** Older brokers return INVALID_PRODUCER_EPOCH instead of PRODUCER_FENCED. */
 const FENCED: ReadonlySet<number> = new Set([ErrorCode.invalidProducerEpoch, ErrorCode.producerFenced]);
 
 /**
- * The coordinator's side of a transactional producer: who it is, which partitions are part of its transaction, and the
- * transaction's end (org.apache.kafka.clients.producer.internals.TransactionManager).
+ * The requests of a transactional producer to its coordinator: producer id, partitions of the transaction, commit and abort
+ * (org.apache.kafka.clients.producer.internals.TransactionManager).
  */
 export class Transaction implements ProducerIdentity {
   readonly idempotent = true;
@@ -25,34 +26,38 @@ export class Transaction implements ProducerIdentity {
   readonly #cluster: Cluster;
   readonly #timeoutMs: number;
   readonly #maxBlockMs: number;
-  readonly #stopped: () => boolean;
-  readonly #included = new Set<string>();
+  readonly #isStopped: () => boolean;
+  readonly #logger: Logger;
+  readonly #partitions = new Set<string>();
   #id: ProducerId | undefined;
 
   constructor(
     cluster: Cluster,
     options: { readonly transactionalId: string; readonly timeoutMs: number; readonly maxBlockMs: number },
-    stopped: () => boolean,
+    isStopped: () => boolean,
+    logger: Logger,
   ) {
+    this.#logger = logger;
     this.#cluster = cluster;
     this.transactionalId = options.transactionalId;
     this.#timeoutMs = options.timeoutMs;
     this.#maxBlockMs = options.maxBlockMs;
-    this.#stopped = stopped;
+    this.#isStopped = isStopped;
   }
 
-  /** Records may have been sent in the transaction that is open. */
-  get isUsed(): boolean {
-    return this.#included.size > 0;
+  /** True if records may have been sent in the open transaction. */
+  get hasPartitions(): boolean {
+    return this.#partitions.size > 0;
   }
 
-  /** The next epoch: ends what is open under older ones. */
+  /** Requests the next epoch, which aborts open transactions of earlier epochs. */
   async init(): Promise<void> {
-    this.#included.clear();
+    this.#partitions.clear();
     const { transactionalId } = this;
-    this.#id = await this.#persist(`Taking over the transactional id ${transactionalId}`, () =>
+    this.#id = await this.#retry(`Initializing the transactional id ${transactionalId}`, () =>
       initProducer(this.#cluster, transactionalId, this.#timeoutMs),
     );
+    this.#debug({}, 'Initialized the producer id');
   }
 
   current(): Promise<ProducerId> {
@@ -60,20 +65,20 @@ export class Transaction implements ProducerIdentity {
     return Promise.resolve(this.#id);
   }
 
-  renew(): void {
-    throw new Error('epochs of a transactional id are given by its coordinator');
+  requestNewId(): void {
+    throw new Error('The epochs of a transactional id are assigned by its coordinator');
   }
 
-  async include(partitions: readonly TopicPartition[]): Promise<void> {
+  async addPartitions(partitions: readonly TopicPartition[]): Promise<void> {
     const missing = partitions.filter(
-      ({ topic, partition }) => !this.#included.has(topicPartitionKey(topic, partition)),
+      ({ topic, partition }) => !this.#partitions.has(topicPartitionKey(topic, partition)),
     );
     if (missing.length === 0) return;
     const identity = await this.#identity();
     const byTopic = new Map<string, number[]>();
     for (const { topic, partition } of missing) byTopic.set(topic, [...(byTopic.get(topic) ?? []), partition]);
     const topics = [...byTopic].map(([topic, numbers]) => ({ topic, partitions: numbers }));
-    await this.#persist(`Adding partitions to the transaction of ${this.transactionalId}`, async () => {
+    await this.#retry(`Adding partitions to the transaction of ${this.transactionalId}`, async () => {
       const { errors } = await call(
         this.#cluster,
         this.transactionalId,
@@ -84,62 +89,71 @@ export class Transaction implements ProducerIdentity {
       );
       const failures = results.filter(({ errorCode }) => errorCode !== ErrorCode.none);
       const failed = failures.find(({ errorCode }) => errorCode !== ErrorCode.operationNotAttempted) ?? failures[0];
-      if (failed !== undefined) throw this.#refusal(failed.errorCode, `Topic ${failed.topic}`);
+      if (failed !== undefined) throw this.#error(failed.errorCode, `Topic ${failed.topic}`);
     });
-    for (const { topic, partition } of missing) this.#included.add(topicPartitionKey(topic, partition));
+    for (const { topic, partition } of missing) this.#partitions.add(topicPartitionKey(topic, partition));
+    this.#debug({ partitions: missing.map(topicPartitionText) }, 'Added partitions to the transaction');
   }
 
-  /** Nothing is asked of the coordinator when nothing was sent. */
+  /** Sends no request if the transaction has no partitions. */
   async end(outcome: 'commit' | 'abort'): Promise<void> {
-    if (this.#included.size === 0) return;
+    if (this.#partitions.size === 0) return;
     const identity = await this.#identity();
     const transactionResult = outcome === 'commit';
-    await this.#persist(`The ${outcome} of the transaction of ${this.transactionalId}`, async () => {
+    await this.#retry(`The ${outcome} of the transaction of ${this.transactionalId}`, async () => {
       const { errorCode } = await call(
         this.#cluster,
         this.transactionalId,
         libraryCall(Apis.endTxn, { ...identity, transactionResult }),
       );
-      if (errorCode !== ErrorCode.none) throw this.#refusal(errorCode);
+      if (errorCode !== ErrorCode.none) throw this.#error(errorCode);
     });
-    this.#included.clear();
+    this.#debug({}, outcome === 'commit' ? 'Committed the transaction' : 'Aborted the transaction');
+    this.#partitions.clear();
+  }
+
+  #debug(fields: object, message: string): void {
+    this.#logger.debug({ transactionalId: this.transactionalId, ...this.#id, ...fields }, message);
   }
 
   async #identity() {
     return { transactionalId: this.transactionalId, ...(await this.current()) };
   }
 
-  #refusal(code: number, what?: string): KafkaError {
-    return refusal(this.#cluster, this.transactionalId, code, what);
+  #error(code: number, what?: string): KafkaError {
+    return errorOf(this.#cluster, this.transactionalId, code, what);
   }
 
-  /** For as long as a producer may block: the coordinator may be away, loading, or busy with the last transaction. */
-  async #persist<T>(what: string, action: () => Promise<T>): Promise<T> {
+  /** Retries for up to `max.block.ms` while the coordinator is unreachable, loading, or completing the previous transaction. */
+  async #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
     const backoff = backoffOf(this.#cluster);
     return retry(
       what,
       backoff,
       this.#maxBlockMs,
-      () => whenFree(action, this.#maxBlockMs, this.#stopped),
-      this.#stopped,
+      () => retryConcurrent(action, this.#maxBlockMs, this.#isStopped),
+      this.#isStopped,
     );
   }
 }
 
-/** The next epoch of a transactional id; whoever has an older one is fenced. Repeats while the id is busy or not to be had. */
-export function fence(cluster: Cluster, transactionalId: string, stopped: () => boolean): Promise<ProducerId> {
+/**
+ * Requests the next epoch of a transactional id, which fences earlier producers. Retries on concurrent transactions and retriable
+ * errors.
+ */
+export function fence(cluster: Cluster, transactionalId: string, isStopped: () => boolean): Promise<ProducerId> {
   const { apiTimeoutMs } = cluster.config;
   const action = () => initProducer(cluster, transactionalId, FENCING_TIMEOUT_MS);
   return retry(
     `Fencing the transactional id ${transactionalId}`,
     backoffOf(cluster),
     apiTimeoutMs,
-    () => whenFree(action, apiTimeoutMs, stopped),
-    stopped,
+    () => retryConcurrent(action, apiTimeoutMs, isStopped),
+    isStopped,
   );
 }
 
-/** No transaction will be begun with it; Java's admin client takes the shortest, too. */
+/** No transaction is started with this epoch; Java's admin client uses the minimum too. */
 const FENCING_TIMEOUT_MS = 1;
 
 async function initProducer(
@@ -149,7 +163,7 @@ async function initProducer(
 ): Promise<ProducerId> {
   const request = libraryCall(Apis.initProducerId, { transactionalId, transactionTimeout });
   const { errorCode, producerId, producerEpoch } = await call(cluster, transactionalId, request);
-  if (errorCode !== ErrorCode.none) throw refusal(cluster, transactionalId, errorCode);
+  if (errorCode !== ErrorCode.none) throw errorOf(cluster, transactionalId, errorCode);
   return { producerId: Number(producerId), producerEpoch };
 }
 
@@ -157,7 +171,7 @@ function call<A>(cluster: Cluster, transactionalId: string, request: LibraryCall
   return cluster.callTransactionCoordinator(transactionalId, request);
 }
 
-function refusal(cluster: Cluster, transactionalId: string, code: number, what?: string): KafkaError {
+function errorOf(cluster: Cluster, transactionalId: string, code: number, what?: string): KafkaError {
   if (COORDINATOR_MOVED.has(code)) cluster.forgetCoordinator(transactionalId, 'transaction');
   const where = what ?? `Transactional id ${transactionalId}`;
   if (!FENCED.has(code)) return KafkaError.ofCode(code, where);
@@ -167,8 +181,8 @@ function refusal(cluster: Cluster, transactionalId: string, code: number, what?:
   );
 }
 
-/** Repeats quickly while the transaction before is being ended. */
-async function whenFree<T>(action: () => Promise<T>, timeoutMs: number, stopped: () => boolean): Promise<T> {
+/** Retries with a short back-off while the previous transaction is being completed. */
+async function retryConcurrent<T>(action: () => Promise<T>, timeoutMs: number, isStopped: () => boolean): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   const backoff = new Backoff(CONCURRENT_MS.first, CONCURRENT_MS.max);
   for (;;) {
@@ -177,7 +191,7 @@ async function whenFree<T>(action: () => Promise<T>, timeoutMs: number, stopped:
     } catch (error) {
       const isBusy = error instanceof KafkaError && error.code === ErrorCode.concurrentTransactions;
       const waitMs = backoff.nextMs();
-      if (!isBusy || stopped() || Date.now() + waitMs > deadline) throw error;
+      if (!isBusy || isStopped() || Date.now() + waitMs > deadline) throw error;
       await sleep(waitMs);
     }
   }

@@ -6,17 +6,18 @@ import { recordsOf } from '../records/record-batch-writer.ts';
 import { Cluster } from '../connections/cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError } from '../errors.ts';
-import { NetworkFigures } from '../metrics/network-figures.ts';
+import { NetworkMetrics } from '../metrics/network-metrics.ts';
 import { KafkaProducer } from './producer.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import { Transaction } from './transaction.ts';
 
 /**
- * TransactionalProducer of api.ts: a producer whose batches belong to the transaction that is open.
+ * A producer whose batches belong to the open transaction.
  *
  *   new --init--> ready --begin--> open --commit, abort--> ready
- *   open --a record or the commit failed--> failed --abort, which takes the next epoch--> ready
- * Who was fenced stays failed.
+ *   open --a record or the commit failed--> failed --abort, which requests the next epoch--> ready
+ *
+ * A fenced producer stays failed.
  */
 export class KafkaTransactionalProducer implements TransactionalProducer {
   readonly #producer: KafkaProducer;
@@ -25,15 +26,22 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
   #state: 'new' | 'ready' | 'open' | 'failed' = 'new';
   #failure: Error | undefined;
   #closed = false;
+  readonly #logger: Logger;
 
   constructor(config: ProducerConfig, logger: Logger) {
+    this.#logger = logger;
     const { transactionalId, transactionTimeoutMs: timeoutMs, maxBlockMs } = config;
     if (transactionalId === null) {
       throw new ConfigError('Missing required configuration "transactional.id" which has no default value.');
     }
     const { clientId, metricWindow } = config.connection;
-    const cluster = new Cluster(config.connection, logger, new NetworkFigures('producer', clientId, metricWindow));
-    this.#transaction = new Transaction(cluster, { transactionalId, timeoutMs, maxBlockMs }, () => this.#closed);
+    const cluster = new Cluster(config.connection, logger, new NetworkMetrics('producer', clientId, metricWindow));
+    this.#transaction = new Transaction(
+      cluster,
+      { transactionalId, timeoutMs, maxBlockMs },
+      () => this.#closed,
+      logger,
+    );
     this.#producer = new KafkaProducer(config, cluster, this.#transaction, logger);
   }
 
@@ -87,10 +95,10 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
     this.#require('open', 'failed');
     await Promise.all(this.#sends);
     if (isFencing(this.#failure)) throw this.#failure;
-    const wasUsed = this.#transaction.isUsed;
-    // Refused when another holds the id now, from whom it must not be taken back.
+    const wasUsed = this.#transaction.hasPartitions;
+    // Fails if another producer owns the id now, which must not be fenced in turn.
     await this.#transaction.end('abort');
-    // Records that failed leave holes in the numbers, and may still be on their way: the next epoch is rid of both.
+    // Failed records leave gaps in the sequence numbers and may still be in flight; the next epoch resolves both.
     if (wasUsed && this.#state === 'failed') await this.#transaction.init();
     this.#moveTo('ready');
   }
@@ -101,11 +109,18 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
   }
 
   #fail(error: Error): void {
+    const fields = { transactionalId: this.#transaction.transactionalId, from: this.#state, reason: error.message };
+    if (this.#failure === undefined) this.#logger.debug(fields, 'The transaction failed');
     this.#failure ??= error;
     this.#state = 'failed';
   }
 
   #moveTo(state: 'ready' | 'open'): void {
+    const { transactionalId } = this.#transaction;
+    this.#logger.debug(
+      { transactionalId, from: this.#state, to: state },
+      'The transactional producer changed its state',
+    );
     this.#state = state;
     this.#failure = undefined;
     this.#sends = [];
@@ -114,7 +129,7 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
   #require(...states: readonly string[]): void {
     if (this.#closed) throw new ClosedError('The producer');
     if (!states.includes(this.#state)) {
-      throw new Error(`A producer whose transaction is ${this.#state} cannot do this (${states.join(', ')} is needed)`);
+      throw new Error(`Invalid operation in transaction state ${this.#state} (required: ${states.join(', ')})`);
     }
   }
 }

@@ -7,47 +7,47 @@ import {
   type LibraryCall,
 } from '../library/kafkajs-internals.ts';
 import { toError } from '../../errors.ts';
-import { AnswerReader } from './answer-reader.ts';
-import { DamagedAnswerError } from '../errors.ts';
+import { ResponseReader } from './response-reader.ts';
+import { MalformedResponseError } from '../errors.ts';
 
 /**
- * A request that the library encodes, with one pinned version, and how its answer is read: the library's decoders believe each
- * length. The versions are the newest that kafkajs 2.2.4 speaks; brokers from Kafka 2.3 to 4.x take them all.
+ * A request that kafkajs encodes in one pinned version, and the decoder of its response (kafkajs' own decoders do not check
+ * lengths). The versions are the newest that kafkajs 2.2.4 supports; brokers from Kafka 2.3 to 4.x accept them all.
  */
 export interface Api<P, A> {
   readonly name: string;
   readonly version: number;
-  readonly read: (reader: AnswerReader) => A;
+  readonly read: (reader: ResponseReader) => A;
   /** A phantom type. */
   readonly parameters?: P;
 }
 
-function declare<P, A>(name: string, version: number, read: (reader: AnswerReader) => A): Api<P, A> {
+function declareApi<P, A>(name: string, version: number, read: (reader: ResponseReader) => A): Api<P, A> {
   return { name, version, read };
 }
 
-interface ThrottledAnswer {
+interface ThrottledResponse {
   readonly clientSideThrottleTime: number;
   readonly errorCode: number;
 }
 
-function readThrottled(reader: AnswerReader): ThrottledAnswer {
+function readThrottled(reader: ResponseReader): ThrottledResponse {
   return { clientSideThrottleTime: reader.int32(), errorCode: reader.int16() };
 }
 
-interface CoordinatorAnswer {
+interface CoordinatorResponse {
   readonly errorCode: number;
   readonly errorMessage: string | null;
   readonly coordinator: { readonly nodeId: number; readonly host: string; readonly port: number };
 }
 
-export interface JoinGroupAnswer {
+export interface JoinGroupResponse {
   readonly clientSideThrottleTime?: number;
   readonly errorCode: number;
   readonly generationId: number;
   readonly groupProtocol: string | null;
   readonly leaderId: string;
-  /** Nothing is to be assigned; brokers tell static members alone. */
+  /** Set for a returning static leader: the assignments are kept. */
   readonly skipsAssignment?: boolean;
   readonly memberId: string;
   readonly members: readonly {
@@ -60,7 +60,7 @@ export interface JoinGroupAnswer {
 interface GroupIdentity {
   readonly groupId: string;
   readonly memberId: string;
-  /** `null`, absent: of a dynamic member. */
+  /** `null` or absent for a dynamic member. */
   readonly groupInstanceId?: string | null;
 }
 
@@ -75,7 +75,7 @@ interface TopicsOf<T> {
   readonly partitions: readonly T[];
 }
 
-interface DescribeConfigsAnswer {
+interface DescribeConfigsResponse {
   readonly resources: readonly {
     readonly errorCode: number;
     readonly errorMessage: string | null;
@@ -92,7 +92,7 @@ interface TopicErrors {
 }
 
 export const Apis = {
-  apiVersions: declare<
+  apiVersions: declareApi<
     undefined,
     { apiVersions: readonly { apiKey: number; minVersion: number; maxVersion: number }[]; errorCode: number }
   >('ApiVersions', 2, (reader) => ({
@@ -102,10 +102,10 @@ export const Apis = {
       minVersion: reader.int16(),
       maxVersion: reader.int16(),
     })),
-    // Brokers that do not know this version answer with version 0.
+    // Brokers that do not support this version respond with version 0.
     clientSideThrottleTime: reader.hasMore ? reader.int32() : 0,
   })),
-  findCoordinator: declare<{ groupId: string; coordinatorType: number }, CoordinatorAnswer>(
+  findCoordinator: declareApi<{ groupId: string; coordinatorType: number }, CoordinatorResponse>(
     'GroupCoordinator',
     2,
     (reader) => ({
@@ -114,14 +114,14 @@ export const Apis = {
       coordinator: { nodeId: reader.int32(), host: reader.string(), port: reader.int32() },
     }),
   ),
-  joinGroup: declare<
+  joinGroup: declareApi<
     GroupIdentity & {
       sessionTimeout: number;
       rebalanceTimeout: number;
       protocolType: string;
       groupProtocols: readonly { readonly name: string; readonly metadata: Buffer }[];
     },
-    JoinGroupAnswer
+    JoinGroupResponse
   >('JoinGroup', 5, (reader) => ({
     ...readThrottled(reader),
     generationId: reader.int32(),
@@ -134,20 +134,20 @@ export const Apis = {
       memberMetadata: reader.bytes(),
     })),
   })),
-  syncGroup: declare<
+  syncGroup: declareApi<
     GroupIdentity & {
       generationId: number;
       groupAssignment: readonly { readonly memberId: string; readonly memberAssignment: Buffer }[];
     },
     { errorCode: number; memberAssignment: Buffer | null }
   >('SyncGroup', 3, (reader) => ({ ...readThrottled(reader), memberAssignment: reader.nullableBytes() ?? null })),
-  heartbeat: declare<GroupIdentity & { groupGenerationId: number }, { errorCode: number }>(
+  heartbeat: declareApi<GroupIdentity & { groupGenerationId: number }, { errorCode: number }>(
     'Heartbeat',
     3,
     readThrottled,
   ),
-  leaveGroup: declare<GroupIdentity, { errorCode: number }>('LeaveGroup', 3, readThrottled),
-  createTopics: declare<
+  leaveGroup: declareApi<GroupIdentity, { errorCode: number }>('LeaveGroup', 3, readThrottled),
+  createTopics: declareApi<
     {
       timeout: number;
       validateOnly: boolean;
@@ -167,13 +167,17 @@ export const Apis = {
       errorMessage: reader.stringOrNull(),
     })),
   })),
-  deleteTopics: declare<{ topics: readonly string[]; timeout: number }, TopicErrors>('DeleteTopics', 1, (reader) => ({
-    clientSideThrottleTime: reader.int32(),
-    topicErrors: reader.list(() => ({ topic: reader.string(), errorCode: reader.int16() })),
-  })),
-  describeConfigs: declare<
+  deleteTopics: declareApi<{ topics: readonly string[]; timeout: number }, TopicErrors>(
+    'DeleteTopics',
+    1,
+    (reader) => ({
+      clientSideThrottleTime: reader.int32(),
+      topicErrors: reader.list(() => ({ topic: reader.string(), errorCode: reader.int16() })),
+    }),
+  ),
+  describeConfigs: declareApi<
     { resources: readonly { type: number; name: string; configNames: readonly string[] }[]; includeSynonyms: boolean },
-    DescribeConfigsAnswer
+    DescribeConfigsResponse
   >('DescribeConfigs', 2, (reader) => ({
     clientSideThrottleTime: reader.int32(),
     resources: reader.list(() => {
@@ -184,7 +188,7 @@ export const Apis = {
       return { errorCode, errorMessage, configEntries: reader.list(() => readConfigEntry(reader)) };
     }),
   })),
-  deleteGroups: declare<readonly string[], { results: readonly { groupId: string; errorCode: number }[] }>(
+  deleteGroups: declareApi<readonly string[], { results: readonly { groupId: string; errorCode: number }[] }>(
     'DeleteGroups',
     1,
     (reader) => ({
@@ -192,7 +196,7 @@ export const Apis = {
       results: reader.list(() => ({ groupId: reader.string(), errorCode: reader.int16() })),
     }),
   ),
-  initProducerId: declare<
+  initProducerId: declareApi<
     { transactionalId: string | null; transactionTimeout: number },
     { errorCode: number; producerId: string; producerEpoch: number }
   >('InitProducerId', 1, (reader) => ({
@@ -200,7 +204,7 @@ export const Apis = {
     producerId: String(reader.int64()),
     producerEpoch: reader.int16(),
   })),
-  addPartitionsToTxn: declare<
+  addPartitionsToTxn: declareApi<
     TransactionIdentity & { topics: readonly TopicsOf<number>[] },
     {
       errors: readonly {
@@ -215,23 +219,25 @@ export const Apis = {
       partitionErrors: reader.list(() => ({ partition: reader.int32(), errorCode: reader.int16() })),
     })),
   })),
-  endTxn: declare<TransactionIdentity & { transactionResult: boolean }, { errorCode: number }>(
+  endTxn: declareApi<TransactionIdentity & { transactionResult: boolean }, { errorCode: number }>(
     'EndTxn',
     1,
     readThrottled,
   ),
 };
 
-/** Of a resource, and of the source of a setting. */
+/** Size of the fields resource type and config source. */
 const TYPE_BYTES = 1;
 
-function readConfigEntry(reader: AnswerReader): DescribeConfigsAnswer['resources'][number]['configEntries'][number] {
+function readConfigEntry(
+  reader: ResponseReader,
+): DescribeConfigsResponse['resources'][number]['configEntries'][number] {
   const configName = reader.string();
   const configValue = reader.stringOrNull();
   reader.boolean();
   reader.skip(TYPE_BYTES);
   reader.boolean();
-  // Synonyms.
+  // Synonyms
   reader.each(() => {
     reader.string();
     reader.stringOrNull();
@@ -242,14 +248,14 @@ function readConfigEntry(reader: AnswerReader): DescribeConfigsAnswer['resources
 
 type Decode<A> = (payload: Buffer) => Promise<A> | A;
 
-/** What a decoder meets in bytes that are no such answer becomes a DamagedAnswerError. */
-function guarded<A>(decode: Decode<A>): Decode<A> {
+/** Turns exceptions of a decoder into MalformedResponseError. */
+function withMalformedErrors<A>(decode: Decode<A>): Decode<A> {
   return async (payload) => {
     try {
       return await decode(payload);
     } catch (error) {
-      if (error instanceof DamagedAnswerError) throw error;
-      throw new DamagedAnswerError(toError(error).message, { cause: error });
+      if (error instanceof MalformedResponseError) throw error;
+      throw new MalformedResponseError(toError(error).message, { cause: error });
     }
   };
 }
@@ -261,18 +267,21 @@ function buildCall<P, A>(name: string, version: number, parameters: P): LibraryC
   return build(parameters);
 }
 
-/** A request that the library encodes; error codes of the answer are left as they are. */
+/** A request that kafkajs encodes. Error codes of the response are returned, not thrown. */
 export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutMs?: number): LibraryCall<A> {
   const call = buildCall<P, A>(api.name, api.version, parameters);
   return {
     ...call,
-    response: { decode: guarded((payload) => api.read(new AnswerReader(payload))), parse: (answer) => answer },
+    response: {
+      decode: withMalformedErrors((payload) => api.read(new ResponseReader(payload))),
+      parse: (response) => response,
+    },
     ...(requestTimeoutMs === undefined ? {} : { requestTimeout: requestTimeoutMs }),
     logResponseError: false,
   };
 }
 
-/** Requests that came after the library's last release. */
+/** Api keys of requests that kafkajs does not know. */
 const OWN_KEYS: Readonly<Record<string, number>> = {
   OffsetDelete: 47,
   DescribeQuorum: 55,
@@ -280,7 +289,7 @@ const OWN_KEYS: Readonly<Record<string, number>> = {
   ConsumerGroupDescribe: 69,
 };
 
-/** A request that this room encodes (and usually decodes) itself; a body in pieces is sent without being copied. */
+/** A request that kafkajs does not encode. A body in pieces is sent without copying. */
 export function ownCall<A>(
   name: string,
   version: number,
@@ -303,21 +312,21 @@ export function ownCall<A>(
       pieces,
       expectResponse: () => expectResponse,
     },
-    response: { decode: guarded(decode), parse: (answer) => answer },
+    response: { decode: withMalformedErrors(decode), parse: (response) => response },
     ...(options.requestTimeoutMs === undefined ? {} : { requestTimeout: options.requestTimeoutMs }),
     logResponseError: false,
   };
 }
 
-/** A request, or what makes it for a broker that takes these versions: its own newest where it has several. */
+/** A request, or a function that builds it for the versions that a broker supports. */
 export type Call<A> = LibraryCall<A> | ((ranges: ApiRanges) => LibraryCall<A>);
 
-/** The newest version of a request that a broker takes; -1: it does not take it. */
+/** The newest version of a request that the broker supports; -1 if it does not support it. */
 export function highestVersion(name: string, ranges: ApiRanges): number {
   return ranges[apiKeys[name] ?? OWN_KEYS[name] ?? -1]?.maxVersion ?? -1;
 }
 
-/** Why this broker cannot be talked to, or `undefined` when it takes the request. */
+/** Explains why the broker does not support the request; `undefined` if it does. */
 export function unsupportedReason(
   { request }: Pick<LibraryCall<unknown>, 'request'>,
   ranges: ApiRanges,
@@ -325,6 +334,6 @@ export function unsupportedReason(
   const { apiKey, apiName, apiVersion } = request;
   const range = ranges[apiKey];
   if (range !== undefined && range.minVersion <= apiVersion && apiVersion <= range.maxVersion) return undefined;
-  const offered = range === undefined ? 'not at all' : `${String(range.minVersion)} to ${String(range.maxVersion)}`;
-  return `The broker does not take request ${apiName} in version ${String(apiVersion)} (it takes ${offered}); Kafka 2.3 or later is needed`;
+  const offered = range === undefined ? 'no version' : `${String(range.minVersion)} to ${String(range.maxVersion)}`;
+  return `The broker does not support ${apiName} version ${String(apiVersion)} (it supports ${offered}); Kafka 2.3 or later is required`;
 }

@@ -7,7 +7,7 @@ import { tooLarge } from './unpacked-limit.ts';
 import { joinXerial, splitXerial } from './xerial.ts';
 import { limitedZstd } from './zstd-size.ts';
 
-/** `compression.type`; the index is the codec's number in a record batch's attributes. */
+/** Values of `compression.type`; the index is the codec's number in the batch attributes. */
 export const COMPRESSION_TYPES = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 export type CompressionType = (typeof COMPRESSION_TYPES)[number];
 
@@ -15,7 +15,7 @@ export type PackedType = Exclude<CompressionType, 'none'>;
 
 export interface Codec {
   compress(plain: Buffer): Buffer;
-  /** Throws when more than `maxBytes` would come of it, before they are in memory. */
+  /** Throws before allocating more than `maxBytes`. */
   decompress(packed: Buffer, maxBytes: number): Buffer;
 }
 
@@ -23,8 +23,8 @@ const load = createRequire(import.meta.url);
 const loaded = new Map<CompressionType, Codec>();
 
 /**
- * The codec of a batch; its package is loaded at first use. Throws CodecError that names topic and package when the
- * package is not installed: the optional ones have native parts that a platform may lack.
+ * Loads the codec on first use. Throws CodecError with topic and package if the package is not installed: the optional ones have
+ * native parts that a platform may lack.
  */
 export function codecFor(type: PackedType, topic: string, loaders: CodecLoaders = LOADERS): Codec {
   const known = loaders === LOADERS ? loaded.get(type) : undefined;
@@ -43,12 +43,12 @@ export function codecFor(type: PackedType, topic: string, loaders: CodecLoaders 
   }
 }
 
-/** The type of a batch by the low three bits of its attributes. */
+/** The compression type is in the low three bits of the batch attributes. */
 export function compressionOf(attributes: number): CompressionType | undefined {
   return COMPRESSION_TYPES[attributes & 0x07];
 }
 
-/** Fails early, so that a producer that cannot compress as it is told does not start. */
+/** Throws ConfigError if this installation cannot compress with the configured type. */
 export function requireWritable(type: CompressionType): void {
   if (type === 'none') return;
   try {
@@ -77,7 +77,7 @@ const LOADERS: CodecLoaders = {
       return Buffer.from(snappy.uncompressSync(block, { asBuffer: true }));
     };
     return {
-      // Java readers take both framings; librdkafka and others write the plain block.
+      // Java consumers accept both framings; librdkafka and others write a plain block.
       compress: (plain) => joinXerial(plain, (block) => snappy.compressSync(block)),
       decompress: (packed, maxBytes) => splitXerial(packed, decompressBlock, maxBytes),
     };
@@ -95,7 +95,7 @@ const LOADERS: CodecLoaders = {
   zstd: zstdCodec,
 };
 
-/** zlib.zstd* came with Node 22.15. */
+/** Available since Node 22.15. */
 interface ZlibWithZstd {
   readonly zstdCompressSync?: (plain: Buffer) => Buffer;
   readonly zstdDecompressSync?: (packed: Buffer, options: { maxOutputLength: number }) => Buffer;
@@ -113,7 +113,7 @@ function zstdCodec(): Codec {
   const fzstd = load('fzstd') as typeof import('fzstd');
   return {
     compress: () => {
-      throw new CodecError('compressing with zstd needs Node 22.15 or later');
+      throw new CodecError('compression with zstd requires Node 22.15 or later');
     },
     decompress: (packed, maxBytes) => {
       const plain = fzstd.decompress(limitedZstd(packed, maxBytes));
@@ -122,7 +122,7 @@ function zstdCodec(): Codec {
   };
 }
 
-/** With a message of ours for what zlib says of its limit. */
+/** Replaces zlib's error about its size limit. */
 function limited(maxBytes: number, unpack: () => Buffer): Buffer {
   try {
     return unpack();
@@ -131,7 +131,7 @@ function limited(maxBytes: number, unpack: () => Buffer): Buffer {
   }
 }
 
-/** A block of snappy begins with its length as a varint; the library makes room for whatever stands there. */
+/** A snappy block starts with its size as a varint, which the library would allocate without a check. */
 function announcedSnappySize(block: Buffer): number {
   let size = 0;
   for (let index = 0, scale = 1; index < 5; index++, scale *= 128) {

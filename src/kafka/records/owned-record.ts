@@ -1,11 +1,11 @@
 import type { ConsumedRecord } from '../api.ts';
 
-/** A view of less than this part of its memory is copied. */
-const WORTH_COPYING = 2;
+/** Views of less than half of their buffer are copied. */
+const COPY_FACTOR = 2;
 
 /**
- * The record with bytes of its own, unless they are most of the memory that they are a view of. A small record that is kept would
- * otherwise keep its whole unpacked batch in memory.
+ * Copies key, value and header values, unless they are most of their buffer. Otherwise a small record that is kept would retain its
+ * whole decompressed batch.
  */
 export function ownedRecord(record: ConsumedRecord): ConsumedRecord {
   const { key, value, headers } = record;
@@ -18,6 +18,6 @@ export function ownedRecord(record: ConsumedRecord): ConsumedRecord {
 }
 
 function owned(bytes: Buffer | null): Buffer | null {
-  if (bytes === null || bytes.length * WORTH_COPYING >= bytes.buffer.byteLength) return bytes;
+  if (bytes === null || bytes.length * COPY_FACTOR >= bytes.buffer.byteLength) return bytes;
   return Buffer.from(bytes);
 }

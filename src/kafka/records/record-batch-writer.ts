@@ -4,10 +4,9 @@ import { COMPRESSION_TYPES, codecFor, type CompressionType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
 import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, writeInt64 } from './record-batch.ts';
 
-/** Records of one partition that travel together. */
+/** Records of one batch. */
 export type RecordList = readonly ProducedRecord[] | PackedRecords;
 
-/** The same one by one. */
 export function recordsOf(list: RecordList): readonly ProducedRecord[] {
   if (!(list instanceof PackedRecords)) return list;
   const { topic } = list;
@@ -19,19 +18,16 @@ export function recordsOf(list: RecordList): readonly ProducedRecord[] {
 export interface BatchOptions {
   readonly topic: string;
   readonly compression: CompressionType;
-  /** For records without a timestamp, in milliseconds. */
+  /** Timestamp in milliseconds of records without one. */
   readonly nowMs: number;
-  /** -1, -1, -1: not idempotent. */
+  /** -1 if not idempotent, as for the next two fields. */
   readonly producerId: number;
   readonly producerEpoch: number;
   readonly baseSequence: number;
   readonly transactional?: boolean;
 }
 
-/**
- * One record batch, message format 2: the header, the records, then the checksum over all after it. That of packed records is
- * written in place, unless they are compressed.
- */
+/** Serializes a record batch in message format 2. The header of packed records is written in place unless they are compressed. */
 export function writeBatch(records: RecordList, options: BatchOptions): Buffer {
   return records instanceof PackedRecords
     ? finish(records.bytes, records.length, options.nowMs, options.nowMs, options)
@@ -59,7 +55,6 @@ function writeRecords(records: readonly ProducedRecord[], options: BatchOptions)
   return finish(plain, records.length, baseTimestamp, maxTimestamp, options);
 }
 
-/** Compresses what stands behind the header, and writes the header. */
 function finish(plain: Buffer, count: number, baseTimestamp: number, maxTimestamp: number, options: BatchOptions) {
   const batch = pack(plain, options);
   batch.writeInt32BE(0, BatchField.baseOffset);
@@ -80,21 +75,21 @@ function finish(plain: Buffer, count: number, baseTimestamp: number, maxTimestam
   return batch;
 }
 
-/** Bytes of a record alone in a batch, before compression: what the size limits are about. */
+/** Uncompressed size of a batch with this record alone, which the size limits refer to. */
 export function serializedSize(record: ProducedRecord): number {
   const bodySize = recordSize(record, 0, 0);
   return BatchField.records + varintSize(bodySize) + bodySize;
 }
 
-/** At least `serializedSize`, without looking at each length. */
+/** Upper bound of `serializedSize` that is cheaper to compute. */
 export function sizeBound({ key, value, headers }: ProducedRecord): number {
-  let size = BatchField.records + MOST_VARINTS + (key?.length ?? 0) + (value?.length ?? 0);
-  for (const header of headers) size += MOST_VARINTS + 3 * header.key.length + (header.value?.length ?? 0);
+  let size = BatchField.records + MAX_VARINT_BYTES + (key?.length ?? 0) + (value?.length ?? 0);
+  for (const header of headers) size += MAX_VARINT_BYTES + 3 * header.key.length + (header.value?.length ?? 0);
   return size;
 }
 
-/** The lengths and deltas of a record. */
-const MOST_VARINTS = 36;
+/** Maximum bytes of the varints of a record or header. */
+const MAX_VARINT_BYTES = 36;
 
 function pack(plain: Buffer, { compression, topic }: BatchOptions): Buffer {
   if (compression === 'none') return plain;
@@ -119,7 +114,7 @@ function bytesSize(bytes: Uint8Array | null): number {
   return bytes === null ? 1 : varintSize(bytes.length) + bytes.length;
 }
 
-/** See record-set.ts: the place in the bytes being written, of the module because writing never yields in between. */
+/** Write position, module-level as in record-reader.ts; writing is synchronous. */
 let cursor = 0;
 
 function writeRecord(

@@ -1,4 +1,4 @@
-/** The header of a record batch, message format 2 (Kafka 0.11): offsets of its fields in bytes. */
+/** Byte offsets of the header fields of a record batch in message format 2 (Kafka 0.11). */
 export const BatchField = {
   baseOffset: 0,
   /** Bytes after this field. */
@@ -18,7 +18,7 @@ export const BatchField = {
   records: 61,
 } as const;
 
-/** Base offset and length, which come before what `length` counts. */
+/** Size of the base offset and the length, which `length` does not include. */
 export const LENGTH_OVERHEAD = 12;
 export const MAGIC = 2;
 
@@ -26,7 +26,7 @@ export const BatchAttribute = { logAppendTime: 0x08, transactional: 0x10, contro
 
 const TWO_TO_32 = 2 ** 32;
 
-/** Exact up to 2^53; offsets and timestamps stay below. */
+/** Exact up to 2^53, which offsets and timestamps do not exceed. */
 export function readInt64(bytes: Buffer, at: number): number {
   return bytes.readInt32BE(at) * TWO_TO_32 + bytes.readUInt32BE(at + 4);
 }
@@ -36,34 +36,34 @@ export function writeInt64(bytes: Buffer, value: number, at: number): void {
   bytes.writeUInt32BE(((value % TWO_TO_32) + TWO_TO_32) % TWO_TO_32, at + 4);
 }
 
-/** In place of a batch's end: the broker cut the batch off where the size limit was. */
+/** Returned by `batchEnd` if the broker truncated the batch at the size limit. */
 export const CUT_OFF = -1;
-/** In place of a batch's end: there is no batch of this format; `batchDamage` says why. */
+/** Returned by `batchEnd` if the batch is corrupt or of another format; `batchDamage` explains why. */
 export const DAMAGED = -2;
 
 const MAGIC_END = BatchField.magic + 1;
-const LEAST_LENGTH = BatchField.records - LENGTH_OVERHEAD;
+const MIN_LENGTH = BatchField.records - LENGTH_OVERHEAD;
 
-/** Where the batch that begins at `at` ends, or CUT_OFF or DAMAGED. */
+/** The end of the batch at `at`, or CUT_OFF or DAMAGED. */
 export function batchEnd(bytes: Buffer, at: number): number {
   if (at + MAGIC_END > bytes.length) return CUT_OFF;
   const length = bytes.readInt32BE(at + BatchField.length);
-  if (bytes.readInt8(at + BatchField.magic) !== MAGIC || length < LEAST_LENGTH) return DAMAGED;
+  if (bytes.readInt8(at + BatchField.magic) !== MAGIC || length < MIN_LENGTH) return DAMAGED;
   const end = at + LENGTH_OVERHEAD + length;
   if (end > bytes.length) return CUT_OFF;
   return isOrdered(bytes, at) ? end : DAMAGED;
 }
 
-/** What is wrong with a batch for which `batchEnd` gives DAMAGED. */
+/** Explains why `batchEnd` returned DAMAGED. */
 export function batchDamage(bytes: Buffer, at: number): string {
   const magic = bytes.readInt8(at + BatchField.magic);
   if (magic === 0 || magic === 1) return `message format ${String(magic)} (before Kafka 0.11) cannot be read`;
   if (magic !== MAGIC) return `the batch has the unknown message format ${String(magic)}`;
   const length = bytes.readInt32BE(at + BatchField.length);
-  if (length < LEAST_LENGTH) return `the length of the batch is ${String(length)}, less than that of its header`;
+  if (length < MIN_LENGTH) return `the batch length ${String(length)} is smaller than its header`;
   const baseOffset = bytes.readBigInt64BE(at + BatchField.baseOffset);
   const lastOffsetDelta = bytes.readInt32BE(at + BatchField.lastOffsetDelta);
-  return `the offsets of the batch begin at ${String(baseOffset)} and end ${String(lastOffsetDelta)} later`;
+  return `the batch has the invalid base offset ${String(baseOffset)} and last offset delta ${String(lastOffsetDelta)}`;
 }
 
 function isOrdered(bytes: Buffer, at: number): boolean {
@@ -72,14 +72,13 @@ function isOrdered(bytes: Buffer, at: number): boolean {
   return baseOffset >= 0 && lastOffsetDelta >= 0 && Number.isSafeInteger(baseOffset + lastOffsetDelta + 1);
 }
 
-/** The offset after a batch that is whole. */
 export function offsetAfter(bytes: Buffer, at: number): number {
   return readInt64(bytes, at + BatchField.baseOffset) + bytes.readInt32BE(at + BatchField.lastOffsetDelta) + 1;
 }
 
 /**
- * The offset after the last whole batch of a record set, `undefined` when there is none. Brokers may cut the last batch
- * off where the size limit was. A damaged batch ends the set: whoever reads it up to there learns why.
+ * The offset after the last complete batch of a record set, or `undefined` if there is none. Brokers may truncate the last batch at
+ * the size limit. A corrupt batch ends the set; the reader reports it when it arrives there.
  */
 export function nextOffsetOf(bytes: Buffer): number | undefined {
   let next: number | undefined;
@@ -91,13 +90,12 @@ export function nextOffsetOf(bytes: Buffer): number | undefined {
   }
 }
 
-/** The first offset that is known of a leader epoch. */
+/** The first known offset of a leader epoch. */
 export interface EpochStart {
   readonly epoch: number;
   readonly from: number;
 }
 
-/** Where leader epochs newer than `after` begin in a record set. */
 export function epochStarts(bytes: Buffer, after: number): readonly EpochStart[] {
   const starts: EpochStart[] = [];
   let newest = after;

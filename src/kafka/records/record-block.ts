@@ -3,7 +3,7 @@ import { readHeaders, type RecordColumns } from './record-reader.ts';
 
 const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);
 
-/** A message block with keys and headers, from which whole records can be made. Keys, values and headers are views of `bytes`. */
+/** Decoded positions of consecutive records. Keys, values and headers are views of `bytes`. */
 export class RecordBlock implements ConsumedBlock, RecordColumns {
   readonly topic: string;
   readonly partition: number;
@@ -33,12 +33,12 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
     const needed = this.count + records;
     if (needed <= this.offsets.length) return;
     const length = Math.max(needed, 2 * this.offsets.length);
-    this.offsets = longer(this.offsets, new Float64Array(length));
-    this.timestamps = longer(this.timestamps, new Float64Array(length));
-    this.keyStarts = longer(this.keyStarts, new Int32Array(length));
-    this.keyEnds = longer(this.keyEnds, new Int32Array(length));
-    this.valueStarts = longer(this.valueStarts, new Int32Array(length));
-    this.valueEnds = longer(this.valueEnds, new Int32Array(length));
+    this.offsets = grown(this.offsets, new Float64Array(length));
+    this.timestamps = grown(this.timestamps, new Float64Array(length));
+    this.keyStarts = grown(this.keyStarts, new Int32Array(length));
+    this.keyEnds = grown(this.keyEnds, new Int32Array(length));
+    this.valueStarts = grown(this.valueStarts, new Int32Array(length));
+    this.valueEnds = grown(this.valueEnds, new Int32Array(length));
   }
 
   get hasHeaders(): boolean {
@@ -59,7 +59,6 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
     return readHeaders(this.bytes, at);
   }
 
-  /** A record of its own; key and value are views of the block's bytes. */
   record(index: number): ConsumedRecord {
     return {
       topic: this.topic,
@@ -79,7 +78,7 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
   }
 }
 
-function longer<T extends Float64Array | Int32Array>(from: T, to: T): T {
+function grown<T extends Float64Array | Int32Array>(from: T, to: T): T {
   if (from.length > 0) to.set(from);
   return to;
 }

@@ -2,50 +2,49 @@ import type { ConsumedHeader } from '../api.ts';
 import { BatchField } from './record-batch.ts';
 
 const ABORT_MARKER = 0;
-/** Version and type of a control record, 16 bits each. */
 const CONTROL_KEY_BYTES = 4;
-/** Length, attributes, two deltas, two lengths and the count of headers, of a byte each. */
-const LEAST_RECORD_BYTES = 7;
-const MOST_VARLONG_BYTES = 10;
-const RECORD_BEYOND_BATCH = 'a record goes beyond its batch';
-const RECORD_LENGTH = 'the length of a record is not that of its fields';
-const RECORD_OFFSET = 'the offset of a record is not in its place in the batch';
+/** One byte each for length, attributes, two deltas, two lengths and the header count. */
+const MIN_RECORD_BYTES = 7;
+const MAX_VARLONG_BYTES = 10;
+const RECORD_BEYOND_BATCH = 'a record exceeds its batch';
+const RECORD_LENGTH = 'the length of a record does not match its fields';
+const RECORD_OFFSET = 'the offset of a record is out of order';
 const BATCH_LENGTH = 'the batch is longer than its records';
 
-/** Where records are appended: one entry of each list per record. The lists have room for more records than there are. */
+/** Columns of decoded records, with capacity for more records than `count`. */
 export interface RecordColumns {
   count: number;
   readonly offsets: Float64Array;
   readonly timestamps: Float64Array;
-  /** A key or value that is null ends before it starts. */
+  /** If a key or value is null, its end is before its start. */
   readonly keyStarts: Int32Array;
   readonly keyEnds: Int32Array;
   readonly valueStarts: Int32Array;
   readonly valueEnds: Int32Array;
-  /** Where the headers' count stands, for the records that have headers; absent when none has. */
+  /** Position of the header count for records with headers; absent if no record has headers. */
   headersAt: (number | undefined)[] | undefined;
-  /** Makes room for so many more records. */
+  /** Grows the columns by this number of records. */
   reserve(records: number): void;
 }
 
-/** A batch being read: its records run from `at` to `end` in `bytes`. */
+/** A batch that is being read; the remaining records are between `at` and `end` in `bytes`. */
 export interface OpenBatch {
   readonly bytes: Buffer;
   readonly end: number;
   readonly baseOffset: number;
   readonly nextOffset: number;
   readonly baseTimestamp: number;
-  /** Milliseconds, when the broker's clock counts. */
+  /** Timestamp of all records in milliseconds, for `LogAppendTime`. */
   readonly appendTime: number | undefined;
   at: number;
   remaining: number;
-  /** The next record has this offset or a later one. */
-  leastOffset: number;
+  /** Lower bound of the next record's offset. */
+  minOffset: number;
 }
 
 /**
- * Appends records of the batch to the block until it has `max` records or `maxBytes` have been read; those below `from` are
- * passed over. A text says what is damaged; the records before the damage have been appended.
+ * Appends records of the batch to the block until it has `max` records or `maxBytes` have been read, skipping offsets below `from`.
+ * Returns a description of the damage if a record is corrupt; the records before it have been appended.
  */
 export function readRecords(
   batch: OpenBatch,
@@ -55,11 +54,11 @@ export function readRecords(
   maxBytes: number,
 ): string | undefined {
   const { bytes, end, baseOffset, nextOffset, baseTimestamp, appendTime } = batch;
-  block.reserve(Math.min(batch.remaining, max - block.count, Math.ceil((end - batch.at) / LEAST_RECORD_BYTES)));
+  block.reserve(Math.min(batch.remaining, max - block.count, Math.ceil((end - batch.at) / MIN_RECORD_BYTES)));
   const { offsets, timestamps, keyStarts, keyEnds, valueStarts, valueEnds } = block;
   cursor = batch.at;
   const stopAt = cursor + maxBytes;
-  let { remaining, leastOffset } = batch;
+  let { remaining, minOffset } = batch;
   let damage: string | undefined;
   let recordAt = cursor;
   for (; remaining > 0 && block.count < max && cursor < stopAt; remaining--) {
@@ -73,12 +72,12 @@ export function readRecords(
     cursor += 1;
     const timestampDelta = readVarlong(bytes);
     const offset = baseOffset + readVarint(bytes);
-    if (offset < leastOffset || offset >= nextOffset) {
+    if (offset < minOffset || offset >= nextOffset) {
       damage = RECORD_OFFSET;
       break;
     }
     if (offset < from) {
-      leastOffset = offset + 1;
+      minOffset = offset + 1;
       cursor = recordEnd;
       continue;
     }
@@ -90,14 +89,14 @@ export function readRecords(
     if (valueLength > 0) cursor += valueLength;
     const headersAt = cursor;
     if (bytes[headersAt] === 0) cursor += 1;
-    else passHeaders(bytes, recordEnd);
+    else skipHeaders(bytes, recordEnd);
     if (cursor !== recordEnd) {
       damage = RECORD_LENGTH;
       break;
     }
     const index = block.count++;
     if (bytes[headersAt] !== 0) (block.headersAt ??= [])[index] = headersAt;
-    leastOffset = offset + 1;
+    minOffset = offset + 1;
     offsets[index] = offset;
     timestamps[index] = appendTime ?? baseTimestamp + timestampDelta;
     keyStarts[index] = keyStart;
@@ -107,24 +106,24 @@ export function readRecords(
   }
   batch.at = damage === undefined ? cursor : recordAt;
   batch.remaining = remaining;
-  batch.leastOffset = leastOffset;
+  batch.minOffset = minOffset;
   return damage ?? (remaining === 0 && cursor !== end ? BATCH_LENGTH : undefined);
 }
 
-/** Moves behind the headers; elsewhere than to `recordEnd` when they are damaged. */
-function passHeaders(bytes: Buffer, recordEnd: number): void {
+/** Skips the headers. If they are corrupt, the cursor does not end at `recordEnd`. */
+function skipHeaders(bytes: Buffer, recordEnd: number): void {
   let count = cursor < recordEnd ? readVarint(bytes) : -1;
-  if (count < 0) cursor = NOWHERE;
+  if (count < 0) cursor = INVALID_POSITION;
   for (; count > 0 && cursor < recordEnd; count--) {
     const keyLength = readVarint(bytes);
-    cursor = keyLength < 0 ? NOWHERE : cursor + keyLength;
+    cursor = keyLength < 0 ? INVALID_POSITION : cursor + keyLength;
     const valueLength = readVarint(bytes);
     if (valueLength > 0) cursor += valueLength;
   }
-  if (count > 0) cursor = NOWHERE;
+  if (count > 0) cursor = INVALID_POSITION;
 }
 
-/** The headers of a record whose count of headers stands at `at`, which `readRecords` has looked through. */
+/** Reads the headers whose count is at `at`; `readRecords` has validated them. */
 export function readHeaders(bytes: Buffer, at: number): ConsumedHeader[] {
   cursor = at;
   const headers: ConsumedHeader[] = [];
@@ -139,11 +138,11 @@ export function readHeaders(bytes: Buffer, at: number): ConsumedHeader[] {
 }
 
 /**
- * Control records have the key `version int16, type int16`; control batches hold one and are never compressed. `undefined`
- * when there is no such key.
+ * Control records have the key `version int16, type int16`; control batches contain one record and are never compressed. Returns
+ * `undefined` if there is no such key.
  */
 export function isAbortMarker(batch: Buffer): boolean | undefined {
-  // Compaction leaves batches without records.
+  // Compaction may leave empty batches.
   if (batch.readInt32BE(BatchField.recordCount) === 0) return false;
   cursor = BatchField.records;
   readVarint(batch);
@@ -156,12 +155,12 @@ export function isAbortMarker(batch: Buffer): boolean | undefined {
 }
 
 /**
- * The place in the bytes being decoded. It is of the module, not of an object: decoding never yields in between, and
- * passing a position in and out of every read doubled the time per record.
+ * The read position is module-level because decoding is synchronous, and passing it in and out of every function doubled the time
+ * per record.
  */
 let cursor = 0;
-/** Beyond every end: what stands here is no number. */
-const NOWHERE = Number.MAX_SAFE_INTEGER;
+/** A position beyond any buffer, set after an invalid number. */
+const INVALID_POSITION = Number.MAX_SAFE_INTEGER;
 
 function readVarint(bytes: Buffer): number {
   let byte = bytes[cursor++]!;
@@ -172,21 +171,21 @@ function readVarint(bytes: Buffer): number {
     value |= (byte & 0x7f) << shift;
     if (byte < 0x80) break;
   }
-  if (byte >= 0x80) cursor = NOWHERE;
+  if (byte >= 0x80) cursor = INVALID_POSITION;
   return (value >>> 1) ^ -(value & 1);
 }
 
-/** Up to 2^53 exactly; the bitwise operators of readVarint stop at 32 bits. */
+/** Exact up to 2^53; the bitwise operators of `readVarint` are limited to 32 bits. */
 function readVarlong(bytes: Buffer): number {
   let byte = bytes[cursor++]!;
   if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
   let value = byte & 0x7f;
-  const mostEnd = cursor + MOST_VARLONG_BYTES - 1;
+  const mostEnd = cursor + MAX_VARLONG_BYTES - 1;
   for (let scale = 128; byte >= 0x80 && cursor < mostEnd; scale *= 128) {
     byte = bytes[cursor++]!;
     value += (byte & 0x7f) * scale;
   }
-  if (byte >= 0x80) cursor = NOWHERE;
+  if (byte >= 0x80) cursor = INVALID_POSITION;
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 

@@ -16,7 +16,7 @@ import {
 import { RecordBlock } from './record-block.ts';
 import { isAbortMarker, readRecords, type OpenBatch } from './record-reader.ts';
 
-/** A transaction that was aborted: the producer's records from `firstOffset` to its abort marker do not count. */
+/** An aborted transaction: the producer's records from `firstOffset` to its abort marker are skipped. */
 export interface AbortedTransaction {
   readonly producerId: number;
   readonly firstOffset: number;
@@ -24,35 +24,33 @@ export interface AbortedTransaction {
 
 export interface ReadOptions {
   readonly checkCrcs: boolean;
-  /** `undefined`: uncommitted records are wanted too. */
+  /** `undefined` for read_uncommitted. */
   readonly aborted: readonly AbortedTransaction[] | undefined;
-  /** What a compressed batch may become; more is taken for damage. */
+  /** Limit of a decompressed batch; larger ones are treated as corrupt. */
   readonly maxUnpackedBytes: number;
 }
 
-/** A block is decoded as one text: larger ones gain nothing and cost memory. */
+/** A block is decoded as one string; larger blocks cost memory without being faster. */
 const MAX_BLOCK_BYTES = 1_048_576;
 
 /**
- * One partition's part of one fetch answer, decoded on demand: batches are unpacked one at a time when the reader comes
- * to them, so that memory holds packed batches and one unpacked. Keys and values are views of the batch's bytes.
+ * The records of one partition in one fetch response. Batches are decompressed one at a time when the reader reaches them, so
+ * memory holds the compressed batches and one decompressed batch. Keys and values are views of the batch.
  */
 export class RecordSet {
   readonly #topic: string;
   readonly #partition: number;
   readonly #bytes: Buffer;
   readonly #options: ReadOptions;
-  /** By first offset. */
+  /** Ascending by first offset. */
   readonly #aborted: readonly AbortedTransaction[] | undefined;
   #nextAborted = 0;
   readonly #abortedProducers = new Set<number>();
   readonly #fetchOffset: number;
   #nextBatchAt = 0;
-  /** The offset after the batch before. */
-  #leastBaseOffset = 0;
+  #minBaseOffset = 0;
   #nextOffset: number;
   #batch: OpenBatch | undefined;
-  /** Position of the open batch in the answer. */
   #batchAt = 0;
   #openedBytes = 0;
 
@@ -66,7 +64,7 @@ export class RecordSet {
     this.#aborted = options.aborted && [...options.aborted].sort((a, b) => a.firstOffset - b.firstOffset);
   }
 
-  /** The offset after the last record that was read or passed over. */
+  /** The offset after the last record that was read or skipped. */
   get nextOffset(): number {
     return this.#nextOffset;
   }
@@ -75,20 +73,19 @@ export class RecordSet {
     return this.#bytes.length;
   }
 
-  /** Bytes of all batches that have been opened, unpacked. */
   get openedBytes(): number {
     return this.#openedBytes;
   }
 
-  /** Forgets the unpacked bytes of the batch that is being read; the next call reads the batch again from `nextOffset`. */
+  /** Frees the decompressed bytes of the current batch; the next call decompresses it again. */
   closeBatch(): void {
     if (this.#batch === undefined || this.#batch.bytes === this.#bytes) return;
-    this.#leastBaseOffset = this.#batch.baseOffset;
+    this.#minBaseOffset = this.#batch.baseOffset;
     this.#nextBatchAt = this.#batchAt;
     this.#batch = undefined;
   }
 
-  /** Appends up to `max` records to `into`; true when the set has been read to its end. */
+  /** Appends up to `max` records; returns true if the set has been read to its end. */
   read(into: ConsumedRecord[], max: number): boolean {
     const end = into.length + max;
     while (into.length < end) {
@@ -100,8 +97,8 @@ export class RecordSet {
   }
 
   /**
-   * Up to `max` records as one block, as long as they lie in the same bytes: batches that are not packed share the answer's.
-   * `undefined` when the set has been read to its end.
+   * Returns up to `max` records as one block, which must share a buffer: uncompressed batches share that of the response. Returns
+   * `undefined` at the end of the set.
    */
   readBlock(max: number): RecordBlock | undefined {
     let block: RecordBlock | undefined;
@@ -110,7 +107,7 @@ export class RecordSet {
       try {
         batch = this.#batch ??= this.#openNext();
       } catch (error) {
-        // What was read before the damage is still good; the next call meets it again.
+        // Returns the records before the corrupt one; the next call throws.
         if (block !== undefined) return block;
         throw error;
       }
@@ -140,14 +137,14 @@ export class RecordSet {
     return (valueEnds[count - 1] ?? 0) - (valueStarts[0] ?? 0) >= MAX_BLOCK_BYTES;
   }
 
-  /** Passes over batches that hold nothing for the reader. */
+  /** Skips batches without visible records. */
   #openNext(): OpenBatch | undefined {
     for (;;) {
       const at = this.#nextBatchAt;
       const end = batchEnd(this.#bytes, at);
       if (end === DAMAGED) throw this.damaged(batchDamage(this.#bytes, at));
       if (end === CUT_OFF) {
-        if (!this.isAtEnd) throw this.damaged(`no whole batch from there on in ${String(this.#bytes.length)} bytes`);
+        if (!this.isAtEnd) throw this.damaged(`no complete batch in ${String(this.#bytes.length)} bytes`);
         return undefined;
       }
       const bytes = this.#bytes.subarray(at, end);
@@ -158,15 +155,15 @@ export class RecordSet {
       const batch = isWanted ? this.#open(bytes, at, baseOffset, nextOffset) : undefined;
       this.#batchAt = at;
       this.#nextBatchAt = end;
-      this.#leastBaseOffset = nextOffset;
+      this.#minBaseOffset = nextOffset;
       if (batch !== undefined) return batch;
       this.#nextOffset = Math.max(this.#nextOffset, nextOffset);
     }
   }
 
   #checkBatch(bytes: Buffer, baseOffset: number): void {
-    if (baseOffset < this.#leastBaseOffset) {
-      throw this.damaged(`a batch of offset ${String(baseOffset)} follows, which is earlier`);
+    if (baseOffset < this.#minBaseOffset) {
+      throw this.damaged(`the next batch starts at the earlier offset ${String(baseOffset)}`);
     }
     if (this.#options.checkCrcs) {
       const expected = bytes.readUInt32BE(BatchField.crc);
@@ -178,7 +175,7 @@ export class RecordSet {
     if (count < 0) throw this.damaged(`the batch has ${String(count)} records`);
   }
 
-  /** Follows aborted transactions as org.apache.kafka.clients.consumer.internals.CompletedFetch does. */
+  /** Tracks aborted transactions like org.apache.kafka.clients.consumer.internals.CompletedFetch. */
   #isVisible(bytes: Buffer, nextOffset: number): boolean {
     const attributes = bytes.readInt16BE(BatchField.attributes);
     const isControl = (attributes & BatchAttribute.control) !== 0;
@@ -218,7 +215,7 @@ export class RecordSet {
       end: unpacked?.length ?? batchAt + bytes.length,
       remaining: bytes.readInt32BE(BatchField.recordCount),
       baseOffset,
-      leastOffset: baseOffset,
+      minOffset: baseOffset,
       nextOffset,
       baseTimestamp: readInt64(bytes, BatchField.baseTimestamp),
       appendTime: byAppendTime ? readInt64(bytes, BatchField.maxTimestamp) : undefined,
@@ -231,12 +228,11 @@ export class RecordSet {
       return codec.decompress(packed, this.#options.maxUnpackedBytes);
     } catch (error) {
       throw this.damaged(
-        `the ${compression} batch of offsets ${offsets} cannot be unpacked: ${toError(error).message}`,
+        `the ${compression} batch of offsets ${offsets} cannot be decompressed: ${toError(error).message}`,
       );
     }
   }
 
-  /** An error about the next record. */
   damaged(what: string): RecordFormatError {
     const where = `Topic ${this.#topic}, partition ${String(this.#partition)}, offset ${String(this.#nextOffset)}`;
     return new RecordFormatError(`${where}: ${what}`);

@@ -1,14 +1,14 @@
-/** A batch is a few megabytes at most; what becomes more than this is damage or malice. */
-const LEAST_LIMIT = 64 * 1024 * 1024;
-const MOST_GROWTH = 16;
+/** Batches usually have a few megabytes; a larger decompressed size indicates corruption or an attack. */
+const MIN_LIMIT = 64 * 1024 * 1024;
+const MAX_GROWTH = 16;
 
-/** What a compressed batch may become, in bytes, for a `max.partition.fetch.bytes`; whoever has larger ones raises that. */
+/** Limit in bytes of a decompressed batch. It grows with `max.partition.fetch.bytes`, which has to be raised for larger batches. */
 export function unpackedLimit(maxPartitionBytes: number): number {
-  return Math.max(LEAST_LIMIT, MOST_GROWTH * maxPartitionBytes);
+  return Math.max(MIN_LIMIT, MAX_GROWTH * maxPartitionBytes);
 }
 
 export function tooLarge(maxBytes: number): Error {
   return new Error(
-    `more than ${String(maxBytes)} bytes would come of it; where a topic has such batches, raise max.partition.fetch.bytes`,
+    `the decompressed size exceeds ${String(maxBytes)} bytes; if the topic has such batches, raise max.partition.fetch.bytes`,
   );
 }

@@ -1,13 +1,13 @@
 /**
- * The framing that Java's snappy streams have (org.xerial.snappy.SnappyOutputStream): a header of 16 bytes, then blocks
- * of a 32-bit length and a plain snappy block. Other clients write one plain block without framing.
+ * Framing of Java's snappy streams (org.xerial.snappy.SnappyOutputStream): a 16-byte header, then blocks with a 32-bit length and a
+ * plain snappy block. Other clients write one plain block without framing.
  */
 const MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const HEADER_BYTES = 16;
 const VERSION = 1;
 const BLOCK_BYTES = 32 * 1024;
 
-/** `decompressBlock` is told how many bytes may come of its block. */
+/** `maxBytes` limits the total decompressed size; each block receives the remaining limit. */
 export function splitXerial(
   packed: Buffer,
   decompressBlock: (block: Buffer, maxBytes: number) => Buffer,
@@ -20,14 +20,14 @@ export function splitXerial(
   let leftBytes = maxBytes;
   let offset = HEADER_BYTES;
   while (offset < packed.length) {
-    // A stream may be the concatenation of several, each with its header.
+    // Concatenated streams have a header each.
     if (packed.length - offset >= HEADER_BYTES && packed.subarray(offset, offset + MAGIC.length).equals(MAGIC)) {
       offset += HEADER_BYTES;
       continue;
     }
     const start = offset + 4;
     const length = start > packed.length ? -1 : packed.readInt32BE(offset);
-    if (length < 0 || start + length > packed.length) throw new Error('a block goes beyond its stream');
+    if (length < 0 || start + length > packed.length) throw new Error('a snappy block exceeds its stream');
     const block = decompressBlock(packed.subarray(start, start + length), leftBytes);
     blocks.push(block);
     leftBytes -= block.length;

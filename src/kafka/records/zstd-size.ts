@@ -2,22 +2,22 @@ import { tooLarge } from './unpacked-limit.ts';
 
 const MAGIC = 0xfd2fb528;
 const SKIPPED_MAGIC = 0x184d2a50;
-const MOST_OF_BLOCK = 128 * 1024;
+const MAX_BLOCK_BYTES = 128 * 1024;
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4] as const;
 const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
 const BLOCK = { stored: 0, oneByteRepeated: 1 } as const;
-/** A block has no more bytes than its window. */
-const LEAST_WINDOW = MOST_OF_BLOCK;
+/** The window must hold a whole block. */
+const MIN_WINDOW = MAX_BLOCK_BYTES;
 /**
- * For each block of a frame of unknown length the library moves the whole window: with windows of 8 MiB and full blocks,
- * 64 times as much as comes of the frame.
+ * For frames of unknown size, fzstd moves the whole window per block. With windows of 8 MiB and full blocks this is 64 times the
+ * decompressed size.
  */
-const MOST_MOVED = 256;
+const MAX_MOVED_FACTOR = 256;
 
 /**
- * Throws an Error unless the zstd frames in `packed` become at most `maxBytes` (RFC 8878), by the headers of frames and blocks:
- * the library that unpacks them where Node cannot has no limits of its own. Returns the frames with windows that are no larger than
- * what they become: streams announce the window of their level, up to 128 MiB, and the library allocates it.
+ * Throws an Error if the zstd frames in `packed` decompress to more than `maxBytes` (RFC 8878), according to frame and block
+ * headers. Needed because fzstd, which is used if Node has no zstd, has no size limit. Returns the frames with windows that are no
+ * larger than their content: streams declare the window of their level, up to 128 MiB, and fzstd would allocate it.
  */
 export function limitedZstd(packed: Buffer, maxBytes: number): Buffer {
   let size = 0;
@@ -28,7 +28,7 @@ export function limitedZstd(packed: Buffer, maxBytes: number): Buffer {
     if (size > maxBytes) throw tooLarge(maxBytes);
   };
   const need = (end: number): void => {
-    if (end > packed.length) throw new Error('the zstd frame is cut off');
+    if (end > packed.length) throw new Error('truncated zstd frame');
   };
   for (let at = 0; at < packed.length;) {
     need(at + 8);
@@ -38,7 +38,7 @@ export function limitedZstd(packed: Buffer, maxBytes: number): Buffer {
       need(at);
       continue;
     }
-    if (magic !== MAGIC) throw new Error('it is no zstd frame');
+    if (magic !== MAGIC) throw new Error('not a zstd frame');
     const descriptor = packed[at + 4] ?? 0;
     at += 5;
     const isSingle = (descriptor & 0x20) !== 0;
@@ -61,14 +61,14 @@ export function limitedZstd(packed: Buffer, maxBytes: number): Buffer {
       const length = header >>> 3;
       at += 3 + (type === BLOCK.oneByteRepeated ? 1 : length);
       need(at);
-      takeSize(type === BLOCK.stored || type === BLOCK.oneByteRepeated ? length : MOST_OF_BLOCK);
+      takeSize(type === BLOCK.stored || type === BLOCK.oneByteRepeated ? length : MAX_BLOCK_BYTES);
     }
     if (!isSingle) {
       const window = packed[windowAt] ?? 0;
       const enough = windowFor(size - sizeBefore);
       if (enough < window) (narrowed ??= Buffer.from(packed))[windowAt] = enough;
       if (sizeBytes === 0) moved += blocks * windowBytes(Math.min(enough, window));
-      if (moved > maxBytes * MOST_MOVED) throw tooLarge(maxBytes);
+      if (moved > maxBytes * MAX_MOVED_FACTOR) throw tooLarge(maxBytes);
     }
     if ((descriptor & 4) !== 0) at += 4;
   }
@@ -79,7 +79,7 @@ function windowBytes(descriptor: number): number {
   return 2 ** (10 + (descriptor >>> 3)) * (1 + (descriptor & 7) / 8);
 }
 
-/** The descriptor of a window that has room for a whole frame. */
+/** Descriptor of the smallest window that holds a whole frame. */
 function windowFor(frameBytes: number): number {
-  return (Math.ceil(Math.log2(Math.max(frameBytes, LEAST_WINDOW))) - 10) << 3;
+  return (Math.ceil(Math.log2(Math.max(frameBytes, MIN_WINDOW))) - 10) << 3;
 }

@@ -84,7 +84,7 @@ export class ReplayConsumer implements SinkConsumer {
       const isSelected = this.#reading.pick.has(letter);
       const isNew = this.#counts.read(source, isSelected);
       if (isSelected) {
-        const record = { ...originalRecord(letter), letter: source };
+        const record = { ...originalRecord(letter), deadLetter: source };
         if (!this.#counts.isStored(source)) records.push(record);
         else if (isNew) await this.#reading.recount?.(record);
       }
@@ -160,7 +160,7 @@ export class ReplayConsumer implements SinkConsumer {
   }
 }
 
-type ReplayedRecord = ConsumedRecord & { readonly letter: ConsumedRecord };
+type ReplayedRecord = ConsumedRecord & { readonly deadLetter: ConsumedRecord };
 
 function recordBlock({ topic, partition }: TopicPartition, records: readonly ReplayedRecord[]): ConsumedBlock {
   const count = records.length;
@@ -171,7 +171,7 @@ function recordBlock({ topic, partition }: TopicPartition, records: readonly Rep
   };
   return {
     ...{ topic, partition, count, records, record },
-    offsets: records.map(({ letter }) => letter.offset),
+    offsets: records.map(({ deadLetter: source }) => source.offset),
     timestamps: records.map(({ timestamp }) => timestamp),
     ...{ bytes: NO_BYTES, valueStarts: new Int32Array(count), valueEnds: new Int32Array(count) },
     key: (index) => record(index).key,

@@ -18,7 +18,7 @@ export class ReplayFailures implements FailureReporter {
   async report(failure: FailureContext): Promise<void> {
     const { consumed } = failure;
     if (consumed === undefined) return;
-    const source = consumed.letter ?? consumed;
+    const source = consumed.deadLetter ?? consumed;
     this.#counts.failed(source);
     // An earlier task has written it; this one converts it for the counts alone.
     if (failure.stage !== 'TASK_PUT' && this.#counts.isStored(source)) return;

@@ -117,7 +117,7 @@ describe('an unclean election (L2)', function () {
         const all = String(COMMON + CUT + LATER);
         assert.deepEqual(counts, [all, all], `each record once, those that were taken back too, of ${name}`);
       }
-      const told = `${String(CUT)} records that were read from offset ${String(COMMON)} on are not in its log`;
+      const told = `${String(CUT)} records that were read from offset ${String(COMMON)} on are no longer in the log`;
       const warnings = sluice.log.split('\n').filter((text) => text.includes(told));
       for (const { name } of sinks)
         assert.ok(

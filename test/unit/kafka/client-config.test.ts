@@ -97,7 +97,7 @@ describe('client properties', () => {
     });
   });
 
-  it('name several servers, IPv6 and protocols included', () => {
+  it('accept several servers, IPv6 addresses and protocol prefixes', () => {
     const { bootstrapServers } = connection({ 'bootstrap.servers': ' a:1, PLAINTEXT://b.example:2 ,[::1]:3,' });
     assert.deepEqual(bootstrapServers, [
       { host: 'a', port: 1 },
@@ -106,7 +106,7 @@ describe('client properties', () => {
     ]);
   });
 
-  it('are refused with ConfigDef’s words', () => {
+  it('are rejected with ConfigDef’s messages', () => {
     refused(
       { 'bootstrap.servers': '' },
       /Missing required configuration "bootstrap\.servers" which has no default value\./,
@@ -122,11 +122,11 @@ describe('client properties', () => {
     assert.throws(() => consumerConfig({ ...SERVER, 'check.crcs': 'maybe' }, silentLogger), /either true or false/);
   });
 
-  it('clip Java’s endless durations to what timers take', () => {
+  it('clip Java’s unlimited durations to the maximum of timers', () => {
     assert.equal(connection({ 'default.api.timeout.ms': '9223372036854775807' }).apiTimeoutMs, 2 ** 31 - 1);
   });
 
-  it('choose assignors by Java’s class names, or as the group’s protocol has them', () => {
+  it('select assignors by Java class name or protocol name', () => {
     const assignors = (text: string): readonly string[] =>
       consumerConfig({ ...SERVER, 'partition.assignment.strategy': text }, silentLogger).assignors;
     const java = 'org.apache.kafka.clients.consumer.';
@@ -139,7 +139,7 @@ describe('client properties', () => {
     assert.deepEqual(assignors('cooperative-sticky,roundrobin,roundrobin'), ['cooperative-sticky', 'roundrobin']);
   });
 
-  it('name assignors that do not exist, or none, and are refused as by Java', () => {
+  it('are rejected like in Java if they name unknown assignors or none', () => {
     const trace = (text: string): string => {
       try {
         consumerConfig({ ...SERVER, 'partition.assignment.strategy': text }, silentLogger);
@@ -156,7 +156,7 @@ describe('client properties', () => {
     assert.match(trace(''), /Must configure at least one partition assigner class name/);
   });
 
-  it('choose the protocol of the group, and are refused as by Java where they are of the other one', () => {
+  it('select the group protocol, and are rejected like in Java if they belong to the other one', () => {
     const config = (properties: ClientProperties) => consumerConfig({ ...SERVER, ...properties }, silentLogger);
     assert.equal(config({ 'group.protocol': 'Classic' }).groupProtocol, 'classic');
     const byBroker = config({ 'group.protocol': 'consumer', 'group.remote.assignor': 'range' });
@@ -182,7 +182,7 @@ describe('client properties', () => {
       assert.throws(() => config(properties), { name: 'ConfigError', message });
   });
 
-  it('name a static member as Java allows it', () => {
+  it('validate group.instance.id like Java', () => {
     const instanceId = (text: string): string | undefined =>
       consumerConfig({ ...SERVER, 'group.instance.id': text }, silentLogger).instanceId;
     assert.equal(instanceId('Rack_1.sink-0'), 'Rack_1.sink-0');
@@ -195,13 +195,13 @@ describe('client properties', () => {
     for (const [text, message] of refusals) assert.throws(() => instanceId(text), { message });
   });
 
-  it('of a static member, whose place is kept, name no leftover to be removed', () => {
+  it('of a static member define no leftover member to remove', () => {
     const owned = { ...SERVER, 'client.id': 'c', 'sluice.group.member.owner': 'o' };
     assert.equal(consumerConfig(owned, silentLogger).leftoverName, 'c-o');
     assert.equal(consumerConfig({ ...owned, 'group.instance.id': 'i' }, silentLogger).leftoverName, undefined);
   });
 
-  it('look for new topics as often as metadata.max.age.ms says, where it says so', () => {
+  it('discover new topics at the interval of metadata.max.age.ms if it is set', () => {
     const { topicDiscoveryMs } = consumerConfig({ ...SERVER, 'metadata.max.age.ms': '300000' }, silentLogger);
     assert.equal(topicDiscoveryMs, 300_000);
   });
@@ -217,12 +217,12 @@ describe('client properties', () => {
   };
   const [INFO, WARN] = [30, 40];
 
-  it('that are unknown are named once, without their values', () => {
+  it('are logged once without their values if they are unknown', () => {
     const properties = { 'no.such.key': 'its value', 'fetch.min.bytes': '2' };
     assert.deepEqual(logged(properties), [{ level: INFO, properties: ['no.such.key'] }]);
   });
 
-  it('that name classes of Java have one warning; what is no such name is refused as by Java', () => {
+  it('cause one warning if they name Java classes, and are rejected like in Java if they are not class names', () => {
     const classes = { 'interceptor.classes': 'com.example.Traced, com.example.Counted', 'security.providers': 'x.Y' };
     const names = ['interceptor.classes', 'security.providers'];
     assert.deepEqual(logged(classes), [{ level: WARN, properties: names }]);
@@ -233,7 +233,7 @@ describe('client properties', () => {
     }
   });
 
-  it('without effect are refused where their values are wrong', () => {
+  it('are rejected if their values are invalid, even if they have no effect', () => {
     const wrong: [string, string, RegExp][] = [
       ['client.dns.lookup', 'nonsense', /must be one of: use_all_dns_ips, resolve_canonical_bootstrap_servers_only/],
       ['metadata.recovery.strategy', 'nonsense', /must be one of: REBOOTSTRAP, NONE/],
@@ -252,7 +252,7 @@ describe('SASL properties', () => {
   const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule';
   const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule';
 
-  it('give user and password', () => {
+  it('contain user name and password', () => {
     for (const [mechanism, module] of [
       ['PLAIN', plain],
       ['SCRAM-SHA-256', scram],
@@ -268,7 +268,7 @@ describe('SASL properties', () => {
     }
   });
 
-  it('read JAAS as Java does', () => {
+  it('are parsed as JAAS like in Java', () => {
     assert.deepEqual(parseJaas('a.B required;'), { module: 'a.B', options: {} });
     assert.deepEqual(parseJaas(' a.B  required\n  user = bob\n  "x"="1" ; '.replace('"x"', 'x')), {
       module: 'a.B',
@@ -276,7 +276,7 @@ describe('SASL properties', () => {
     });
   });
 
-  it('take the login of the JAAS file that KAFKA_OPTS names, unless the properties have their own', () => {
+  it('fall back to the login in the JAAS file of KAFKA_OPTS', () => {
     const folder = mkdtempSync(join(tmpdir(), 'jaas-'));
     const before = process.env['KAFKA_OPTS'];
     const file = join(folder, 'jaas.conf');
@@ -302,7 +302,7 @@ describe('SASL properties', () => {
     }
   });
 
-  it('are refused without showing the password', () => {
+  it('are rejected without showing the password', () => {
     const wrong = [
       `${plain} required username="alice" password="hunter2"`,
       `${plain} username="alice" password="hunter2";`,
@@ -323,7 +323,7 @@ describe('SASL properties', () => {
     );
   });
 
-  it('make an unsecured token for OAUTHBEARER', async () => {
+  it('create an unsecured token for OAUTHBEARER', async () => {
     const { sasl } = connection({
       'security.protocol': 'SASL_PLAINTEXT',
       'sasl.mechanism': 'OAUTHBEARER',
@@ -337,7 +337,7 @@ describe('SASL properties', () => {
     assert.equal(signature, '');
   });
 
-  it("take the options of Strimzi's login module for OAUTHBEARER", async () => {
+  it("accept the options of Strimzi's login module for OAUTHBEARER", async () => {
     const requests: (string | undefined)[] = [];
     const server = createServer((request, response) => {
       requests.push(request.headers.authorization);
@@ -381,7 +381,7 @@ describe('TLS properties', () => {
     return join(folder, name);
   };
 
-  it('take PEM inline, in one line or several', () => {
+  it('accept inline PEM on one or several lines', () => {
     const inOneLine = pem.trim().replaceAll('\n', ' ');
     for (const text of [pem, inOneLine, pem.replaceAll('\n', '\\n')]) {
       const { tls } = connection({ 'security.protocol': 'SSL', 'ssl.truststore.certificates': text });
@@ -389,7 +389,7 @@ describe('TLS properties', () => {
     }
   });
 
-  it('take PEM files, and PKCS12 with its password', () => {
+  it('accept PEM files, and PKCS12 with a password', () => {
     const key = PRIVATE_KEY;
     const both = file('both.pem', key + pem);
     const trust = { 'ssl.truststore.type': 'PEM', 'ssl.truststore.location': file('ca.pem', pem) };
@@ -404,7 +404,7 @@ describe('TLS properties', () => {
     assert.deepEqual([packed.tls?.pfx, packed.tls?.passphrase], [PKCS12, 'secret']);
   });
 
-  it('take JKS and PKCS12 as keytool writes them, whatever the type is said to be', () => {
+  it('accept JKS and PKCS12 as written by keytool, regardless of the configured type', () => {
     const jks = {
       'security.protocol': 'SSL',
       'ssl.keystore.location': file('keys.jks', JKS_KEY_STORE),
@@ -431,7 +431,7 @@ describe('TLS properties', () => {
     }
   });
 
-  it('name the property of a store that cannot be read, and no password', () => {
+  it('are rejected with the property of an unreadable store, without the password', () => {
     const ssl = { 'security.protocol': 'SSL' };
     const keys = { 'ssl.keystore.location': file('keys.jks', JKS_KEY_STORE), 'ssl.keystore.password': 'guessed' };
     refused(
@@ -448,7 +448,7 @@ describe('TLS properties', () => {
     refused({ ...ssl, 'ssl.keystore.location': join(folder, 'none') }, /ssl\.keystore\.location: ENOENT/);
   });
 
-  it('are refused when the password of a store is wrong', () => {
+  it('are rejected if the password of a store is wrong', () => {
     const store = file('locked.p12', PKCS12);
     const properties = { 'ssl.keystore.location': store, 'ssl.keystore.password': 'guessed' };
     refused(
@@ -457,7 +457,7 @@ describe('TLS properties', () => {
     );
   });
 
-  it('switch the check of host names off only when told so', () => {
+  it('disable host name verification only explicitly', () => {
     const algorithm = 'ssl.endpoint.identification.algorithm';
     assert.equal(connection({ 'security.protocol': 'SSL' }).tls?.checkServerIdentity, undefined);
     assert.equal(connection({ 'security.protocol': 'SSL', [algorithm]: 'https' }).tls?.checkServerIdentity, undefined);
@@ -478,7 +478,7 @@ describe('TLS properties', () => {
     );
   });
 
-  it('refuse versions and ciphers that do not exist', () => {
+  it('reject unknown versions and ciphers', () => {
     const refused = {
       'ssl.enabled.protocols': ['TLSv1.2,TLSv1.4', 'SSLv3'],
       'ssl.cipher.suites': ['TLS_NO_SUCH_SUITE'],

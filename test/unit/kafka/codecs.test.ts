@@ -29,7 +29,7 @@ describe('codecs', () => {
     );
   });
 
-  it('zstd reads what Java wrote at any level, whatever window the level announces', () => {
+  it('zstd reads data of Java at any level, regardless of the declared window', () => {
     // Apache Kafka's library at levels 3, 19, 20 and 22: windows of 2, 8, 32 and 128 MiB for 1,050 bytes.
     for (const window of ['58', '68', '78', '88']) {
       const frame = Buffer.from(`28b52ffd00${window}ed0000a8${JAVA_FRAME_BLOCK}`, 'hex');
@@ -38,21 +38,21 @@ describe('codecs', () => {
     }
   });
 
-  it('zstd writes where this Node can, and says what is needed where it cannot', () => {
+  it('zstd compresses if Node supports it, and otherwise reports the required version', () => {
     if ('zstdCompressSync' in zlib) requireWritable('zstd');
     else {
       assert.throws(
         () => requireWritable('zstd'),
         (error: unknown) => {
           assert.ok(error instanceof ConfigError);
-          assert.match(error.message, /compression\.type: compressing with zstd needs Node 22\.15/);
+          assert.match(error.message, /compression\.type: compression with zstd requires Node 22\.15/);
           return true;
         },
       );
     }
   });
 
-  it('a package that cannot be loaded is named with the topic that needs it', () => {
+  it('the error for a missing package names the package and the topic', () => {
     const missing = (): never => {
       throw new Error("Cannot find module 'lz4-napi'");
     };
@@ -71,7 +71,7 @@ describe('codecs', () => {
     );
   });
 
-  it('snappy is read with Java’s framing, several streams in a row, and without framing', () => {
+  it('snappy is read with Java’s framing, as concatenated streams, and without framing', () => {
     const codec = codecFor('snappy', 't');
     const twice = Buffer.concat([codec.compress(Buffer.from('one ')), codec.compress(Buffer.from('two'))]);
     assert.equal(codec.decompress(twice, 7).toString(), 'one two');

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { crc32c, crc32cByTables } from '../../../src/kafka/records/crc32c.ts';
 
 describe('the checksum of record batches', () => {
-  it('is that of the standard’s check value', () => {
+  it('matches the check value of the standard', () => {
     const digits = Buffer.from('x123456789x');
     for (const checksum of [crc32c, crc32cByTables]) assert.equal(checksum(digits, 1, 10), 0xe3069283);
   });
 
-  it('is the same by the processor and by tables, of any part of any bytes', () => {
+  it('is the same natively and by tables, for any part of any bytes', () => {
     const range = fc.tuple(fc.nat(80), fc.nat(80));
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), range, (bytes, [a, b]) => {

@@ -21,7 +21,7 @@ function batch(records: readonly ProducedRecord[], compression: PackedType | 'no
   return bytes;
 }
 
-/** The same with a right checksum, so that only what was changed is wrong. */
+/** Restores the checksum, so that only the intended field is wrong. */
 function changed(bytes: Buffer, change: (bytes: Buffer) => void): Buffer {
   const copy = Buffer.from(bytes);
   change(copy);
@@ -33,7 +33,7 @@ function sealed(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** A batch whose records are these bytes, packed by the codec of this number. */
+/** A batch with these compressed records. */
 function packedBatch(packed: Buffer, codec: number): Buffer {
   const bytes = Buffer.concat([batch([record('x')]).subarray(0, BatchField.records), packed]);
   bytes.writeInt32BE(bytes.length - 12, BatchField.length);
@@ -50,19 +50,23 @@ const DAMAGES: readonly (readonly [what: string, bytes: Buffer, message: RegExp]
   [
     'a negative batch length',
     changed(three, (b) => b.writeInt32BE(-12, BatchField.length)),
-    /length of the batch is -12/,
+    /batch length -12 is smaller than its header/,
   ],
-  ['a batch length of 0', changed(three, (b) => b.writeInt32BE(0, BatchField.length)), /length of the batch is 0/],
+  [
+    'a batch length of 0',
+    changed(three, (b) => b.writeInt32BE(0, BatchField.length)),
+    /batch length 0 is smaller than its header/,
+  ],
   [
     'a batch longer than the answer',
     changed(three, (b) => b.writeInt32BE(2 ** 31 - 1, BatchField.length)),
-    /no whole batch/,
+    /no complete batch/,
   ],
   ['-1 records', changed(three, (b) => b.writeInt32BE(-1, BatchField.recordCount)), /the batch has -1 records/],
   [
     'more records than there are',
     changed(three, (b) => b.writeInt32BE(2 ** 31 - 1, BatchField.recordCount)),
-    /beyond its batch/,
+    /exceeds its batch/,
   ],
   [
     'fewer records than there are',
@@ -72,7 +76,7 @@ const DAMAGES: readonly (readonly [what: string, bytes: Buffer, message: RegExp]
   [
     'a last offset before the first',
     changed(three, (b) => b.writeInt32BE(-1, BatchField.lastOffsetDelta)),
-    /end -1 later/,
+    /last offset delta -1/,
   ],
   [
     'a last offset before that of the records',
@@ -82,25 +86,25 @@ const DAMAGES: readonly (readonly [what: string, bytes: Buffer, message: RegExp]
   [
     'an offset that is no number',
     changed(three, (b) => b.writeBigInt64BE(2n ** 62n, 0)),
-    /begin at 4611686018427387904/,
+    /base offset 4611686018427387904/,
   ],
-  ['a negative offset', changed(three, (b) => b.writeBigInt64BE(-5n, 0)), /begin at -5/],
-  ['an earlier offset than was asked for', changed(three, (b) => writeInt64(b, 10, 0)), /no whole batch/],
-  ['offsets that repeat', changed(three, (b) => (b[SECOND + 3] = 0)), /offset of a record is not in its place/],
-  ['a negative record length', changed(three, (b) => (b[SECOND] = 3)), /beyond its batch/],
-  ['a record that ends before its fields', changed(three, (b) => (b[SECOND] = 12)), /not that of its fields/],
+  ['a negative offset', changed(three, (b) => b.writeBigInt64BE(-5n, 0)), /base offset -5/],
+  ['an earlier offset than requested', changed(three, (b) => writeInt64(b, 10, 0)), /no complete batch/],
+  ['offsets that repeat', changed(three, (b) => (b[SECOND + 3] = 0)), /offset of a record is out of order/],
+  ['a negative record length', changed(three, (b) => (b[SECOND] = 3)), /exceeds its batch/],
+  ['a record that ends before its fields', changed(three, (b) => (b[SECOND] = 12)), /does not match its fields/],
   [
     'a key of 2^31 bytes',
     packedBatch(Buffer.from('1a000000feffffff0f00', 'hex'), 0),
-    /beyond its batch|not that of its fields/,
+    /exceeds its batch|does not match its fields/,
   ],
-  ['a varint without end', changed(three, (b) => b.fill(0xff, FIRST)), /beyond its batch/],
+  ['an unterminated varint', changed(three, (b) => b.fill(0xff, FIRST)), /exceeds its batch/],
   [
-    'a format of before Kafka 0.11',
+    'a format older than Kafka 0.11',
     changed(three, (b) => b.writeInt8(1, BatchField.magic)),
     /message format 1 \(before Kafka 0\.11\)/,
   ],
-  ['a format that is none', changed(three, (b) => b.writeInt8(77, BatchField.magic)), /unknown message format 77/],
+  ['an unknown format', changed(three, (b) => b.writeInt8(77, BatchField.magic)), /unknown message format 77/],
   [
     'a wrong checksum',
     Buffer.from(three).fill(1, BatchField.crc, BatchField.crc + 4),
@@ -108,24 +112,32 @@ const DAMAGES: readonly (readonly [what: string, bytes: Buffer, message: RegExp]
   ],
   ['an unknown codec', changed(three, (b) => b.writeInt16BE(7, BatchField.attributes)), /unknown compression type/],
   [
-    'gzip that is none',
+    'invalid gzip data',
     packedBatch(Buffer.from('hello, world'), 1),
-    /gzip batch of offsets \d+ to \d+ cannot be unpacked/,
+    /gzip batch of offsets \d+ to \d+ cannot be decompressed/,
   ],
   [
     'snappy with a block of -4 bytes',
     packedBatch(xerial(-4), 2),
-    /snappy batch of offsets \d+ to \d+ cannot be unpacked: a block goes beyond/,
+    /snappy batch of offsets \d+ to \d+ cannot be decompressed: a snappy block exceeds/,
   ],
-  ['snappy of 4 GB', packedBatch(Buffer.from('ffffffff0f0000', 'hex'), 2), /snappy .*more than 67108864 bytes/],
-  ['gzip of 100 MB', packedBatch(zlib.gzipSync(Buffer.alloc(100_000_000)), 1), /gzip .*more than 67108864 bytes/],
+  [
+    'snappy of 4 GB',
+    packedBatch(Buffer.from('ffffffff0f0000', 'hex'), 2),
+    /snappy .*decompressed size exceeds 67108864 bytes/,
+  ],
+  [
+    'gzip of 100 MB',
+    packedBatch(zlib.gzipSync(Buffer.alloc(100_000_000)), 1),
+    /gzip .*decompressed size exceeds 67108864 bytes/,
+  ],
   [
     'lz4 of 100 MB',
     packedBatch(codecFor('lz4', 't').compress(Buffer.alloc(100_000_000)), 3),
-    /lz4 .*more than 67108864 bytes/,
+    /lz4 .*decompressed size exceeds 67108864 bytes/,
   ],
-  ['zstd of 1 GB', packedBatch(zstdBomb(8192), 4), /zstd .*more than 67108864 bytes/],
-  ['two batches in the wrong order', Buffer.concat([three, three]), /a batch of offset 40 follows, which is earlier/],
+  ['zstd of 1 GB', packedBatch(zstdBomb(8192), 4), /zstd .*decompressed size exceeds 67108864 bytes/],
+  ['two batches in the wrong order', Buffer.concat([three, three]), /the next batch starts at the earlier offset 40/],
   ['a marker without a key', marker(changed(three, () => undefined)), /a transaction marker cannot be read/],
 ];
 
@@ -149,9 +161,9 @@ function marker(bytes: Buffer): Buffer {
   );
 }
 
-describe('damaged records (S9)', () => {
+describe('corrupt records (S9)', () => {
   for (const [what, bytes, message] of DAMAGES) {
-    it(`are an error that names their place: ${what}`, () => {
+    it(`cause an error with their position: ${what}`, () => {
       const place = /^Topic t, partition 3, offset 4\d: /;
       assert.throws(
         () => readWhole(bytes, AT),
@@ -165,14 +177,14 @@ describe('damaged records (S9)', () => {
     });
   }
 
-  it('end the looking for the next offset', () => {
+  it('end the search for the next offset', () => {
     const damaged = changed(three, (b) => b.writeInt32BE(-12, BatchField.length));
     assert.equal(nextOffsetOf(damaged), undefined);
     assert.equal(nextOffsetOf(Buffer.concat([three, damaged])), 43);
     assert.equal(nextOffsetOf(Buffer.concat([three, three])), 43);
   });
 
-  it('are found in the headers before they are read', () => {
+  it('are detected in headers before these are read', () => {
     const bytes = batch([record('a', [{ key: 'h', value: Buffer.from('1') }])]);
     const count = FIRST + 7;
     for (const [at, value] of [
@@ -183,7 +195,7 @@ describe('damaged records (S9)', () => {
       [count + 3, 0x7e],
     ] as const) {
       const damaged = changed(bytes, (b) => (b[at] = value));
-      assert.throws(() => readWhole(damaged, AT), /the length of a record is not that of its fields/);
+      assert.throws(() => readWhole(damaged, AT), /the length of a record does not match its fields/);
     }
   });
 });

@@ -8,8 +8,8 @@ function framed(answer: Buffer): Buffer {
   return Buffer.concat([size, answer]);
 }
 
-describe('answers of a broker', () => {
-  it('are put together wherever the network cut them, from memory that is used again', () => {
+describe('responses of a broker', () => {
+  it('are reassembled from arbitrary chunks in a reused buffer', () => {
     const answer = fc.uint8Array({ minLength: 4, maxLength: 40 }).map((bytes) => Buffer.from(bytes));
     fc.assert(
       fc.property(fc.array(answer, { maxLength: 6 }), fc.array(fc.integer({ min: 1, max: 30 })), (answers, lengths) => {
@@ -29,12 +29,12 @@ describe('answers of a broker', () => {
     );
   });
 
-  it('are refused when they are none: what a web server or a TLS listener says', () => {
+  it('are rejected if they come from a web server or a TLS listener', () => {
     for (const said of [Buffer.from('HTTP/1.1 400 Bad Request'), Buffer.of(0x15, 3, 3, 0, 2, 2, 80), Buffer.alloc(4)]) {
       const frames = new FrameReader(() => undefined);
       assert.throws(() => {
         frames.push(said);
-      }, /An answer of \d+ bytes is announced, which no Kafka broker sends.*security\.protocol/);
+      }, /Invalid response size of \d+ bytes.*security\.protocol/);
     }
   });
 });

@@ -9,16 +9,16 @@ import { until } from '../../support/until.ts';
 
 type Outcome = number | Error;
 
-/** A coordinator that answers with the given outcomes, in turn, and with success when they are used up. */
+/** A coordinator that returns the given outcomes in turn, and then success. */
 class Coordinator {
   readonly outcomes: Record<string, Outcome[]> = {};
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   forgotten = 0;
   readonly config = { retryBackoffMs: 1, retryBackoffMaxMs: 2 };
 
   async callCoordinator(_group: string, { request }: { request: { apiName: string } }): Promise<unknown> {
     await Promise.resolve();
-    this.asked.push(request.apiName);
+    this.requested.push(request.apiName);
     const outcome = this.outcomes[request.apiName]?.shift() ?? 0;
     if (outcome instanceof Error) throw outcome;
     const answer = { errorCode: outcome };
@@ -31,11 +31,11 @@ class Coordinator {
   }
 
   dropCoordinatorConnection(): void {
-    // There is none.
+    // There is no connection to drop.
   }
 }
 
-describe('a member of a group', () => {
+describe('a group member of the classic protocol', () => {
   let coordinator: Coordinator;
   let member: GroupMember;
   let states: MemberState[];
@@ -58,7 +58,7 @@ describe('a member of a group', () => {
   const moved = [ErrorCode.coordinatorLoadInProgress, ErrorCode.coordinatorNotAvailable, ErrorCode.notCoordinator];
 
   for (const request of ['JoinGroup', 'SyncGroup'] as const) {
-    it(`joins in the end when ${request} says that the coordinator is elsewhere or loading, or is not there`, async () => {
+    it(`joins eventually if ${request} finds the coordinator moved, loading or unavailable`, async () => {
       coordinator.outcomes[request] = [...moved, away];
       const { generationId, assignment } = await member.join();
       assert.deepEqual([generationId, assignment.toString()], [7, 'mine']);
@@ -66,17 +66,17 @@ describe('a member of a group', () => {
     });
   }
 
-  it('takes the id that it is given, and another one when the coordinator does not know it any more', async () => {
+  it('uses the assigned member id, and a new one if the coordinator no longer knows it', async () => {
     coordinator.outcomes['JoinGroup'] = [ErrorCode.memberIdRequired, ErrorCode.unknownMemberId, 0];
     coordinator.outcomes['SyncGroup'] = [ErrorCode.unknownMemberId, 0];
     assert.equal((await member.join()).memberId, 'm');
     assert.deepEqual(
-      coordinator.asked.filter((name) => name !== 'Heartbeat'),
+      coordinator.requested.filter((name) => name !== 'Heartbeat'),
       ['JoinGroup', 'JoinGroup', 'JoinGroup', 'SyncGroup', 'JoinGroup', 'SyncGroup'],
     );
   });
 
-  it('begins again when a faster member has begun the next round', async () => {
+  it('restarts the rebalance if another member has already started the next one', async () => {
     coordinator.outcomes['JoinGroup'] = [ErrorCode.rebalanceInProgress];
     coordinator.outcomes['SyncGroup'] = [ErrorCode.rebalanceInProgress, ErrorCode.illegalGeneration];
     assert.equal((await member.join()).generationId, 7);
@@ -89,7 +89,7 @@ describe('a member of a group', () => {
     'groupMaxSizeReached',
   ];
   for (const name of hopeless as (keyof typeof ErrorCode)[]) {
-    it(`says why it cannot join (${name}), and can be asked to try again`, async () => {
+    it(`fails to join with ${name}, and may try again`, async () => {
       coordinator.outcomes['JoinGroup'] = [ErrorCode[name]];
       await assert.rejects(member.join(), /^KafkaError: Joining group g: /);
       assert.equal(member.state, 'failed');
@@ -97,10 +97,10 @@ describe('a member of a group', () => {
     });
   }
 
-  it('keeps its generation while heartbeats find the coordinator elsewhere, loading or not there', async () => {
+  it('keeps its generation while the coordinator has moved, is loading or is unavailable', async () => {
     coordinator.outcomes['Heartbeat'] = [...moved, away];
     await member.join();
-    await until(() => coordinator.asked.filter((name) => name === 'Heartbeat').length > 6, 'heartbeats go on', {
+    await until(() => coordinator.requested.filter((name) => name === 'Heartbeat').length > 6, 'heartbeats continue', {
       everyMs: 2,
     });
     assert.deepEqual([member.state, member.generation?.generationId, member.unanswered], ['stable', 7, false]);
@@ -114,10 +114,10 @@ describe('a member of a group', () => {
     ['fencedInstanceId', 'failed', undefined],
   ] as const;
   for (const [name, state, generationId] of verdicts) {
-    it(`is ${state} when a heartbeat is answered with ${name}, and joins again`, async () => {
+    it(`is ${state} after a heartbeat response with ${name}, and rejoins`, async () => {
       coordinator.outcomes['Heartbeat'] = [ErrorCode[name]];
       await member.join();
-      await until(() => member.state !== 'stable', 'it is told', { everyMs: 2 });
+      await until(() => member.state !== 'stable', 'it is notified', { everyMs: 2 });
       assert.deepEqual([member.state, member.generation?.generationId], [state, generationId]);
       assert.equal((await member.join()).generationId, 7);
       assert.deepEqual(states, ['joining', 'stable', state, 'joining', 'stable']);

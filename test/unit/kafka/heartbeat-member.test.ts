@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { AnswerReader } from '../../../src/kafka/protocol/answer-reader.ts';
+import { ResponseReader } from '../../../src/kafka/protocol/response-reader.ts';
 import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
 import { ErrorCode } from '../../../src/kafka/error-codes.ts';
 import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
-import type { HeartbeatAnswer, PartitionsById } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
+import type { HeartbeatResponse, PartitionsById } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
 import { HeartbeatMember, type HeartbeatState } from '../../../src/kafka/group/heartbeat-member.ts';
 import type { LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
 import type { Call } from '../../../src/kafka/protocol/protocol.ts';
@@ -13,15 +13,15 @@ import { until } from '../../support/until.ts';
 const TOPIC = Buffer.alloc(16, 7).toString('base64url');
 const GIVEN: PartitionsById = new Map([[TOPIC, [0, 1]]]);
 
-/** What a heartbeat says; a field that is not there has not changed. */
+/** A decoded heartbeat; absent fields have not changed. */
 interface Said {
   readonly epoch: number;
   readonly topics: readonly string[] | undefined;
-  readonly held: readonly number[] | undefined;
+  readonly ownedPartitions: readonly number[] | undefined;
 }
 
 function said(bytes: Buffer): Said {
-  const reader = new AnswerReader(bytes);
+  const reader = new ResponseReader(bytes);
   reader.tags();
   reader.compactString();
   reader.compactString();
@@ -33,7 +33,7 @@ function said(bytes: Buffer): Said {
   reader.compactString();
   reader.compactString();
   const rest = bytes.subarray(bytes.length - 2).toString('hex');
-  const held = reader
+  const ownedPartitions = reader
     .compactList(() => {
       reader.uuid();
       const partitions = reader.compactList(() => reader.int32());
@@ -41,20 +41,24 @@ function said(bytes: Buffer): Said {
       return partitions;
     })
     .flat();
-  // No list is 00, an empty one 01; the last byte ends the message.
-  const hasHeld = held.length > 0 || rest === '0100';
-  return { epoch, topics: isWhole || topics.length > 0 ? topics : undefined, held: hasHeld ? held : undefined };
+  // A null list is 00, an empty one 01; the last byte ends the message.
+  const hasHeld = ownedPartitions.length > 0 || rest === '0100';
+  return {
+    epoch,
+    topics: isWhole || topics.length > 0 ? topics : undefined,
+    ownedPartitions: hasHeld ? ownedPartitions : undefined,
+  };
 }
 
-/** A coordinator that answers in turn with what it was given, and with the epoch as it is when that is used up. */
+/** A coordinator that returns the given responses in turn, and then the current epoch. */
 class Coordinator {
   readonly config = { retryBackoffMs: 1, retryBackoffMaxMs: 2 };
-  readonly answers: (Partial<HeartbeatAnswer> | Error)[] = [];
+  readonly answers: (Partial<HeartbeatResponse> | Error)[] = [];
   readonly said: Said[] = [];
   forgotten = 0;
 
-  async callCoordinator(_group: string, call: Call<HeartbeatAnswer>): Promise<HeartbeatAnswer> {
-    const made: LibraryCall<HeartbeatAnswer> =
+  async callCoordinator(_group: string, call: Call<HeartbeatResponse>): Promise<HeartbeatResponse> {
+    const made: LibraryCall<HeartbeatResponse> =
       typeof call === 'function' ? call({ 68: { minVersion: 0, maxVersion: 1 } }) : call;
     const heard = said((await made.request.encode()).buffer);
     this.said.push(heard);
@@ -70,7 +74,7 @@ class Coordinator {
   }
 }
 
-describe('a member of a group that the broker divides (KIP-848)', () => {
+describe('a member of a KIP-848 group', () => {
   let coordinator: Coordinator;
   let member: HeartbeatMember;
   let states: HeartbeatState[];
@@ -95,55 +99,62 @@ describe('a member of a group that the broker divides (KIP-848)', () => {
   const heard = (count: number): Promise<unknown> =>
     until(() => coordinator.said.length >= count, `${String(count)} heartbeats`, { everyMs: 2 });
 
-  it('joins with all it has to say, and says later only what has changed', async () => {
+  it('joins with all fields and later sends only changed ones', async () => {
     join();
     await heard(3);
     assert.deepEqual(coordinator.said.slice(0, 3), [
-      { epoch: 0, topics: ['t'], held: [] },
-      { epoch: 1, topics: undefined, held: undefined },
-      { epoch: 1, topics: undefined, held: undefined },
+      { epoch: 0, topics: ['t'], ownedPartitions: [] },
+      { epoch: 1, topics: undefined, ownedPartitions: undefined },
+      { epoch: 1, topics: undefined, ownedPartitions: undefined },
     ]);
     assert.deepEqual([member.state, member.epoch, member.target], ['stable', 1, GIVEN]);
-    member.hold(GIVEN, GIVEN);
-    await until(() => coordinator.said.some(({ held }) => held?.length === 2), 'it says what it holds', { everyMs: 2 });
-    assert.equal(coordinator.said.filter(({ held }) => held?.length === 2).length, 1);
+    member.reportOwned(GIVEN, GIVEN);
+    await until(
+      () => coordinator.said.some(({ ownedPartitions }) => ownedPartitions?.length === 2),
+      'it says what it holds',
+      { everyMs: 2 },
+    );
+    assert.equal(coordinator.said.filter(({ ownedPartitions }) => ownedPartitions?.length === 2).length, 1);
   });
 
-  it('says what it holds after each target, also when that is what it had said before', async () => {
+  it('reports the owned partitions after each target, even if they have not changed', async () => {
     join();
     await heard(2);
     const some: PartitionsById = new Map([[TOPIC, [0]]]);
-    member.hold(some, member.target);
-    const told = (): number => coordinator.said.filter(({ held }) => held?.join() === '0').length;
-    await until(() => told() === 1, 'it has said so once', { everyMs: 2 });
-    member.hold(some, member.target);
+    member.reportOwned(some, member.target);
+    const leaving = (): number =>
+      coordinator.said.filter(({ ownedPartitions }) => ownedPartitions?.join() === '0').length;
+    await until(() => leaving() === 1, 'it has said so once', { everyMs: 2 });
+    member.reportOwned(some, member.target);
     await heard(coordinator.said.length + 3);
-    assert.equal(told(), 1);
-    // One more was assigned, and taken back before it was begun: the coordinator waits until it hears that it is not held.
+    assert.equal(leaving(), 1);
+    // Another partition was assigned and revoked before it was owned: the coordinator waits for an acknowledgement.
     coordinator.answers.push({ assignment: GIVEN }, { assignment: some });
     await until(() => member.target === some, 'both targets have come', { everyMs: 2 });
-    member.hold(some, some);
-    await until(() => told() === 2, 'it has said so again', { everyMs: 2 });
+    member.reportOwned(some, some);
+    await until(() => leaving() === 2, 'it has said so again', { everyMs: 2 });
     await heard(coordinator.said.length + 3);
-    assert.equal(told(), 2);
+    assert.equal(leaving(), 2);
   });
 
-  it('does not say that it has given partitions up before it has', async () => {
+  it('does not report partitions as released before they are', async () => {
     join();
     await heard(2);
-    member.hold(GIVEN, GIVEN);
+    member.reportOwned(GIVEN, GIVEN);
     await heard(4);
     coordinator.answers.push({ memberEpoch: 2, assignment: new Map([[TOPIC, [0]]]) });
     await until(() => member.target?.get(TOPIC)?.length === 1, 'the broker wants one back', { everyMs: 2 });
     const count = coordinator.said.length;
     await heard(count + 3);
-    assert.ok(coordinator.said.slice(count).every(({ held }) => held === undefined));
-    member.hold(new Map([[TOPIC, [0]]]), member.target);
-    await until(() => coordinator.said.some(({ held }) => held?.join() === '0'), 'it says so', { everyMs: 2 });
+    assert.ok(coordinator.said.slice(count).every(({ ownedPartitions }) => ownedPartitions === undefined));
+    member.reportOwned(new Map([[TOPIC, [0]]]), member.target);
+    await until(() => coordinator.said.some(({ ownedPartitions }) => ownedPartitions?.join() === '0'), 'it says so', {
+      everyMs: 2,
+    });
   });
 
   for (const code of [ErrorCode.fencedMemberEpoch, ErrorCode.unknownMemberId]) {
-    it(`stops when the group has gone on without it (${String(code)}), and joins again from the beginning`, async () => {
+    it(`stops if it is fenced (${String(code)}), and joins again with epoch 0`, async () => {
       join();
       await heard(2);
       coordinator.answers.push({ errorCode: code });
@@ -151,13 +162,13 @@ describe('a member of a group that the broker divides (KIP-848)', () => {
       assert.equal(member.epoch, undefined);
       const count = coordinator.said.length;
       join();
-      await until(() => member.state === 'stable', 'it is back', { everyMs: 2 });
-      assert.deepEqual(coordinator.said[count], { epoch: 0, topics: ['t'], held: [] });
+      await until(() => member.state === 'stable', 'it is a member again', { everyMs: 2 });
+      assert.deepEqual(coordinator.said[count], { epoch: 0, topics: ['t'], ownedPartitions: [] });
       assert.deepEqual(states, ['joining', 'stable', 'fenced', 'joining', 'stable']);
     });
   }
 
-  it('says all again to a coordinator that has moved, is loading or did not answer, and keeps its epoch', async () => {
+  it('resends all fields to a coordinator that has moved, is loading or did not respond, and keeps its epoch', async () => {
     join();
     await heard(2);
     const moved = [ErrorCode.notCoordinator, ErrorCode.coordinatorNotAvailable, ErrorCode.coordinatorLoadInProgress];
@@ -172,7 +183,7 @@ describe('a member of a group that the broker divides (KIP-848)', () => {
   });
 
   for (const name of ['unsupportedAssignor', 'groupAuthorizationFailed', 'unreleasedInstanceId'] as const) {
-    it(`fails with the broker’s words (${name})`, async () => {
+    it(`fails with the broker’s message (${name})`, async () => {
       coordinator.answers.push({ errorCode: ErrorCode[name], errorMessage: 'because' });
       join();
       await until(() => member.state === 'failed', 'it has failed', { everyMs: 2 });
@@ -181,7 +192,7 @@ describe('a member of a group that the broker divides (KIP-848)', () => {
     });
   }
 
-  it('leaves for good, and as a static member for a while', async () => {
+  it('leaves permanently, and temporarily as a static member', async () => {
     for (const [instanceId, epoch] of [
       [undefined, -1],
       ['i', -2],

@@ -5,7 +5,10 @@ import type { Assignor, AssignorName } from '../../../src/kafka/assignors/assign
 import { createAssignor } from '../../../src/kafka/assignors/assignors.ts';
 import { decodeSubscription, encodeSubscription } from '../../../src/kafka/consumer/consumer-protocol.ts';
 
-/** What kafka-clients 4.3.1 made of random groups, round after round: members come and go, topics grow, some have racks. */
+/**
+ * Assignments of kafka-clients 4.3.1 for random groups in consecutive rebalances: members join and leave, topics grow,
+ * some have racks.
+ */
 interface JavaCase {
   readonly assignor: AssignorName;
   readonly rounds: readonly {
@@ -43,7 +46,7 @@ function text(places: readonly TopicPartition[]): string {
 
 describe('the assignors, compared with Java’s', () => {
   for (const [index, { assignor, rounds }] of cases.entries()) {
-    it(`${assignor}, group ${String(index)}: members say the same, and the leader divides the same`, () => {
+    it(`${assignor}, group ${String(index)}: equal subscriptions and equal assignment`, () => {
       const leader = createAssignor(assignor);
       const ownOf = new Map<string, Assignor>();
       for (const { members, topics, assignment } of rounds) {

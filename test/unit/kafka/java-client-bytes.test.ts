@@ -31,7 +31,7 @@ const partitionsOf = (topic: string, ...partitions: number[]): TopicPartition[] 
 
 describe('bytes of the Java client', () => {
   for (const subscription of java.subscriptions) {
-    it(`a subscription of version ${String(subscription.version)} is understood`, () => {
+    it(`a subscription of version ${String(subscription.version)} is decoded`, () => {
       const { version } = subscription;
       assert.deepEqual(decodeSubscription(bytesOf(subscription)), {
         version,
@@ -44,7 +44,7 @@ describe('bytes of the Java client', () => {
     });
   }
 
-  it('a subscription is written byte for byte like Java’s newest version', () => {
+  it('a subscription is encoded byte for byte like Java’s newest version', () => {
     const { version: _newest, ...subscription } = decodeSubscription(bytesOf(newestOf(java.subscriptions)));
     const again = encodeSubscription({
       ...subscription,
@@ -60,16 +60,16 @@ describe('bytes of the Java client', () => {
     { topic: 'métrics', partition: 1 },
   ];
   for (const assignment of java.assignments) {
-    it(`an assignment of version ${String(assignment.version)} is understood`, () => {
+    it(`an assignment of version ${String(assignment.version)} is decoded`, () => {
       assert.deepEqual(decodeAssignment(bytesOf(assignment)), assigned);
     });
   }
 
-  it('an assignment is written byte for byte like Java’s newest version', () => {
+  it('an assignment is encoded byte for byte like Java’s newest version', () => {
     assert.equal(encodeAssignment(assigned).toString('base64'), newestOf(java.assignments).base64);
   });
 
-  it('an empty assignment means nothing is assigned', () => {
+  it('an empty assignment contains no partitions', () => {
     assert.deepEqual(decodeAssignment(Buffer.alloc(0)), []);
   });
 

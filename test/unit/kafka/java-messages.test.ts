@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fetchCall } from '../../../src/kafka/consumer/fetch-protocol.ts';
-import { offsetCommitCall, offsetFetchByEpochCall } from '../../../src/kafka/consumer/offset-protocol.ts';
-import { DamagedAnswerError } from '../../../src/kafka/errors.ts';
+import { offsetCommitCall, offsetFetchByMemberCall } from '../../../src/kafka/consumer/offset-protocol.ts';
+import { MalformedResponseError } from '../../../src/kafka/errors.ts';
 import { consumerHeartbeatCall, type MemberHeartbeat } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
 import { consumerDescribeCall } from '../../../src/kafka/group/consumer-describe-protocol.ts';
 import { joinGroupCall } from '../../../src/kafka/group/join-protocol.ts';
@@ -15,10 +15,10 @@ const java = JSON.parse(readFileSync(new URL('./java-messages.json', import.meta
   string
 >;
 
-/** The headers of flexible versions end with a byte that says that there are no more fields. */
+/** Headers of flexible versions end with an empty list of tagged fields. */
 const HEADER_END = '00';
 
-/** Of a broker that takes every version. */
+/** A broker that supports every version. */
 const ALL: ApiRanges = Object.fromEntries(
   Array.from({ length: 100 }, (_none, key) => [key, { minVersion: 0, maxVersion: 99 }]),
 );
@@ -34,14 +34,14 @@ async function isWrittenAs<A>(name: string, call: Call<A>, isFlexible = true): P
   assert.equal(bytes, `${isFlexible ? HEADER_END : ''}${java[name] ?? ''}`);
 }
 
-/** Decoded; every cut of it is an error that says so, and so is whatever a changed byte makes unreadable. */
+/** Decodes the bytes, and checks that truncated and corrupted bytes cause a MalformedResponseError. */
 async function read<A>(name: string, call: Call<A>, isFlexible = true): Promise<A> {
   const { decode } = made(call).response;
   const payload = Buffer.from(`${isFlexible ? HEADER_END : ''}${java[name] ?? ''}`, 'hex');
   for (let length = 0; length < payload.length; length++) {
     await assert.rejects(
       async () => decode(payload.subarray(0, length)),
-      (error: unknown) => error instanceof DamagedAnswerError,
+      (error: unknown) => error instanceof MalformedResponseError,
       `cut at ${String(length)}`,
     );
   }
@@ -52,7 +52,7 @@ async function read<A>(name: string, call: Call<A>, isFlexible = true): Promise<
       try {
         await decode(damaged);
       } catch (error) {
-        assert.ok(error instanceof DamagedAnswerError, `byte ${String(at)}`);
+        assert.ok(error instanceof MalformedResponseError, `byte ${String(at)}`);
       }
     }
   }
@@ -90,7 +90,7 @@ describe('messages of a static member', () => {
     assert.equal((await read('join answer 9 refused', call)).errorCode, 82);
   });
 
-  it('JoinGroup in the version of the library, of dynamic members and for brokers before Kafka 3.2', () => {
+  it('JoinGroup in kafkajs’ version for dynamic members and for brokers before Kafka 3.2', () => {
     const old = { [apiKeys['JoinGroup'] ?? -1]: { minVersion: 0, maxVersion: 8 } };
     const call = joinGroupCall(join, 1000);
     assert.equal(typeof call === 'function' ? call(old).request.apiVersion : -1, 5);
@@ -151,9 +151,9 @@ describe('messages of a member with an epoch (KIP-848)', () => {
     topics: undefined,
     regex: undefined,
     assignor: undefined,
-    held: undefined,
+    owned: undefined,
   };
-  const joining = { ...unchanged, memberEpoch: 0, rebalanceTimeoutMs: 300_000, held: new Map() };
+  const joining = { ...unchanged, memberEpoch: 0, rebalanceTimeoutMs: 300_000, owned: new Map() };
   const heartbeat = (over: Partial<MemberHeartbeat>) => consumerHeartbeatCall({ ...unchanged, ...over });
 
   it('ConsumerGroupHeartbeat', async () => {
@@ -161,14 +161,14 @@ describe('messages of a member with an epoch (KIP-848)', () => {
     await isWrittenAs('heartbeat request full', heartbeat({ ...joining, ...named }));
     await isWrittenAs('heartbeat request regex', heartbeat({ ...joining, topics: [], regex: 't.*' }));
     await isWrittenAs('heartbeat request small', heartbeat({}));
-    const held = new Map([
+    const owned = new Map([
       [first, [0, 2]],
       [second, [1]],
     ]);
-    await isWrittenAs('heartbeat request held', heartbeat({ held }));
+    await isWrittenAs('heartbeat request held', heartbeat({ owned }));
   });
 
-  it('its answers', async () => {
+  it('ConsumerGroupHeartbeat responses', async () => {
     const answer = {
       clientSideThrottleTime: 3,
       errorCode: 0,
@@ -184,7 +184,7 @@ describe('messages of a member with an epoch (KIP-848)', () => {
     assert.deepEqual(await read('heartbeat answer refused', call), refused);
   });
 
-  it('ConsumerGroupHeartbeat is not for brokers before Kafka 4.0, which is said as by Java', () => {
+  it('ConsumerGroupHeartbeat fails with Java’s message for brokers before Kafka 4.0', () => {
     const call = heartbeat({});
     assert.throws(() => typeof call === 'function' && call({ 68: { minVersion: 0, maxVersion: 0 } }), {
       message: /^The cluster does not support the new CONSUMER group protocol\. Set group\.protocol=classic/,
@@ -192,7 +192,7 @@ describe('messages of a member with an epoch (KIP-848)', () => {
   });
 
   it('OffsetCommit', async () => {
-    const committer = { groupId: 'g', memberId: 'm', generationId: 7, isByEpoch: true };
+    const committer = { groupId: 'g', memberId: 'm', generationId: 7, isEpochMember: true };
     const offsets = [{ topic: 't', partition: 2, offset: 11, leaderEpoch: 4, metadata: 'x' }];
     await isWrittenAs('commit request 9', offsetCommitCall({ ...committer, instanceId: 'i-1' }, offsets));
     const call = offsetCommitCall(committer, offsets);
@@ -203,7 +203,7 @@ describe('messages of a member with an epoch (KIP-848)', () => {
 
   it('OffsetFetch', async () => {
     const wanted = [2, 3].map((partition) => ({ topic: 't', partition }));
-    const call = offsetFetchByEpochCall({ groupId: 'g', memberId: 'm', generationId: 7, isByEpoch: true }, wanted);
+    const call = offsetFetchByMemberCall({ groupId: 'g', memberId: 'm', generationId: 7, isEpochMember: true }, wanted);
     await isWrittenAs('offsets request 9', call);
     const partitions = [{ topic: 't', partition: 2, offset: 11, leaderEpoch: 4, metadata: 'x', errorCode: 0 }];
     assert.deepEqual(await read('offsets answer 9', call), { clientSideThrottleTime: 3, errorCode: 0, partitions });

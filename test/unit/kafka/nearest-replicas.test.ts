@@ -15,15 +15,15 @@ const PARTITION = { topic: 't', partition: 0 };
 
 type Answer = Partial<FetchedPartition> | Error;
 
-/** A cluster whose leader sends to the replica; the replica's answers are given, in turn. */
+/** A cluster whose leader returns a preferred replica; the replica returns the given responses in turn. */
 class Brokers {
   readonly config = { retryBackoffMs: 1, retryBackoffMaxMs: 2 };
-  readonly asked: number[] = [];
+  readonly requested: number[] = [];
   readonly ofReplica: Answer[] = [];
 
   async callNode(node: number): Promise<unknown> {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    this.asked.push(node);
+    this.requested.push(node);
     const answer = node === LEADER ? { preferredReplica: REPLICA } : (this.ofReplica.shift() ?? {});
     if (answer instanceof Error) throw answer;
     const nothing = { errorCode: 0, highWatermark: 5, lastStableOffset: 5, aborted: [], preferredReplica: -1 };
@@ -32,7 +32,7 @@ class Brokers {
   }
 }
 
-describe('fetching from the replica in the rack', () => {
+describe('fetching from the preferred replica', () => {
   let brokers: Brokers;
   let fetcher: Fetcher;
 
@@ -59,7 +59,7 @@ describe('fetching from the replica in the rack', () => {
       silentLogger,
     );
     fetcher.assign([PARTITION]);
-    fetcher.get(PARTITION)?.positionAt(0);
+    fetcher.get(PARTITION)?.seek(0);
     fetcher.wake();
   }
   afterEach(() => {
@@ -67,18 +67,20 @@ describe('fetching from the replica in the rack', () => {
   });
 
   const turns = (count: number): Promise<unknown> =>
-    until(() => brokers.asked.length >= count, `${String(count)} answers`, { everyMs: 2 });
+    until(() => brokers.requested.length >= count, `${String(count)} answers`, { everyMs: 2 });
 
-  it('goes on there as long as metadata may be used', async () => {
+  it('continues for metadata.max.age.ms', async () => {
     begin('60000');
     await turns(5);
-    assert.deepEqual(brokers.asked.slice(0, 5), [LEADER, REPLICA, REPLICA, REPLICA, REPLICA]);
+    assert.deepEqual(brokers.requested.slice(0, 5), [LEADER, REPLICA, REPLICA, REPLICA, REPLICA]);
   });
 
-  it('asks the leader again after metadata.max.age.ms', async () => {
+  it('returns to the leader after metadata.max.age.ms', async () => {
     begin('20');
-    await until(() => brokers.asked.filter((node) => node === LEADER).length >= 2, 'the leader again', { everyMs: 2 });
-    assert.deepEqual(brokers.asked.slice(0, 2), [LEADER, REPLICA]);
+    await until(() => brokers.requested.filter((node) => node === LEADER).length >= 2, 'the leader again', {
+      everyMs: 2,
+    });
+    assert.deepEqual(brokers.requested.slice(0, 2), [LEADER, REPLICA]);
   });
 
   const failures: [string, Answer][] = [
@@ -87,11 +89,11 @@ describe('fetching from the replica in the rack', () => {
     ['has no replica any more', { errorCode: ErrorCode.notLeaderOrFollower }],
   ];
   for (const [what, answer] of failures) {
-    it(`asks the leader again when the broker ${what}`, async () => {
+    it(`returns to the leader if the broker ${what}`, async () => {
       begin('60000');
       brokers.ofReplica.push(answer);
       await turns(4);
-      assert.deepEqual(brokers.asked.slice(0, 4), [LEADER, REPLICA, LEADER, REPLICA]);
+      assert.deepEqual(brokers.requested.slice(0, 4), [LEADER, REPLICA, LEADER, REPLICA]);
       assert.equal(fetcher.get(PARTITION)?.needsReset, false);
     });
   }

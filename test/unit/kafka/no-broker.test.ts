@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { createKafkaClient } from '../../../src/kafka/client/client.ts';
 import { refusalOf } from '../../support/refusal.ts';
 
-/** What a TLS listener answers to a client that speaks without TLS: a fatal alert, unexpected message. */
+/** The response of a TLS listener to a client without TLS: a fatal alert, unexpected message. */
 const TLS_ALERT = Buffer.of(0x15, 3, 3, 0, 2, 2, 10);
 
 async function refusalBy(server: Server): Promise<string> {
@@ -19,8 +19,8 @@ async function refusalBy(server: Server): Promise<string> {
   }
 }
 
-describe('an address that is no Kafka listener', () => {
-  it('is told as that: a web server, a TLS listener that is spoken to without TLS', async () => {
+describe('an address that is not a Kafka listener', () => {
+  it('is reported for a web server, and for a TLS listener without TLS on the client', async () => {
     const servers = [
       createWebServer(),
       createServer((socket) => {
@@ -29,11 +29,8 @@ describe('an address that is no Kafka listener', () => {
     ];
     for (const server of servers) {
       const refusal = await refusalBy(server);
-      assert.match(
-        refusal,
-        /Broker 127\.0\.0\.1:\d+.*An answer of \d+ bytes is announced, which no Kafka broker sends\./,
-      );
-      assert.match(refusal, /does security\.protocol fit it\?/);
+      assert.match(refusal, /Broker 127\.0\.0\.1:\d+.*Invalid response size of \d+ bytes\./);
+      assert.match(refusal, /security\.protocol matches it\./);
     }
   });
 });

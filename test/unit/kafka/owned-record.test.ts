@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ConsumedRecord } from '../../../src/kafka/api.ts';
 import { ownedRecord } from '../../../src/kafka/records/owned-record.ts';
 
-describe('a record that is kept (S1)', () => {
+describe('a retained record (S1)', () => {
   const batch = Buffer.alloc(1_000_000, 'x');
   const record: ConsumedRecord = {
     ...{ topic: 't', partition: 0, offset: 7, timestamp: 5, timestampType: 'CreateTime' },
@@ -14,14 +14,14 @@ describe('a record that is kept (S1)', () => {
     ],
   };
 
-  it('does not keep the memory of its whole batch, and is equal', () => {
+  it('does not retain its whole batch, and is equal', () => {
     const owned = ownedRecord(record);
     assert.deepEqual(owned, record);
     const memories = [owned.key, owned.headers[0]?.value].map((bytes) => bytes?.buffer.byteLength ?? Infinity);
     assert.ok(memories.every((bytes) => bytes <= 65_536));
   });
 
-  it('keeps its view where that is most of the memory', () => {
+  it('stays a view if it is most of its buffer', () => {
     assert.equal(ownedRecord(record).value?.buffer, batch.buffer);
   });
 });

@@ -14,40 +14,40 @@ function offsetsOf({ block }: TakenRecords): number[] {
   return block === undefined ? [] : [...block.offsets.subarray(0, block.count)];
 }
 
-describe('what is read ahead of a partition', () => {
+describe('the buffer of a partition', () => {
   let buffer: PartitionBuffer;
 
   beforeEach(() => {
     buffer = new PartitionBuffer('t', 0);
-    buffer.positionAt(5, 2, { topicId: 'id', leaderEpoch: 2 });
+    buffer.seek(5, 2, { topicId: 'id', leaderEpoch: 2 });
   });
 
-  it('is good for a seek to the record that comes next anyway', () => {
+  it('is kept by a seek to the current position', () => {
     assert.deepEqual([buffer.isAt(5, 2, 'id'), buffer.isAt(5, undefined, undefined)], [true, true]);
   });
 
-  it('is dropped by a seek to another offset, another topic of the name, and another epoch', () => {
+  it('is dropped by a seek to another offset, a recreated topic, or another epoch', () => {
     assert.deepEqual(
       [buffer.isAt(4, 2, 'id'), buffer.isAt(5, 2, 'other'), buffer.isAt(5, 1, 'id')],
       [false, false, false],
     );
   });
 
-  it('is not to be relied on where the log is in doubt, or has no such offset', () => {
-    buffer.loseRange();
+  it('is dropped by a seek while the position is being validated or out of range', () => {
+    buffer.markOutOfRange();
     assert.equal(buffer.isAt(5, 2, 'id'), false);
-    buffer.positionAt(5, 2, { topicId: 'id', leaderEpoch: 2 });
-    buffer.leaderIs({ topicId: 'id', leaderEpoch: 3 });
+    buffer.seek(5, 2, { topicId: 'id', leaderEpoch: 2 });
+    buffer.updateLeader({ topicId: 'id', leaderEpoch: 3 });
     assert.equal(buffer.isAt(5, 2, 'id'), false);
   });
 
-  it('is unpacked again where it was paused, from the next record on (S1)', () => {
+  it('is decompressed again after a pause, from the next record on (S1)', () => {
     const records = ['a', 'b', 'c'].map((text) => recordOf(text));
     const packed = writeBatch(records, { ...PLACE, compression: 'gzip' });
     writeInt64(packed, 5, BatchField.baseOffset);
     buffer.add(packed, { checkCrcs: true, aborted: undefined, maxUnpackedBytes: 1000 });
     const first = buffer.take(2);
-    buffer.packUp();
+    buffer.freeDecompressed();
     const second = buffer.take(2);
     assert.deepEqual([offsetsOf(first), first.finished], [[5, 6], false]);
     assert.deepEqual([offsetsOf(second), second.finished], [[7], true]);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
 import { logDirsCall } from '../../../src/kafka/client/log-dirs-protocol.ts';
-import { metadataCall, type MetadataAnswer } from '../../../src/kafka/connections/metadata-protocol.ts';
+import { metadataCall, type MetadataResponse } from '../../../src/kafka/connections/metadata-protocol.ts';
 import { Apis, libraryCall, unsupportedReason, type Call } from '../../../src/kafka/protocol/protocol.ts';
 
-async function bodyOf(call: Call<MetadataAnswer>, maxVersion = 7): Promise<string> {
+async function bodyOf(call: Call<MetadataResponse>, maxVersion = 7): Promise<string> {
   return (await madeFor(call, maxVersion).request.encode()).buffer.toString('hex');
 }
 
@@ -13,13 +13,13 @@ function madeFor<A>(call: Call<A>, maxVersion: number): LibraryCall<A> {
 }
 
 describe('a metadata request', () => {
-  it('asks for some topics, for all, or for none', async () => {
+  it('requests some topics, all topics, or none', async () => {
     assert.equal(await bodyOf(metadataCall(['ab'])), '00000001' + '0002' + '6162' + '00');
     assert.equal(await bodyOf(metadataCall('all')), 'ffffffff' + '00');
     assert.equal(await bodyOf(metadataCall([])), '00000000' + '00');
   });
 
-  it('asks brokers that have topic ids for them (L1)', async () => {
+  it('requests topic ids from brokers that have them (L1)', async () => {
     const noId = '00'.repeat(16);
     assert.equal(await bodyOf(metadataCall(['ab']), 10), '00' + '02' + noId + '03' + '6162' + '00' + '000000' + '00');
     assert.equal(await bodyOf(metadataCall('all'), 13), '00' + '00' + '000000' + '00');
@@ -27,17 +27,17 @@ describe('a metadata request', () => {
     assert.equal(await bodyOf(metadataCall([], false, true), 13), '00' + '01' + '000101' + '00');
   });
 
-  it('creates topics only where it says so', async () => {
+  it('creates topics only if requested', async () => {
     assert.equal(await bodyOf(metadataCall(['a'], true)), '00000001' + '0001' + '61' + '01');
     assert.equal(await bodyOf(metadataCall(['a'])), '00000001' + '0001' + '61' + '00');
   });
 });
 
 describe('the pinned request versions', () => {
-  it('are those that the library speaks', () => {
+  it('are supported by kafkajs', () => {
     for (const api of Object.values(Apis)) {
       const build = (): unknown => libraryCall(api as never, {} as never);
-      // Building may fail for want of parameters, but not for want of the version.
+      // Building may fail because of missing parameters, but not because of the version.
       try {
         build();
       } catch (error) {
@@ -46,19 +46,19 @@ describe('the pinned request versions', () => {
     }
   });
 
-  it('are compared with what a broker takes', () => {
+  it('are compared with the versions that a broker supports', () => {
     const call = madeFor(metadataCall([]), 5);
     assert.equal(unsupportedReason(call, { 3: { minVersion: 0, maxVersion: 13 } }), undefined);
     assert.match(
       unsupportedReason(call, { 3: { minVersion: 0, maxVersion: 5 } }) ?? '',
-      /does not take request Metadata in version 7 \(it takes 0 to 5\); Kafka 2\.3 or later is needed/,
+      /does not support Metadata version 7 \(it supports 0 to 5\); Kafka 2\.3 or later is required/,
     );
-    assert.match(unsupportedReason(call, {}) ?? '', /it takes not at all/);
+    assert.match(unsupportedReason(call, {}) ?? '', /it supports no version/);
   });
 });
 
-describe('a request for the sizes of topics', () => {
-  it('names the partitions, and reads what each directory has', async () => {
+describe('a DescribeLogDirs request', () => {
+  it('contains the partitions, and returns the sizes in each directory', async () => {
     const call = logDirsCall(new Map([['ab', [0, 1]]]));
     assert.equal(
       (await call.request.encode()).buffer.toString('hex'),

@@ -26,7 +26,7 @@ interface BatchPlace {
   readonly lastOffsetDelta?: number;
 }
 
-/** A batch as a broker has it: at an offset, perhaps of a transaction. */
+/** A batch as stored by a broker, optionally transactional. */
 function batch(records: readonly ProducedRecord[], place: BatchPlace = {}): Buffer {
   const { producerId = -1 } = place;
   const bytes = writeBatch(records, {
@@ -69,7 +69,7 @@ function values(records: readonly ConsumedRecord[]): (string | null)[] {
 }
 
 describe('a record set', () => {
-  it('gives records with coordinates, key, value, time and headers in their order', () => {
+  it('returns records with topic, partition, offset, key, value, timestamp and headers in order', () => {
     const headers = [
       { key: 'b', value: Buffer.from('1') },
       { key: 'a', value: null },
@@ -100,7 +100,7 @@ describe('a record set', () => {
     ]);
   });
 
-  it('survives a round trip whatever the records are', () => {
+  it('survives a round trip with arbitrary records', () => {
     const bytes = fc.option(fc.uint8Array({ maxLength: 300 }), { nil: null });
     const anyRecord = fc.record({
       key: bytes,
@@ -109,18 +109,18 @@ describe('a record set', () => {
       headers: fc.array(fc.record({ key: fc.string({ unit: 'grapheme' }), value: bytes }), { maxLength: 3 }),
     });
     fc.assert(
-      fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 200 }), fc.nat(2 ** 40), (given, at) => {
+      fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 200 }), fc.nat(2 ** 40), (assigned, at) => {
         const read = readAll(
           setOf(
             batch(
-              given.map((each) => record(null, each)),
+              assigned.map((each) => record(null, each)),
               { at },
             ),
           ),
         );
-        assert.equal(read.length, given.length);
+        assert.equal(read.length, assigned.length);
         read.forEach(({ offset, key, value, timestamp, headers }, index) => {
-          const expected = given[index];
+          const expected = assigned[index];
           assert.equal(offset, at + index);
           assert.equal(timestamp, expected?.timestamp);
           assert.deepEqual(key, expected?.key && Buffer.from(expected.key));
@@ -136,7 +136,7 @@ describe('a record set', () => {
     );
   });
 
-  it('hands out no more than it is asked for, and goes on where it stopped', () => {
+  it('returns at most the requested number of records, and continues where it stopped', () => {
     const set = setOf(Buffer.concat([batch([record('a'), record('b'), record('c')]), batch([record('d')], { at: 3 })]));
     const records: ConsumedRecord[] = [];
     assert.equal(set.read(records, 2), false);
@@ -148,12 +148,12 @@ describe('a record set', () => {
     assert.equal(set.nextOffset, 4);
   });
 
-  it('passes over what lies before the offset that was asked for', () => {
+  it('skips records before the requested offset', () => {
     const bytes = batch([record('a'), record('b'), record('c')], { at: 10 });
     assert.deepEqual(values(readAll(setOf(bytes, 11))), ['b', 'c']);
   });
 
-  it('goes on after gaps that compaction left, also where a whole batch became empty', () => {
+  it('skips gaps and empty batches that compaction left', () => {
     const empty = batch([record('gone')], { at: 12, lastOffsetDelta: 4 }).subarray(0, BatchField.records);
     const emptied = Buffer.from(empty);
     emptied.writeInt32BE(0, BatchField.recordCount);
@@ -164,7 +164,7 @@ describe('a record set', () => {
     assert.equal(set.nextOffset, 17);
   });
 
-  it('leaves a batch alone that the broker cut off', () => {
+  it('ignores a batch that the broker truncated', () => {
     const whole = batch([record('a')]);
     const cut = batch([record('b')], { at: 1 }).subarray(0, -1);
     const bytes = Buffer.concat([whole, cut]);
@@ -173,7 +173,7 @@ describe('a record set', () => {
     assert.equal(nextOffsetOf(cut), undefined);
   });
 
-  it('takes the broker’s clock where the topic says so', () => {
+  it('uses the append time for LogAppendTime', () => {
     const bytes = batch([record('a', { timestamp: 5 }), record('b', { timestamp: 9 })], {
       attributes: BatchAttribute.logAppendTime,
     });
@@ -187,7 +187,7 @@ describe('a record set', () => {
     );
   });
 
-  it('hides transaction markers always, aborted records only from who asks for committed ones', () => {
+  it('always hides transaction markers, and aborted records with read_committed', () => {
     const open = { attributes: BatchAttribute.transactional };
     const bytes = Buffer.concat([
       batch([record('aborted of 7')], { at: 0, producerId: 7, ...open }),
@@ -204,13 +204,13 @@ describe('a record set', () => {
     assert.deepEqual(values(readAll(setOf(bytes))), ['aborted of 7', 'committed of 8', 'second of 7', 'plain']);
   });
 
-  it('moves past a set that holds nothing to see', () => {
+  it('advances past a set without visible records', () => {
     const set = setOf(marker('commit', 8, 7), 8);
     assert.deepEqual(readAll(set), []);
     assert.equal(set.nextOffset, 9);
   });
 
-  it('names the place of a damaged batch', () => {
+  it('reports the position of a corrupt batch', () => {
     const bytes = batch([record('a')], { at: 77 });
     bytes[bytes.length - 2] = (bytes.at(-2) ?? 0) ^ 1;
     assert.throws(
@@ -223,7 +223,7 @@ describe('a record set', () => {
     );
   });
 
-  it('gives what comes before a damaged batch, and meets the damage at each further try', () => {
+  it('returns the records before a corrupt batch, and fails at each further attempt', () => {
     const damaged = batch([record('c')], { at: 2 });
     damaged[damaged.length - 2] = (damaged.at(-2) ?? 0) ^ 1;
     const set = setOf(Buffer.concat([batch([record('a'), record('b')]), damaged, batch([record('d')], { at: 3 })]));
@@ -235,7 +235,7 @@ describe('a record set', () => {
     assert.equal(set.nextOffset, 2);
   });
 
-  it('gives batches that are not packed as one block, in which headers and nulls keep their places', () => {
+  it('returns uncompressed batches as one block with headers and nulls', () => {
     const header = { key: 'h', value: Buffer.from('1') };
     const set = setOf(
       Buffer.concat([batch([record('a'), record(null)]), batch([record('c', { headers: [header] })], { at: 2 })]),
@@ -253,13 +253,13 @@ describe('a record set', () => {
     assert.equal(set.readBlock(100), undefined);
   });
 
-  it('says so when the format is older than Kafka 0.11', () => {
+  it('reports message formats older than Kafka 0.11', () => {
     const bytes = batch([record('a')]);
     bytes.writeInt8(1, BatchField.magic);
     assert.throws(() => readAll(setOf(bytes)), /message format 1 \(before Kafka 0\.11\) cannot be read/);
   });
 
-  it('says so when the compression is unknown', () => {
+  it('reports an unknown compression type', () => {
     assert.throws(
       () => readAll(setOf(batch([record('a')], { attributes: 6 }))),
       /Topic t, partition 3, offset 0: the batch has an unknown compression type/,

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { Delivery, SendQueue, type PendingBatch } from '../../../src/kafka/producer/send-queue.ts';
 
-describe('what waits for a partition', () => {
+describe('the send queue of a partition', () => {
   const batch = (): PendingBatch => {
     const delivery = new Delivery();
     delivery.begin();
     return { records: [], packed: undefined, byteLength: 0, deadline: 0, delivery, stamp: undefined, inFlight: false };
   };
 
-  it('forgets why a batch was not stored once it is: later failures do not name it as their cause', async () => {
+  it('clears the last failure once the batch is stored, so that later failures do not report it', async () => {
     const queue = new SendQueue('t', 0);
     const first = batch();
     queue.batches.push(first);
     queue.lastFailure = new Error('the coordinator is loading');
-    queue.depart(first, undefined);
-    queue.arrive(first);
+    queue.markSent(first, undefined);
+    queue.markCompleted(first);
     queue.stored(first);
     assert.deepEqual([queue.lastFailure, queue.batches.length, await first.delivery.done], [undefined, 0, []]);
   });
 
-  it('keeps the reason for those behind a batch that is given up', () => {
+  it('keeps the last failure for the batches after a dropped one', () => {
     const queue = new SendQueue('t', 0);
     const first = batch();
     queue.batches.push(first, batch());

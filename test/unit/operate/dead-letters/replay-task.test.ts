@@ -233,9 +233,9 @@ describe('a replay of dead letters in a task', () => {
     const [block] = await replayed.consumer.pollBlocks(0);
     assert.ok(block !== undefined);
     assert.deepEqual([block.topic, block.count, ...Array.from(block.offsets)], ['dead', 1, 0]);
-    const { topic, partition, offset, value, headers, letter } = block.record(0);
+    const { topic, partition, offset, value, headers, deadLetter: source } = block.record(0);
     assert.deepEqual(
-      [topic, partition, offset, String(value), letter?.topic, letter?.offset],
+      [topic, partition, offset, String(value), source?.topic, source?.offset],
       ['t', 0, 100, 'v0', 'dead', 0],
     );
     assert.deepEqual(headers, [{ key: 'own', value: Buffer.from('x') }]);
@@ -383,7 +383,7 @@ describe('a replay of dead letters in a task', () => {
 
   it('counts a letter that fails in the sink when it is passed, and once', async () => {
     const replayed = new Replayed(new FakeConsumer(letters(10)));
-    const consumed = (await replayed.poll())[1]?.letter;
+    const consumed = (await replayed.poll())[1]?.deadLetter;
     const failure = { stage: 'TASK_PUT' as const, className: 'x', error: new DataError('no'), consumed };
     await replayed.failures.report(failure);
     await replayed.commit(1);

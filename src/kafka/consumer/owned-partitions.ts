@@ -1,6 +1,6 @@
 import type { Backoff } from '../../async/backoff.ts';
 import { idle } from '../../async/sleep.ts';
-import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import { topicPartitionKey, type TopicPartition, topicPartitionText } from '../../data/record.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { RebalanceListener } from '../api.ts';
 import { isRetriable } from '../errors.ts';
@@ -10,17 +10,18 @@ import type { GroupIdentity } from './offsets.ts';
 import type { StartPositions } from './start-positions.ts';
 
 /**
- * What a member of a group holds, as its listener was told.
+ * The partitions that a group member owns, as announced to its listener.
  *
- *   nothing --prepare: positions are found--> ready --settle: onAssigned--> held
- *   held --prepare (what is new is not handed out yet)--> ready --settle: onRevoked of what goes, onAssigned of what comes--> held
- *   held --giveUp: onRevoked or onLost--> nothing
+ *   none --prepare: positions are determined--> ready --apply: onAssigned--> owned
+ *   owned --prepare (new partitions are withheld)--> ready --apply: onRevoked, onAssigned--> owned
+ *   owned --release: onRevoked or onLost--> none
  *
- * What was prepared but never settled is forgotten without a word. The listener is called from `settle` and `giveUp` alone.
+ * An assignment that is prepared but not applied is discarded without calling the listener. The listener is only called by `apply`
+ * and `release`.
  *
- * One class, because what is held, what comes next and what the fetcher reads change together.
+ * One class, because owned partitions, the next assignment and the fetcher's partitions change together.
  */
-export class HeldPartitions {
+export class OwnedPartitions {
   readonly #metadata: TopicMetadata;
   readonly #fetcher: Fetcher;
   readonly #positions: StartPositions;
@@ -29,7 +30,7 @@ export class HeldPartitions {
   #owned: readonly TopicPartition[] | undefined;
   #ready: readonly TopicPartition[] | undefined;
   #preparing = false;
-  #givingUp: Promise<void> | undefined;
+  #releasing: Promise<void> | undefined;
 
   constructor(
     metadata: TopicMetadata,
@@ -49,7 +50,7 @@ export class HeldPartitions {
     return this.#owned ?? [];
   }
 
-  /** From the first `settle` until everything is given up. */
+  /** True from the first `apply` until `release`. */
   get announced(): boolean {
     return this.#owned !== undefined;
   }
@@ -58,14 +59,14 @@ export class HeldPartitions {
     return this.#ready !== undefined;
   }
 
-  /** Positions are being found. */
+  /** True while positions are being determined. */
   get isPreparing(): boolean {
     return this.#preparing;
   }
 
   /**
-   * Finds positions for the partitions that are not held yet, as long as `isCurrent`; then they are ready. `identity` commits where
-   * partitions were begun.
+   * Determines the positions of partitions that are not owned yet while `isCurrent` holds; then the assignment is ready. `identity`
+   * commits the start positions of new partitions.
    */
   async prepare(
     partitions: readonly TopicPartition[],
@@ -75,31 +76,33 @@ export class HeldPartitions {
     const fetcher = this.#fetcher;
     const positions = this.#positions;
     const backoff = positions.backoff();
-    this.forgetReady();
+    this.discardReady();
     this.#preparing = true;
     try {
-      const held = keysOf(this.owned);
-      const added = partitions.filter((partition) => !held.has(keyOf(partition)));
+      const ownedPartitions = keysOf(this.owned);
+      const added = partitions.filter((partition) => !ownedPartitions.has(keyOf(partition)));
       fetcher.assign([...this.owned, ...added]);
       for (const partition of added) fetcher.withhold(partition, true);
-      // Offsets are kept with the ids of topics: a topic may have been created again since the last answer.
+      // Committed offsets carry topic ids, so current metadata is required to detect recreated topics.
       if (added.length > 0) await this.#metadata.update().catch(waitIfRetriable(backoff));
-      const mayMove = held.size === 0;
+      const mayMove = ownedPartitions.size === 0;
       while (isCurrent() && positions.needed) await positions.resolve(mayMove).catch(waitIfRetriable(backoff));
-      await positions.keepBeginnings(identity);
-      if (isCurrent()) this.#ready = partitions;
+      await positions.commitStartPositions(identity);
+      if (!isCurrent()) return;
+      this.#ready = partitions;
+      this.#logger.debug({ partitions: partitions.map(topicPartitionText) }, 'The assignment is ready');
     } finally {
       this.#preparing = false;
     }
   }
 
-  /** What of the held partitions stays, to be settled. */
-  offer(kept: readonly TopicPartition[]): void {
+  /** Makes an assignment ready that is a subset of the owned partitions. */
+  keepOnly(kept: readonly TopicPartition[]): void {
     this.#ready = kept;
   }
 
-  /** Tells the listener of what goes and of what comes; true when something went. */
-  async settle(): Promise<boolean> {
+  /** Announces the ready assignment to the listener. Returns true if partitions were revoked. */
+  async apply(): Promise<boolean> {
     const next = this.#ready;
     if (next === undefined) return false;
     this.#ready = undefined;
@@ -109,43 +112,47 @@ export class HeldPartitions {
     const revoked = this.owned.filter((partition) => !nextKeys.has(keyOf(partition)));
     const added = next.filter((partition) => !heldKeys.has(keyOf(partition)));
     try {
-      if (revoked.length > 0) await this.#tellRevoked('revoked', revoked);
+      if (revoked.length > 0) await this.#notifyRevoked('revoked', revoked);
     } finally {
       this.#owned = next;
       this.#fetcher.assign(next);
       for (const partition of added) this.#fetcher.withhold(partition, false);
     }
+    this.#logger.debug(
+      { added: added.map(topicPartitionText), partitions: next.map(topicPartitionText) },
+      'Applied the assignment',
+    );
     if (isFirst || added.length > 0) await this.#listener.onAssigned(added);
     return revoked.length > 0;
   }
 
-  /** What was prepared is not to be settled any more: another member may have it, and read on, before it comes again. */
-  forgetReady(): void {
+  /** Discards a prepared assignment: another member may own and read the partitions before they are assigned again. */
+  discardReady(): void {
     this.#ready = undefined;
     this.#fetcher.assign(this.owned);
   }
 
-  /** Takes the partitions away from the fetcher after the listener has had its say, once. */
-  giveUp(how: 'revoked' | 'lost'): Promise<void> {
-    this.#givingUp ??= this.#tellAndDrop(how).finally(() => {
-      this.#givingUp = undefined;
+  /** Revokes all partitions. Concurrent calls share one notification of the listener. */
+  release(how: 'revoked' | 'lost'): Promise<void> {
+    this.#releasing ??= this.#notifyAndDrop(how).finally(() => {
+      this.#releasing = undefined;
     });
-    return this.#givingUp;
+    return this.#releasing;
   }
 
-  async #tellAndDrop(how: 'revoked' | 'lost'): Promise<void> {
+  async #notifyAndDrop(how: 'revoked' | 'lost'): Promise<void> {
     const partitions = this.owned;
     this.#ready = undefined;
     try {
-      if (partitions.length > 0) await this.#tellRevoked(how, partitions);
+      if (partitions.length > 0) await this.#notifyRevoked(how, partitions);
     } finally {
       this.#owned = undefined;
       this.#fetcher.assign([]);
     }
   }
 
-  async #tellRevoked(how: 'revoked' | 'lost', partitions: readonly TopicPartition[]): Promise<void> {
-    this.#logger.info({ partitions: partitions.map(keyOf) }, `partitions ${how}`);
+  async #notifyRevoked(how: 'revoked' | 'lost', partitions: readonly TopicPartition[]): Promise<void> {
+    this.#logger.info({ partitions: partitions.map(topicPartitionText) }, `Partitions ${how}`);
     await (how === 'lost' ? this.#listener.onLost(partitions) : this.#listener.onRevoked(partitions));
   }
 }

@@ -2,7 +2,7 @@ import type { MetricDomain, MetricSet } from '../../observe/metrics/metric-set.t
 import { Meter, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import { openClients } from '../../observe/metrics/open-clients.ts';
 
-/** What a client is to the metrics: it names their groups. */
+/** Kind of a client, which determines the names of its metric groups. */
 export type ClientKind = 'consumer' | 'producer' | 'admin' | 'connect';
 
 const DOMAINS: Readonly<Record<ClientKind, MetricDomain>> = {
@@ -12,7 +12,7 @@ const DOMAINS: Readonly<Record<ClientKind, MetricDomain>> = {
   connect: 'kafka.connect',
 };
 
-/** Groups are `consumer-metrics` and `consumer-node-metrics`, and so on. */
+/** Prefixes of group names such as `consumer-metrics` and `consumer-node-metrics`. */
 const PREFIXES: Readonly<Record<ClientKind, string>> = {
   consumer: 'consumer',
   producer: 'producer',
@@ -20,7 +20,7 @@ const PREFIXES: Readonly<Record<ClientKind, string>> = {
   connect: 'connect',
 };
 
-/** Totals that have a rate besides. */
+/** Metrics with a total and a rate. */
 const METERS = [
   'connection-creation',
   'connection-close',
@@ -37,17 +37,17 @@ type MeterName = (typeof METERS)[number];
 const now = (): number => performance.now();
 
 /**
- * The connections of one client, counted once for each request (org.apache.kafka.common.network.Selector.SelectorMetrics). The client is
- * on the page of metrics from its first connection until `end`.
+ * Network metrics of one client, recorded per request (org.apache.kafka.common.network.Selector.SelectorMetrics). They are exported
+ * from the first connection until `end`.
  */
-export class NetworkFigures {
+export class NetworkMetrics {
   readonly kind: ClientKind;
   readonly clientId: string;
   readonly window: MetricWindow;
-  /** Groups that this kind of client has besides. */
+  /** Further metric groups of this kind of client. */
   more: () => readonly MetricSet[] = () => [];
   readonly #startedAtMs = Date.now();
-  readonly #nodes = new Map<string, NodeFigures>();
+  readonly #nodes = new Map<string, NodeMetrics>();
   readonly #meters: Readonly<Record<MeterName, Meter>>;
   readonly #requestSize: SampledStat;
   readonly #isShared: boolean;
@@ -55,7 +55,7 @@ export class NetworkFigures {
   #ended = false;
   #loop = performance.eventLoopUtilization();
 
-  /** `isShared`: of clients that come and go under one id, which is on the page for good. */
+  /** `isShared`: for short-lived clients that share one id, whose metrics are exported permanently. */
   constructor(kind: ClientKind, clientId: string, window: MetricWindow, isShared = false) {
     this.kind = kind;
     this.#isShared = isShared;
@@ -66,7 +66,7 @@ export class NetworkFigures {
     this.#requestSize = new SampledStat(window);
   }
 
-  /** A connection to a node, as Java names it (`node-1`), is open. */
+  /** A connection was opened. */
   opened(): void {
     if (this.#ended) return;
     openClients.add(this);
@@ -79,7 +79,7 @@ export class NetworkFigures {
     this.#meters['connection-close'].record(1, now());
   }
 
-  /** Of connections with TLS or SASL. */
+  /** Called for connections with TLS or SASL. */
   authenticated(succeeded: boolean): void {
     this.#meters[succeeded ? 'successful-authentication' : 'failed-authentication'].record(1, now());
   }
@@ -90,7 +90,10 @@ export class NetworkFigures {
     this.#meters['network-io'].record(1, at);
   }
 
-  /** `outgoing` and `incoming`: bytes since the last answer on this connection. `sentAt`: `performance.now()`. */
+  /**
+   * `node` is Java's node name (`node-1`). `outgoing` and `incoming`: bytes since the previous response on this connection.
+   * `sentAt`: `performance.now()`.
+   */
   answered(node: string, outgoing: number, incoming: number, sentAt: number): void {
     const at = now();
     this.#meters.response.record(1, at);
@@ -98,17 +101,17 @@ export class NetworkFigures {
     this.#meters['outgoing-byte'].record(outgoing, at);
     this.#meters['incoming-byte'].record(incoming, at);
     this.#requestSize.record(outgoing, at);
-    let figures = this.#nodes.get(node);
-    if (figures === undefined) this.#nodes.set(node, (figures = new NodeFigures(this.window)));
-    figures.answered(outgoing, incoming, sentAt, at);
+    let metrics = this.#nodes.get(node);
+    if (metrics === undefined) this.#nodes.set(node, (metrics = new NodeMetrics(this.window)));
+    metrics.answered(outgoing, incoming, sentAt, at);
   }
 
-  /** The node is not part of the cluster any more. */
+  /** Removes a node that is no longer part of the cluster. */
   forget(node: string): void {
     this.#nodes.delete(node);
   }
 
-  /** The client is closed. */
+  /** Called when the client is closed. */
   end(): void {
     if (this.#isShared) return;
     this.#ended = true;
@@ -131,30 +134,29 @@ export class NetworkFigures {
       'io-wait-ratio': 1 - utilization,
     };
     for (const name of METERS) Object.assign(values, rates(name, this.#meters[name], at));
-    const nodes = [...this.#nodes].map(([node, figures]): MetricSet => ({
+    const nodes = [...this.#nodes].map(([node, metrics]): MetricSet => ({
       domain,
       group: `${prefix}-node-metrics`,
       tags: { ...tags, 'node-id': node },
-      values: figures.values(at),
+      values: metrics.values(at),
     }));
     const about = { domain, group: 'app-info', tags, values: { 'start-time-ms': this.#startedAtMs } };
     return [about, { domain, group: `${prefix}-metrics`, tags, values }, ...nodes, ...this.more()];
   }
 
-  /** A group of this client, such as `consumer-fetch-manager-metrics`. */
   set(group: string, values: MetricSet['values'], tags: MetricSet['tags'] = {}): MetricSet {
     return { domain: DOMAINS[this.kind], group, tags: { 'client-id': this.clientId, ...tags }, values };
   }
 }
 
-let admins: NetworkFigures | undefined;
+let admins: NetworkMetrics | undefined;
 
-/** Of all admin clients of this thread, which live for one piece of work each; Java has one that stays. */
-export function adminFigures(window: MetricWindow): NetworkFigures {
-  return (admins ??= new NetworkFigures('admin', 'shared-admin', window, true));
+/** Shared by all admin clients of this thread, because each lives for one operation only; Java has a single permanent one. */
+export function adminMetrics(window: MetricWindow): NetworkMetrics {
+  return (admins ??= new NetworkMetrics('admin', 'shared-admin', window, true));
 }
 
-class NodeFigures {
+class NodeMetrics {
   readonly #requests: Meter;
   readonly #outgoing: Meter;
   readonly #incoming: Meter;
@@ -191,7 +193,7 @@ class NodeFigures {
   }
 }
 
-/** A total and its rate, under the names that Java gives a Meter. */
+/** Total and rate under Java's names for a Meter. */
 export function rates(name: string, meter: Meter, at: number): Readonly<Record<string, number>> {
   return { [`${name}-rate`]: meter.rate(at), [`${name}-total`]: meter.total };
 }

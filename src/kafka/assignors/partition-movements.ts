@@ -7,36 +7,36 @@ interface Move {
 }
 
 /**
- * Tracks how partitions move between members during one assignment. Avoids moving partitions of the same topic between
- * two members in both directions (AbstractStickyAssignor.PartitionMovements).
+ * Tracks how partitions move between members during one assignment. Avoids moving partitions of the same topic between two members
+ * in both directions (AbstractStickyAssignor.PartitionMovements).
  */
-export class Moves {
+export class PartitionMovements {
   readonly #byPartition = new Map<string, Move>();
   readonly #byPair = new Map<string, Map<string, TopicPartition>>();
 
-  note(place: TopicPartition, from: string, to: string): void {
-    const key = keyOf(place);
+  recordMove(tp: TopicPartition, from: string, to: string): void {
+    const key = keyOf(tp);
     const known = this.#byPartition.get(key);
     if (known !== undefined) {
       this.#byPartition.delete(key);
-      this.#byPair.get(pairOf(place.topic, known))?.delete(key);
+      this.#byPair.get(pairOf(tp.topic, known))?.delete(key);
     }
     const move = { from: known?.from ?? from, to };
     if (move.from === move.to) return;
     this.#byPartition.set(key, move);
-    const pair = pairOf(place.topic, move);
+    const pair = pairOf(tp.topic, move);
     const places = this.#byPair.get(pair) ?? new Map<string, TopicPartition>();
-    this.#byPair.set(pair, places.set(key, place));
+    this.#byPair.set(pair, places.set(key, tp));
   }
 
   /**
-   * The partition to move instead of `wanted`: one of the same topic that has already moved in the opposite direction,
-   * if there is one.
+   * The partition to move instead of `wanted`: one of the same topic that has already moved in the opposite direction, if there is
+   * one.
    */
-  instead(wanted: TopicPartition, holder: string, to: string): TopicPartition {
-    const from = this.#byPartition.get(keyOf(wanted))?.from ?? holder;
+  moveInstead(wanted: TopicPartition, owner: string, to: string): TopicPartition {
+    const from = this.#byPartition.get(keyOf(wanted))?.from ?? owner;
     const back = [...(this.#byPair.get(pairOf(wanted.topic, { from: to, to: from }))?.values() ?? [])];
-    return firstOfHashSet(back) ?? wanted;
+    return firstInHashSet(back) ?? wanted;
   }
 }
 
@@ -47,15 +47,15 @@ function pairOf(topic: string, { from, to }: Move): string {
 const LOAD_FACTOR = 0.75;
 
 /** The first element in the iteration order of a java.util.HashSet. */
-function firstOfHashSet(places: readonly TopicPartition[]): TopicPartition | undefined {
+function firstInHashSet(places: readonly TopicPartition[]): TopicPartition | undefined {
   let capacity = 16;
   while (places.length > capacity * LOAD_FACTOR) capacity *= 2;
   const bucket = ({ topic, partition }: TopicPartition): number => {
     const hash = (Math.imul(31, 31 + partition) + javaStringHash(topic)) | 0;
     return (hash ^ (hash >>> 16)) & (capacity - 1);
   };
-  return places.reduce<TopicPartition | undefined>((first, place) => {
-    return first === undefined || bucket(place) < bucket(first) ? place : first;
+  return places.reduce<TopicPartition | undefined>((first, tp) => {
+    return first === undefined || bucket(tp) < bucket(first) ? tp : first;
   }, undefined);
 }
 

@@ -3,16 +3,15 @@ import { Meter, SampledStat, type MetricWindow } from '../../observe/metrics/sam
 export type GroupRequest = 'join' | 'sync' | 'heartbeat';
 
 /**
- * What the members of a group that one process has had one after another asked of the coordinator
- * (org.apache.kafka.clients.consumer.internals.AbstractCoordinator.GroupCoordinatorMetrics). Requests count when they are answered
- * without an error.
+ * Metrics of the group coordinator requests of this process
+ * (org.apache.kafka.clients.consumer.internals.AbstractCoordinator.GroupCoordinatorMetrics). Only successful requests are counted.
  */
-export class GroupFigures {
+export class GroupCoordinatorMetrics {
   readonly #counts: Readonly<Record<GroupRequest, Meter>>;
   readonly #times: Readonly<Record<GroupRequest, SampledStat>>;
   readonly #rebalances: Meter;
   readonly #rebalanceTimes: SampledStat;
-  readonly #failedRounds: Meter;
+  readonly #failedRebalances: Meter;
   #lastRebalanceAt: number | undefined;
   #rebalancesMs = 0;
   #lastHeartbeatAt: number | undefined;
@@ -22,10 +21,10 @@ export class GroupFigures {
     this.#times = { join: new SampledStat(window), sync: new SampledStat(window), heartbeat: new SampledStat(window) };
     this.#rebalances = new Meter(window);
     this.#rebalanceTimes = new SampledStat(window);
-    this.#failedRounds = new Meter(window);
+    this.#failedRebalances = new Meter(window);
   }
 
-  /** `sentAt`: milliseconds since the epoch. */
+  /** Records a successful request. `sentAt`: milliseconds since the epoch. */
   answered(request: GroupRequest, sentAt: number): void {
     const now = performance.now();
     this.#counts[request].record(1, now);
@@ -33,21 +32,21 @@ export class GroupFigures {
     if (request === 'heartbeat') this.#lastHeartbeatAt = sentAt;
   }
 
-  /** A member has its assignment. `beganAt`: when it began to join, by `performance.now()`. */
-  rebalanced(beganAt: number): void {
+  /** Records a completed rebalance. `startedAt`: start of the join, by `performance.now()`. */
+  rebalanced(startedAt: number): void {
     const now = performance.now();
     this.#rebalances.record(1, now);
-    this.#rebalanceTimes.record(now - beganAt, now);
-    this.#rebalancesMs += now - beganAt;
+    this.#rebalanceTimes.record(now - startedAt, now);
+    this.#rebalancesMs += now - startedAt;
     this.#lastRebalanceAt = now;
   }
 
-  /** A round came to nothing and is begun again. */
-  roundFailed(): void {
-    this.#failedRounds.record(1, performance.now());
+  /** Records a rebalance that failed and is restarted. */
+  rebalanceFailed(): void {
+    this.#failedRebalances.record(1, performance.now());
   }
 
-  /** By the names that Java gives them, in `connect-coordinator-metrics` and `consumer-coordinator-metrics`. */
+  /** Values by Java's names in `connect-coordinator-metrics` and `consumer-coordinator-metrics`. */
   values(): Readonly<Record<string, number>> {
     const now = performance.now();
     const values: Record<string, number> = {};
@@ -68,8 +67,8 @@ export class GroupFigures {
     values['rebalance-latency-total'] = this.#rebalancesMs;
     values['last-rebalance-seconds-ago'] =
       this.#lastRebalanceAt === undefined ? -1 : Math.floor((now - this.#lastRebalanceAt) / 1000);
-    values['failed-rebalance-total'] = this.#failedRounds.total;
-    values['failed-rebalance-rate-per-hour'] = this.#failedRounds.rate(now) * 3600;
+    values['failed-rebalance-total'] = this.#failedRebalances.total;
+    values['failed-rebalance-rate-per-hour'] = this.#failedRebalances.rate(now) * 3600;
     return values;
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { ConsumerFigures } from '../../../src/kafka/metrics/consumer-figures.ts';
-import { NetworkFigures, type ClientKind } from '../../../src/kafka/metrics/network-figures.ts';
-import { ProducerFigures } from '../../../src/kafka/metrics/producer-figures.ts';
+import { ConsumerMetrics } from '../../../src/kafka/metrics/consumer-metrics.ts';
+import { NetworkMetrics, type ClientKind } from '../../../src/kafka/metrics/network-metrics.ts';
+import { ProducerMetrics } from '../../../src/kafka/metrics/producer-metrics.ts';
 import { METRIC_GROUPS } from '../../../src/observe/metrics/metric-groups.ts';
 import type { MetricSet } from '../../../src/observe/metrics/metric-set.ts';
 import { clientSets } from '../../../src/observe/metrics/open-clients.ts';
@@ -13,9 +13,9 @@ function valuesOf(sets: readonly MetricSet[], group: string, tags: MetricSet['ta
   return Object.assign({}, ...sets.filter(isMeant).map(({ values }) => values)) as MetricSet['values'];
 }
 
-describe('Figures of Kafka clients', () => {
+describe('metrics of Kafka clients', () => {
   it('count connections, requests and bytes, by node', () => {
-    const figures = new NetworkFigures('connect', 'c', DEFAULT_WINDOW);
+    const figures = new NetworkMetrics('connect', 'c', DEFAULT_WINDOW);
     figures.opened();
     figures.opened();
     figures.closed();
@@ -44,9 +44,9 @@ describe('Figures of Kafka clients', () => {
     figures.end();
   });
 
-  it('are on the page from the first connection until the client is closed', () => {
+  it('are exported from the first connection until the client is closed', () => {
     const isThere = () => clientSets().some(({ tags }) => tags['client-id'] === 'figures-test');
-    const figures = new NetworkFigures('producer', 'figures-test', DEFAULT_WINDOW);
+    const figures = new NetworkMetrics('producer', 'figures-test', DEFAULT_WINDOW);
     assert.equal(isThere(), false);
     figures.opened();
     assert.equal(isThere(), true);
@@ -55,9 +55,9 @@ describe('Figures of Kafka clients', () => {
     assert.equal(isThere(), false);
   });
 
-  it('tell what is read, with the lag of each partition, and what is written', () => {
-    const network = new NetworkFigures('consumer', 'c', DEFAULT_WINDOW);
-    const consumer = new ConsumerFigures(DEFAULT_WINDOW);
+  it('cover fetched records, the lag of each partition, and produced records', () => {
+    const network = new NetworkMetrics('consumer', 'c', DEFAULT_WINDOW);
+    const consumer = new ConsumerMetrics(DEFAULT_WINDOW);
     consumer.fetched(1000, performance.now());
     consumer.consumed(40);
     const lags = [
@@ -79,13 +79,13 @@ describe('Figures of Kafka clients', () => {
       ],
     );
 
-    const producer = new ProducerFigures(DEFAULT_WINDOW);
+    const producer = new ProducerMetrics(DEFAULT_WINDOW);
     producer.sent([
       { topic: 'a', count: 5, bytes: Buffer.alloc(100) },
       { topic: 'b', count: 1, bytes: Buffer.alloc(20) },
     ]);
     producer.retried('a', 5);
-    const sets = producer.sets(new NetworkFigures('producer', 'p', DEFAULT_WINDOW));
+    const sets = producer.sets(new NetworkMetrics('producer', 'p', DEFAULT_WINDOW));
     const written = valuesOf(sets, 'producer-metrics');
     assert.deepEqual(
       [
@@ -104,16 +104,16 @@ describe('Figures of Kafka clients', () => {
     );
   });
 
-  it('are all described', () => {
+  it('all have descriptions', () => {
     const kinds: ClientKind[] = ['consumer', 'producer', 'admin', 'connect'];
     const sets = kinds.flatMap((kind) => {
-      const network = new NetworkFigures(kind, 'c', DEFAULT_WINDOW);
+      const network = new NetworkMetrics(kind, 'c', DEFAULT_WINDOW);
       network.answered('node-1', 1, 1, 0);
       return network.sets();
     });
-    const network = new NetworkFigures('consumer', 'c', DEFAULT_WINDOW);
-    sets.push(...new ConsumerFigures(DEFAULT_WINDOW).sets(network, [{ topic: 't', partition: 0, lag: 1 }], {}));
-    const producer = new ProducerFigures(DEFAULT_WINDOW);
+    const network = new NetworkMetrics('consumer', 'c', DEFAULT_WINDOW);
+    sets.push(...new ConsumerMetrics(DEFAULT_WINDOW).sets(network, [{ topic: 't', partition: 0, lag: 1 }], {}));
+    const producer = new ProducerMetrics(DEFAULT_WINDOW);
     producer.sent([{ topic: 't', count: 1, bytes: Buffer.alloc(1) }]);
     sets.push(...producer.sets(network));
     const unknown = sets.flatMap(({ group, values }) =>

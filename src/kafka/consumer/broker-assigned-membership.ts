@@ -3,51 +3,48 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../errors.ts';
-import { GroupFigures } from '../group/group-figures.ts';
+import { GroupCoordinatorMetrics } from '../group/group-coordinator-metrics.ts';
 import type { PartitionsById } from '../group/consumer-heartbeat-protocol.ts';
 import { HeartbeatMember, type HeartbeatSubscription } from '../group/heartbeat-member.ts';
 import type { TopicInterest } from '../connections/topic-metadata.ts';
-import type { HeldPartitions } from './held-partitions.ts';
+import type { OwnedPartitions } from './owned-partitions.ts';
 import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';
 
-/** Names of topics that brokers keep for themselves (org.apache.kafka.common.internals.Topic). */
+/** Internal topics (org.apache.kafka.common.internals.Topic). */
 const INTERNAL_TOPICS = ['__consumer_offsets', '__transaction_state', '__share_group_state'];
 
-/** A partition that the broker gives this member, with the id of its topic. */
-interface Given extends TopicPartition {
+interface AssignedPartition extends TopicPartition {
   readonly topicId: string;
 }
 
 /**
- * The consumer's side of a group whose broker divides the partitions (`group.protocol=consumer`, KIP-848). What goes is given up at
- * once, and the broker is told when the listener is done with it: only then others get it. What comes is handed out when its
- * positions are known.
+ * Group membership of a consumer with `group.protocol=consumer`, where the broker assigns the partitions (KIP-848). Revoked
+ * partitions are released immediately; the broker assigns them to other members once the listener has finished and a heartbeat has
+ * reported it. New partitions are announced when their positions are known.
  *
- *   apart --coordinate--> joining --target--> preparing --coordinate: onAssigned--> owning
- *   owning --another target--> (coordinate: onRevoked of what goes, told to the broker) --> preparing
+ *   unjoined --coordinate--> joining --target--> preparing --coordinate: onAssigned--> owning
+ *   owning --new target--> (coordinate: onRevoked, reported to the broker) --> preparing
  *   owning --fenced--> (coordinate: onLost) --> joining
  *
- * One class, because what the broker wants is compared with what is held at every step.
+ * One class, because the broker's target is compared with the owned partitions at every step.
  */
-export class AssignedMembership implements Membership {
+export class BrokerAssignedMembership implements Membership {
   readonly #dependencies: MembershipDependencies;
   readonly #groupId: string;
   readonly #selection: TopicSelection;
-  readonly figures: GroupFigures;
+  readonly metrics: GroupCoordinatorMetrics;
   readonly #member: HeartbeatMember;
-  readonly #held: HeldPartitions;
-  /** Ids of the topics of what is held, by partition. */
-  #heldIds = new Map<string, string>();
+  readonly #ownedPartitions: OwnedPartitions;
+  #ownedTopicIds = new Map<string, string>();
   #preparing: Promise<void> | undefined;
-  /** What was prepared, as text. */
   #prepared: string | undefined;
   #failure: Error | undefined;
   #startOver = false;
-  /** Something has changed since target and held were compared. */
-  #isDue = true;
+  /** Set if something has changed since target and owned partitions were compared. */
+  #needsReconciliation = true;
   #closed = false;
-  /** The broker takes Java's regular expression as RE2. */
+  /** Whether the broker evaluates the subscribed pattern (as RE2). */
   #brokerMatches: boolean;
 
   constructor(dependencies: MembershipDependencies, groupId: string, selection: TopicSelection) {
@@ -56,28 +53,28 @@ export class AssignedMembership implements Membership {
     this.#dependencies = dependencies;
     this.#groupId = groupId;
     this.#selection = selection;
-    this.#held = dependencies.held;
+    this.#ownedPartitions = dependencies.ownedPartitions;
     const options = { groupId, instanceId, rackId, rebalanceTimeoutMs, assignor, leftoverName };
-    this.figures = new GroupFigures(config.connection.metricWindow);
+    this.metrics = new GroupCoordinatorMetrics(config.connection.metricWindow);
     const onChange = (): void => {
-      this.#isDue = true;
+      this.#needsReconciliation = true;
       notify();
     };
-    this.#member = new HeartbeatMember(cluster, options, onChange, logger, this.figures);
-    this.#brokerMatches = typeof selection === 'function' && selection.pattern !== undefined && this.#hidesNothing();
+    this.#member = new HeartbeatMember(cluster, options, onChange, logger, this.metrics);
+    this.#brokerMatches = typeof selection === 'function' && selection.pattern !== undefined && this.#mayBrokerMatch();
     positions.reader = () => this.identity();
   }
 
   get owned(): readonly TopicPartition[] {
-    return this.#held.owned;
+    return this.#ownedPartitions.owned;
   }
 
   get announced(): boolean {
-    return this.#held.announced;
+    return this.#ownedPartitions.announced;
   }
 
   get findsPositions(): boolean {
-    return !this.#held.announced || this.#held.isPreparing;
+    return !this.#ownedPartitions.announced || this.#ownedPartitions.isPreparing;
   }
 
   interest(): TopicInterest {
@@ -86,44 +83,44 @@ export class AssignedMembership implements Membership {
     return { topics: this.#selection, maxAgeMs: connection.metadataMaxAgeMs, mayCreate };
   }
 
-  /** Topics that the selection takes now are told to the broker, where it does not find them itself. */
+  /** Sends the topics that match the subscription to the broker, unless it evaluates the pattern itself. */
   onMetadata(): void {
     const { metadata, positions, notify } = this.#dependencies;
     const isPredicate = typeof this.#selection === 'function';
     positions.newPartitions.note(metadata.partitionCounts, isPredicate ? 'all' : this.#selection);
     if (this.#member.state === 'stable' && isPredicate) this.#member.subscribe(this.#subscription());
-    this.#isDue = true;
+    this.#needsReconciliation = true;
     notify();
   }
 
-  /** What was handed out is settled, and positions are found again; the group need not know. */
+  /** Releases the partitions and determines their positions again, without involving the group. */
   onDiverged(): void {
     this.#startOver = true;
-    this.#isDue = true;
+    this.#needsReconciliation = true;
     this.#dependencies.notify();
   }
 
   async coordinate(): Promise<void> {
     const { state } = this.#member;
     if (state === 'fenced' || state === 'failed') {
-      await this.#held.giveUp('lost');
-      this.#heldIds = new Map();
+      await this.#ownedPartitions.release('lost');
+      this.#ownedTopicIds = new Map();
     }
     this.#throwFailure();
     if (state === 'unjoined' || state === 'fenced' || state === 'failed') {
       if (this.#dependencies.metadata.known) this.#member.join(this.#subscription());
       return;
     }
-    if (state !== 'stable' || this.#preparing !== undefined || !this.#isDue) return;
-    this.#isDue = false;
+    if (state !== 'stable' || this.#preparing !== undefined || !this.#needsReconciliation) return;
+    this.#needsReconciliation = false;
     const { target } = this.#member;
     if (target === undefined) return;
-    const given = this.#named(target);
+    const assigned = this.#withTopicNames(target);
     if (this.#startOver) {
       this.#startOver = false;
-      await this.#held.giveUp('revoked');
+      await this.#ownedPartitions.release('revoked');
     }
-    await this.#reconcile(target, given);
+    await this.#reconcile(target, assigned);
   }
 
   identity(): GroupIdentity {
@@ -134,11 +131,11 @@ export class AssignedMembership implements Membership {
       );
     }
     const { instanceId } = this.#dependencies.config;
-    return { groupId: this.#groupId, memberId, generationId: epoch, instanceId, isByEpoch: true };
+    return { groupId: this.#groupId, memberId, generationId: epoch, instanceId, isEpochMember: true };
   }
 
   onCommitRefused(): void {
-    this.#member.hurry();
+    this.#member.heartbeatNow();
   }
 
   async close(timeoutMs: number): Promise<void> {
@@ -146,87 +143,90 @@ export class AssignedMembership implements Membership {
     this.#closed = true;
     const lost = this.#member.state === 'fenced' || this.#member.state === 'failed';
     try {
-      const inTime = await within(this.#held.giveUp(lost ? 'lost' : 'revoked'), timeoutMs);
+      const inTime = await within(this.#ownedPartitions.release(lost ? 'lost' : 'revoked'), timeoutMs);
       if (!inTime)
-        this.#dependencies.logger.warn({ timeoutMs }, 'the partitions were not given back in time, leaving the group');
+        this.#dependencies.logger.warn({ timeoutMs }, 'Partitions were not released in time; leaving the group');
     } finally {
       await this.#member.leave(Math.max(0, deadline - Date.now()));
     }
   }
 
-  /** Of these groups the place is not kept. */
+  /** A membership of this protocol cannot be handed over; the group is left. */
   async handOver(timeoutMs: number): Promise<undefined> {
     await this.close(timeoutMs);
   }
 
-  async #reconcile(target: PartitionsById, given: readonly Given[]): Promise<void> {
-    const givenIds = new Map(given.map((each) => [keyOf(each), each.topicId]));
-    const kept = this.owned.filter((place) => givenIds.get(keyOf(place)) === this.#heldIds.get(keyOf(place)));
+  async #reconcile(target: PartitionsById, assigned: readonly AssignedPartition[]): Promise<void> {
+    const assignedIds = new Map(assigned.map((each) => [keyOf(each), each.topicId]));
+    const kept = this.owned.filter((tp) => assignedIds.get(keyOf(tp)) === this.#ownedTopicIds.get(keyOf(tp)));
     if (kept.length < this.owned.length) {
-      this.#held.offer(kept);
-      await this.#settle(target, given);
+      this.#ownedPartitions.keepOnly(kept);
+      await this.#applyReady(target, assigned);
     }
-    const wanted = JSON.stringify([...givenIds]);
-    if (this.#held.isReady && wanted === this.#prepared) await this.#settle(target, given);
-    else if (!this.#held.announced || kept.length < given.length) this.#prepare(given, wanted);
+    const wanted = JSON.stringify([...assignedIds]);
+    if (this.#ownedPartitions.isReady && wanted === this.#prepared) await this.#applyReady(target, assigned);
+    else if (!this.#ownedPartitions.announced || kept.length < assigned.length) this.#prepare(assigned, wanted);
     else {
-      this.#held.forgetReady();
-      this.#tellHeld(target, given);
+      this.#ownedPartitions.discardReady();
+      this.#reportOwned(target, assigned);
     }
   }
 
-  /** Tells the listener, then the broker, also when the listener has failed: what is given up is given up. */
-  async #settle(target: PartitionsById, given: readonly Given[]): Promise<void> {
+  /**
+   * Notifies the listener, then the broker. The broker is notified even if the listener fails, because the partitions are released
+   * in any case.
+   */
+  async #applyReady(target: PartitionsById, assigned: readonly AssignedPartition[]): Promise<void> {
     const beganAt = Date.now();
     try {
-      await this.#held.settle();
+      await this.#ownedPartitions.apply();
     } finally {
-      this.figures.answered('sync', beganAt);
-      this.#tellHeld(target, given);
+      this.metrics.answered('sync', beganAt);
+      this.#reportOwned(target, assigned);
     }
     this.onMetadata();
   }
 
-  #tellHeld(target: PartitionsById, given: readonly Given[]): void {
+  #reportOwned(target: PartitionsById, assigned: readonly AssignedPartition[]): void {
     const owned = new Set(this.owned.map(keyOf));
-    const held = given.filter((each) => owned.has(keyOf(each)));
-    this.#heldIds = new Map(held.map((each) => [keyOf(each), each.topicId]));
+    const ownedPartitions = assigned.filter((each) => owned.has(keyOf(each)));
+    this.#ownedTopicIds = new Map(ownedPartitions.map((each) => [keyOf(each), each.topicId]));
     const byId = new Map<string, number[]>();
-    for (const { topicId, partition } of held) {
+    for (const { topicId, partition } of ownedPartitions) {
       const partitions = byId.get(topicId);
       if (partitions === undefined) byId.set(topicId, [partition]);
       else partitions.push(partition);
     }
-    this.#member.hold(byId, target);
+    this.#member.reportOwned(byId, target);
   }
 
-  #prepare(given: readonly Given[], wanted: string): void {
+  #prepare(assigned: readonly AssignedPartition[], wanted: string): void {
     const from = this.#member.target;
     const isCurrent = (): boolean => this.#member.state === 'stable' && this.#member.target === from && !this.#closed;
     this.#prepared = wanted;
-    const places = given.map(({ topic, partition }) => ({ topic, partition }));
-    this.#preparing = this.#held
-      .prepare(places, isCurrent, () => this.identity())
+    const partitions = assigned.map(({ topic, partition }) => ({ topic, partition }));
+    this.#preparing = this.#ownedPartitions
+      .prepare(partitions, isCurrent, () => this.identity())
       .catch((error: unknown) => {
         if (isCurrent()) this.#failure = toError(error);
       })
       .finally(() => {
         this.#preparing = undefined;
-        this.#isDue = true;
+        this.#needsReconciliation = true;
         this.#dependencies.notify();
       });
   }
 
-  /** Partitions of topics whose names are not known yet come later. */
-  #named(target: PartitionsById): readonly Given[] {
+  /** Omits partitions whose topic name is not known yet. */
+  #withTopicNames(target: PartitionsById): readonly AssignedPartition[] {
     const { metadata } = this.#dependencies;
-    const given: Given[] = [];
+    const assigned: AssignedPartition[] = [];
     for (const [topicId, partitions] of target) {
       const topic = metadata.topicName(topicId);
       if (topic === undefined) metadata.requestUpdate();
-      else for (const partition of partitions) given.push({ topic, partition, topicId });
+      else for (const partition of partitions) assigned.push({ topic, partition, topicId });
     }
-    return given;
+    return assigned;
   }
 
   #subscription(): HeartbeatSubscription {
@@ -240,8 +240,8 @@ export class AssignedMembership implements Membership {
     return { topics: visible.sort(), regex: '' };
   }
 
-  /** Brokers do not leave out their internal topics. */
-  #hidesNothing(): boolean {
+  /** The broker evaluates the pattern against internal topics too. */
+  #mayBrokerMatch(): boolean {
     const { config } = this.#dependencies;
     const selection = this.#selection;
     if (typeof selection !== 'function') return true;
@@ -256,7 +256,10 @@ export class AssignedMembership implements Membership {
     const isRefusedRegex = failure instanceof KafkaError && failure.code === ErrorCode.invalidRegularExpression;
     if (!isRefusedRegex || !this.#brokerMatches) throw failure;
     this.#brokerMatches = false;
-    this.#dependencies.logger.info({ reason: failure.message }, 'topics are matched here, not by the broker');
+    this.#dependencies.logger.info(
+      { reason: failure.message },
+      'Broker rejected the subscription pattern; evaluating it in the client',
+    );
   }
 }
 

@@ -1,11 +1,11 @@
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import { Meter, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
-import { rates, type NetworkFigures } from './network-figures.ts';
+import { rates, type NetworkMetrics } from './network-metrics.ts';
 
 const now = (): number => performance.now();
 
-/** What a producer writes (org.apache.kafka.clients.producer.internals.SenderMetricsRegistry), counted for each batch and request. */
-export class ProducerFigures {
+/** Metrics of a producer (org.apache.kafka.clients.producer.internals.SenderMetricsRegistry), recorded per batch and request. */
+export class ProducerMetrics {
   readonly #records: Meter;
   readonly #failed: Meter;
   readonly #retried: Meter;
@@ -13,7 +13,7 @@ export class ProducerFigures {
   readonly #batchSize: SampledStat;
   readonly #latency: SampledStat;
   readonly #recordsPerRequest: SampledStat;
-  readonly #topics = new Map<string, TopicFigures>();
+  readonly #topics = new Map<string, TopicMetrics>();
   readonly #window: MetricWindow;
   #inFlight = 0;
 
@@ -28,7 +28,7 @@ export class ProducerFigures {
     this.#recordsPerRequest = new SampledStat(window);
   }
 
-  /** One request goes to a broker. */
+  /** A request was sent to a broker. */
   sent(batches: readonly { readonly topic: string; readonly count: number; readonly bytes: Uint8Array }[]): void {
     const at = now();
     let records = 0;
@@ -42,7 +42,7 @@ export class ProducerFigures {
     this.#inFlight += 1;
   }
 
-  /** It was answered, or came to nothing. `sentAt`: `performance.now()`. */
+  /** A request completed or failed. `sentAt`: `performance.now()`. */
   settled(sentAt: number): void {
     const at = now();
     this.#inFlight -= 1;
@@ -65,7 +65,7 @@ export class ProducerFigures {
     this.#split.record(1, now());
   }
 
-  sets(network: NetworkFigures): readonly MetricSet[] {
+  sets(network: NetworkMetrics): readonly MetricSet[] {
     const at = now();
     const values = {
       ...rates('record-send', this.#records, at),
@@ -80,25 +80,25 @@ export class ProducerFigures {
       'requests-in-flight': this.#inFlight,
     };
     const topics: MetricSet[] = [];
-    for (const [topic, figures] of this.#topics) {
-      if (at - figures.lastAt > TOPIC_MS) this.#topics.delete(topic);
-      else topics.push(network.set('producer-topic-metrics', figures.values(at), { topic }));
+    for (const [topic, metrics] of this.#topics) {
+      if (at - metrics.lastAt > TOPIC_MS) this.#topics.delete(topic);
+      else topics.push(network.set('producer-topic-metrics', metrics.values(at), { topic }));
     }
     return [network.set('producer-metrics', values), ...topics];
   }
 
-  #ofTopic(topic: string, at: number): TopicFigures {
-    let figures = this.#topics.get(topic);
-    if (figures === undefined) this.#topics.set(topic, (figures = new TopicFigures(this.#window)));
-    figures.lastAt = at;
-    return figures;
+  #ofTopic(topic: string, at: number): TopicMetrics {
+    let metrics = this.#topics.get(topic);
+    if (metrics === undefined) this.#topics.set(topic, (metrics = new TopicMetrics(this.#window)));
+    metrics.lastAt = at;
+    return metrics;
   }
 }
 
-/** A topic that is not written to for so long leaves the page; its totals begin anew when it is written to again. */
+/** The metrics of a topic are removed after this time without records; its totals restart from zero afterwards. */
 const TOPIC_MS = 600_000;
 
-class TopicFigures {
+class TopicMetrics {
   readonly failed: Meter;
   readonly retried: Meter;
   readonly #records: Meter;

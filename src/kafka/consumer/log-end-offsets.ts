@@ -1,10 +1,22 @@
 import type { TopicPartition } from '../../data/record.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
-import type { Leaders } from './offsets.ts';
+import type { PartitionPosition } from '../api.ts';
+import { listOffsets, OffsetTime, type Leaders } from './offsets.ts';
 
-/** Of partitions that `metadata` may not know, because nobody is interested in their topics. */
-export async function leadersOf(
+/** One attempt. With `readCommitted` the end is before the first open transaction; see `listOffsets`. */
+export async function logEndOffsets(
+  partitions: readonly TopicPartition[],
+  metadata: TopicMetadata,
+  cluster: Cluster,
+  readCommitted: boolean,
+): Promise<readonly PartitionPosition[]> {
+  const leaders = await leadersOf(partitions, metadata, cluster);
+  return listOffsets(cluster, leaders, partitions, OffsetTime.latest, readCommitted);
+}
+
+/** Leaders of partitions whose topics `metadata` may not track; these are requested from the cluster. */
+async function leadersOf(
   partitions: readonly TopicPartition[],
   metadata: TopicMetadata,
   cluster: Cluster,

@@ -1,63 +1,63 @@
-import { DamagedAnswerError } from '../errors.ts';
+import { MalformedResponseError } from '../errors.ts';
 import { readInt64 } from '../records/record-batch.ts';
 
-/** An id of a topic that means none. */
+/** The zero UUID, which means that there is no id. */
 const NO_ID = Buffer.alloc(16).toString('base64url');
-/** The longest form of an unsigned 32-bit number in pieces of seven bits. */
+/** Maximum length of an unsigned 32-bit varint. */
 const MAX_VARINT_BYTES = 5;
 
 /**
- * Reads the fields of a broker's answer, or of what a member of a group says, in their order (https://kafka.apache.org/protocol).
- * Nothing is read beyond the end and nothing goes back, whatever lengths and counts stand in it: each entry of a list takes bytes.
- * Compact fields, whose lengths are varints and count one more, are those of flexible versions (KIP-482).
+ * Reads the fields of a response, or of data of a group member, in order (https://kafka.apache.org/protocol). Never reads beyond
+ * the end or goes backwards, whatever lengths and counts the data contains: each list entry takes at least one byte. Compact fields
+ * have a varint length plus one (flexible versions, KIP-482).
  *
- * @throws DamagedAnswerError
+ * @throws MalformedResponseError
  */
-export class AnswerReader {
+export class ResponseReader {
   readonly #bytes: Buffer;
   readonly #what: string;
   #at = 0;
 
-  /** `what` begins the messages where the caller does not name the answer. */
+  /** `what` is the prefix of error messages. */
   constructor(bytes: Buffer, what = '') {
     this.#bytes = bytes;
     this.#what = what;
   }
 
-  /** There are bytes that were not read. */
+  /** True if there are unread bytes. */
   get hasMore(): boolean {
     return this.#at < this.#bytes.length;
   }
 
   boolean(): boolean {
-    return this.#bytes[this.#pass(1)] !== 0;
+    return this.#bytes[this.#advance(1)] !== 0;
   }
 
   int16(): number {
-    return this.#bytes.readInt16BE(this.#pass(2));
+    return this.#bytes.readInt16BE(this.#advance(2));
   }
 
   int32(): number {
-    return this.#bytes.readInt32BE(this.#pass(4));
+    return this.#bytes.readInt32BE(this.#advance(4));
   }
 
   /** Exact up to 2^53. */
   int64(): number {
-    return readInt64(this.#bytes, this.#pass(8));
+    return readInt64(this.#bytes, this.#advance(8));
   }
 
   string(): string {
     const length = this.int16();
-    const start = this.#pass(length);
+    const start = this.#advance(length);
     return this.#bytes.toString('utf8', start, start + length);
   }
 
-  /** '' where the length is -1. */
+  /** Empty if the length is -1. */
   nullableString(): string {
     return this.#text(this.int16());
   }
 
-  /** `null` where the length is -1. */
+  /** `null` if the length is -1. */
   stringOrNull(): string | null {
     const length = this.int16();
     return length === -1 ? null : this.#text(length);
@@ -67,24 +67,24 @@ export class AnswerReader {
     return this.#text(this.#varint() - 1);
   }
 
-  /** Whether a structure follows that may be missing. */
+  /** Reads whether a nullable structure is present. */
   isPresent(): boolean {
-    return this.#bytes.readInt8(this.#pass(1)) >= 0;
+    return this.#bytes.readInt8(this.#advance(1)) >= 0;
   }
 
-  /** As Kafka's tools print it; `undefined` for the id that means none. */
+  /** In the form of Kafka's tools; `undefined` for the zero UUID. */
   uuid(): string | undefined {
-    const start = this.#pass(16);
+    const start = this.#advance(16);
     const id = this.#bytes.toString('base64url', start, start + 16);
     return id === NO_ID ? undefined : id;
   }
 
-  /** A view; none where the length is -1. */
+  /** A view; empty if the length is -1. */
   bytes(): Buffer {
     return this.#view(this.int32());
   }
 
-  /** `undefined` where the length is -1. */
+  /** `undefined` if the length is -1. */
   nullableBytes(): Buffer | undefined {
     const length = this.int32();
     return length === -1 ? undefined : this.#view(length);
@@ -94,7 +94,7 @@ export class AnswerReader {
     return this.#view(this.#varint() - 1);
   }
 
-  /** Entries, each of which `read` reads; none where the length is -1. */
+  /** Reads each entry with `read`; empty if the length is -1. */
   list<T>(read: () => T): T[] {
     const entries: T[] = [];
     this.each(() => entries.push(read()));
@@ -102,11 +102,11 @@ export class AnswerReader {
   }
 
   each(read: () => void): void {
-    this.#times(this.int32(), read);
+    this.#readEntries(this.int32(), read);
   }
 
   compactEach(read: () => void): void {
-    this.#times(this.#varint() - 1, read);
+    this.#readEntries(this.#varint() - 1, read);
   }
 
   compactList<T>(read: () => T): T[] {
@@ -115,7 +115,7 @@ export class AnswerReader {
     return entries;
   }
 
-  /** Passes over the fields at the end of a flexible structure that its version does not name; `field` gets the bytes of each, by its number. */
+  /** Skips tagged fields, or passes tag and bytes of each to `field`. */
   tags(field?: (tag: number, bytes: Buffer) => void): void {
     for (let left = this.#varint(); left > 0; left--) {
       const tag = this.#varint();
@@ -125,13 +125,13 @@ export class AnswerReader {
   }
 
   skip(bytes: number): void {
-    this.#pass(bytes);
+    this.#advance(bytes);
   }
 
-  #times(count: number, read: () => void): void {
-    // An entry has a byte at least, so that a count beyond the end is known before anything is read.
+  #readEntries(count: number, read: () => void): void {
+    // Each entry has at least one byte, so an excessive count is detected before anything is read.
     if (count < -1 || count > this.#bytes.length - this.#at) {
-      throw this.#damaged(`a list of ${String(count)} entries is announced before byte ${String(this.#at)}`);
+      throw this.#damaged(`invalid list length ${String(count)} before byte ${String(this.#at)}`);
     }
     for (let left = count; left > 0; left--) read();
   }
@@ -139,39 +139,39 @@ export class AnswerReader {
   #varint(): number {
     let value = 0;
     for (let index = 0; index < MAX_VARINT_BYTES; index++) {
-      const byte = this.#bytes[this.#pass(1)]!;
+      const byte = this.#bytes[this.#advance(1)]!;
       value += (byte & 0x7f) * 2 ** (7 * index);
       if (byte < 0x80) return value;
     }
-    throw this.#damaged(`the number before byte ${String(this.#at)} has no end`);
+    throw this.#damaged(`invalid varint before byte ${String(this.#at)}`);
   }
 
-  /** None where the length is -1. */
+  /** Empty if the length is -1. */
   #text(length: number): string {
     if (length === -1) return '';
-    const start = this.#pass(length);
+    const start = this.#advance(length);
     return this.#bytes.toString('utf8', start, start + length);
   }
 
   #view(length: number): Buffer {
     const size = length === -1 ? 0 : length;
-    const start = this.#pass(size);
+    const start = this.#advance(size);
     return this.#bytes.subarray(start, start + size);
   }
 
-  /** Where `length` bytes begin that are there. */
-  #pass(length: number): number {
+  /** Advances by `length` bytes, which must exist, and returns where they start. */
+  #advance(length: number): number {
     const start = this.#at;
     const end = start + length;
     if (length < 0 || end > this.#bytes.length) {
       const total = String(this.#bytes.length);
-      throw this.#damaged(`${String(length)} bytes are announced at byte ${String(start)} of ${total}`);
+      throw this.#damaged(`invalid length ${String(length)} at byte ${String(start)} of ${total}`);
     }
     this.#at = end;
     return start;
   }
 
-  #damaged(reason: string): DamagedAnswerError {
-    return new DamagedAnswerError(this.#what === '' ? reason : `${this.#what}: ${reason}`);
+  #damaged(reason: string): MalformedResponseError {
+    return new MalformedResponseError(this.#what === '' ? reason : `${this.#what}: ${reason}`);
   }
 }

@@ -1,12 +1,15 @@
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import { Meter, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { PartitionLag } from '../api.ts';
-import { rates, type NetworkFigures } from './network-figures.ts';
+import { rates, type NetworkMetrics } from './network-metrics.ts';
 
 const now = (): number => performance.now();
 
-/** What a consumer reads (org.apache.kafka.clients.consumer.internals.FetchMetricsManager), counted for each answer and each poll. */
-export class ConsumerFigures {
+/**
+ * Metrics of a consumer (org.apache.kafka.clients.consumer.internals.FetchMetricsManager), recorded per fetch response and per
+ * poll.
+ */
+export class ConsumerMetrics {
   readonly #fetches: Meter;
   readonly #latency: SampledStat;
   readonly #size: SampledStat;
@@ -30,7 +33,7 @@ export class ConsumerFigures {
     this.#pollGapMs = new SampledStat(window);
   }
 
-  /** An answer with records of so many bytes. `sentAt`: `performance.now()`. */
+  /** Records a fetch response. `sentAt`: `performance.now()`. */
   fetched(bytes: number, sentAt: number): void {
     const at = now();
     this.#fetches.record(1, at);
@@ -45,7 +48,7 @@ export class ConsumerFigures {
     this.#lastPollAt = at;
   }
 
-  /** Records that a poll has handed out. */
+  /** Counts records returned by a poll. */
   consumed(records: number): void {
     const at = now();
     this.#records.record(records, at);
@@ -58,7 +61,7 @@ export class ConsumerFigures {
     this.#commitMs.record(at - sentAt, at);
   }
 
-  sets(network: NetworkFigures, lags: readonly PartitionLag[], membership: MetricSet['values']): readonly MetricSet[] {
+  sets(network: NetworkMetrics, lags: readonly PartitionLag[], membership: MetricSet['values']): readonly MetricSet[] {
     const at = now();
     const known = lags.flatMap(({ lag }) => lag ?? []);
     const fetching = {

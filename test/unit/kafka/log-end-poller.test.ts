@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
-import { EndWatch } from '../../../src/kafka/consumer/end-watch.ts';
+import { LogEndPoller } from '../../../src/kafka/consumer/log-end-poller.ts';
 import { PartitionBuffer } from '../../../src/kafka/consumer/partition-buffer.ts';
 import type { TopicMetadata } from '../../../src/kafka/connections/topic-metadata.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
@@ -8,25 +8,25 @@ import { until } from '../../support/until.ts';
 
 const INTERVAL_MS = 20;
 
-describe('the watch of the ends of partitions that are not fetched', () => {
+describe('the log end poller', () => {
   /** Partitions of each request. */
-  const asked: number[][] = [];
-  let watch: EndWatch | undefined;
+  const requested: number[][] = [];
+  let watch: LogEndPoller | undefined;
   let answer: () => Promise<number>;
 
   beforeEach(() => {
-    asked.splice(0);
+    requested.splice(0);
     answer = () => Promise.resolve(7);
   });
   afterEach(() => watch?.stop());
 
-  /** Watches partitions of one leader, which are led by node 1. */
+  /** Polls partitions that node 1 leads. */
   function watching(partitions: readonly PartitionBuffer[]): void {
     const cluster = {
       callNode: async () => {
-        asked.push(led.splice(0));
+        requested.push(led.splice(0));
         const offset = await answer();
-        const places = asked.at(-1) ?? [];
+        const places = requested.at(-1) ?? [];
         return {
           partitions: places.map((partition) => ({ topic: 't', partition, errorCode: 0, offset, leaderEpoch: 0 })),
         };
@@ -40,21 +40,21 @@ describe('the watch of the ends of partitions that are not fetched', () => {
       },
       leaderEpochOf: () => -1,
     } as unknown as TopicMetadata;
-    watch = new EndWatch(cluster, metadata, () => partitions, silentLogger, INTERVAL_MS);
+    watch = new LogEndPoller(cluster, metadata, () => partitions, silentLogger, INTERVAL_MS);
     watch.start();
     watch.start();
   }
 
   function positioned(partition: number): PartitionBuffer {
     const buffer = new PartitionBuffer('t', partition);
-    buffer.positionAt(0);
+    buffer.seek(0);
     return buffer;
   }
 
-  it('asks for those whose end nobody has said for an interval, and notes it', async () => {
+  it('requests the log end offsets that have not been updated for an interval', async () => {
     const [silent, heard, unpositioned] = [positioned(0), positioned(1), new PartitionBuffer('t', 2)];
-    const keepHearing = setInterval(() => heard.endsAt(3), 1);
-    heard.endsAt(3);
+    const keepHearing = setInterval(() => heard.updateHighWatermark(3), 1);
+    heard.updateHighWatermark(3);
     try {
       watching([silent, heard, unpositioned]);
       await until(() => silent.highWatermark === 7, 'the end is known');
@@ -62,10 +62,10 @@ describe('the watch of the ends of partitions that are not fetched', () => {
       clearInterval(keepHearing);
     }
     assert.deepEqual([heard.highWatermark, unpositioned.highWatermark], [3, undefined]);
-    assert.deepEqual(asked[0], [0]);
+    assert.deepEqual(requested[0], [0]);
   });
 
-  it('asks again after a failure, and never twice at the same time', async () => {
+  it('retries after a failure and never sends concurrent requests', async () => {
     const silent = positioned(0);
     let running = 0;
     let most = 0;
@@ -74,7 +74,7 @@ describe('the watch of the ends of partitions that are not fetched', () => {
       most = Math.max(most, running);
       await new Promise((resolve) => setTimeout(resolve, 5 * INTERVAL_MS));
       running -= 1;
-      if (asked.length < 3) throw new Error('the broker is away');
+      if (requested.length < 3) throw new Error('the broker is unreachable');
       return 9;
     };
     watching([silent]);
@@ -82,12 +82,12 @@ describe('the watch of the ends of partitions that are not fetched', () => {
     assert.equal(most, 1);
   });
 
-  it('asks nobody where all ends are known, nor after it was stopped', async () => {
+  it('sends no request if all log end offsets are current, or after it was stopped', async () => {
     const heard = positioned(0);
-    heard.endsAt(3);
+    heard.updateHighWatermark(3);
     watching([]);
     watch?.stop();
     await new Promise((resolve) => setTimeout(resolve, 3 * INTERVAL_MS));
-    assert.deepEqual(asked, []);
+    assert.deepEqual(requested, []);
   });
 });

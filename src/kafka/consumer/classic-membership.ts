@@ -1,6 +1,6 @@
 import { idle } from '../../async/sleep.ts';
 import { within } from '../../async/within.ts';
-import type { TopicPartition } from '../../data/record.ts';
+import { topicPartitionText, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { Handover } from '../api.ts';
 import type { Assignor, GroupSubscription, PartitionCounts, PartitionRacks } from '../assignors/assignor.ts';
@@ -8,10 +8,10 @@ import { createAssignor } from '../assignors/assignors.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
 import { removeMembers } from '../group/group-members.ts';
 import { CommitRefusedError, KafkaError, MembershipLostError } from '../errors.ts';
-import { GroupFigures } from '../group/group-figures.ts';
+import { GroupCoordinatorMetrics } from '../group/group-coordinator-metrics.ts';
 import { GroupMember } from '../group/group-member.ts';
 import type { Generation, GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
-import { waitIfRetriable, type HeldPartitions } from './held-partitions.ts';
+import { waitIfRetriable, type OwnedPartitions } from './owned-partitions.ts';
 import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';
 import { SpacedLines } from '../../observe/spaced-lines.ts';
@@ -19,44 +19,44 @@ import { backoffOf } from '../connections/retry.ts';
 import type { TopicInterest } from '../connections/topic-metadata.ts';
 
 /**
- * The consumer's side of its group: joins in the background, calls the listener only from `coordinate`.
+ * Group membership of a consumer with the classic protocol. Joins in the background and calls the listener only from `coordinate`.
  *
- *   apart --coordinate--> joining --assigned and positioned--> ready --coordinate: onAssigned--> owning
+ *   unjoined --coordinate--> joining --assigned and positioned--> ready --coordinate: onAssigned--> owning
  *   owning --rebalance--> (coordinate: onRevoked) --> joining
  *   owning --membership lost--> (coordinate: onLost) --> joining
- *   apart, with a handover --coordinate--> (as the member of the handover) --> ready
+ *   unjoined, with a handover --coordinate--> (resumes the membership) --> ready
  *
- * Where all assignors are cooperative, the member keeps what it owns while it joins, gives up what the leader took away, and joins
- * again, so that the leader can give it to others (KIP-429).
+ * If all assignors are cooperative, the member keeps its partitions while it joins, revokes those that the leader took away, and
+ * rejoins so that the leader can assign them to others (KIP-429).
  *
- * One class, because what joining has brought in the background is kept, field by field, until `coordinate` announces it.
+ * One class, because the results of joining in the background are kept, field by field, until `coordinate` announces them.
  */
-export class ConsumerMembership implements GroupProtocol, Membership {
+export class ClassicMembership implements GroupProtocol, Membership {
   readonly type = 'consumer';
   readonly #dependencies: MembershipDependencies;
   readonly #groupId: string;
-  readonly figures: GroupFigures;
+  readonly metrics: GroupCoordinatorMetrics;
   readonly #lines: SpacedLines;
   readonly #member: GroupMember;
-  readonly #held: HeldPartitions;
+  readonly #ownedPartitions: OwnedPartitions;
   readonly #selection: TopicSelection;
   readonly #assignors: readonly Assignor[];
   readonly #isCooperative: boolean;
   #joining: Promise<void> | undefined;
   #failure: Error | undefined;
-  /** What this member told the group when it last joined. */
+  /** Topics of the last JoinGroup. */
   #joinedTopics: readonly string[] = [];
-  /** The last generation that this member had an assignment of. */
+  /** The last generation in which this member received an assignment. */
   #lastGeneration: number | undefined;
-  /** Leader only: all topics of the group, with the partition counts the last assignment was made for. */
+  /** Leader only: partition counts at the last assignment. */
   #assignedCounts: PartitionCounts | undefined;
   #groupTopics: readonly string[] = [];
   #startOver = false;
   #closed = false;
   #hasJoined = false;
-  /** A handover was taken up, and the group has not been joined since. */
-  #isUntried = false;
-  /** Of the consumer before, until it was taken up. */
+  /** Set after a handover was resumed, until the group is joined. */
+  #isUnconfirmed = false;
+  /** Handover of the previous consumer, until it is resumed. */
   #handover: Handover | undefined;
 
   constructor(dependencies: MembershipDependencies, groupId: string, selection: TopicSelection, handover?: Handover) {
@@ -72,27 +72,27 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     this.#groupId = groupId;
     this.#handover = handover;
     this.#selection = selection;
-    this.#held = dependencies.held;
+    this.#ownedPartitions = dependencies.ownedPartitions;
     this.#lines = new SpacedLines(dependencies.logger);
     this.#assignors = config.assignors.map(createAssignor);
     this.#isCooperative = this.#assignors.every(({ isCooperative }) => isCooperative);
-    this.figures = new GroupFigures(config.connection.metricWindow);
+    this.metrics = new GroupCoordinatorMetrics(config.connection.metricWindow);
     const onState = (state: MemberState): void => {
       if (state !== 'joining') dependencies.notify();
     };
-    this.#member = new GroupMember(dependencies.cluster, options, this, onState, dependencies.logger, this.figures);
+    this.#member = new GroupMember(dependencies.cluster, options, this, onState, dependencies.logger, this.metrics);
   }
 
   get owned(): readonly TopicPartition[] {
-    return this.#held.owned;
+    return this.#ownedPartitions.owned;
   }
 
   get announced(): boolean {
-    return this.#held.announced;
+    return this.#ownedPartitions.announced;
   }
 
   get findsPositions(): boolean {
-    return !this.#held.announced || this.#held.isPreparing;
+    return !this.#ownedPartitions.announced || this.#ownedPartitions.isPreparing;
   }
 
   interest(): TopicInterest {
@@ -103,7 +103,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     return { topics: [...own, ...others], maxAgeMs: connection.metadataMaxAgeMs, mayCreate, others };
   }
 
-  /** New topics that the selection takes, or new partitions of topics the leader dealt out, ask for a new round. */
+  /** New matching topics, or new partitions of assigned topics, trigger a rebalance. */
   onMetadata(): void {
     const { metadata, positions } = this.#dependencies;
     positions.newPartitions.note(
@@ -113,50 +113,47 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     if (this.#member.state !== 'stable') return;
     const topics = this.#selectedTopics();
     if (typeof this.#selection === 'function' && topics.join() !== this.#joinedTopics.join()) {
-      this.#member.requestRejoin('the topics that match the subscription have changed');
+      this.#member.requestRejoin('the topics matching the subscription have changed');
       return;
     }
     const counts = this.#dependencies.metadata.partitionCounts;
     const changed = this.#groupTopics.find((topic) => counts.get(topic) !== this.#assignedCounts?.get(topic));
     if (changed !== undefined && this.#member.generation?.isLeader === true) {
-      this.#member.requestRejoin(`the partitions of topic ${changed} have changed`);
+      this.#member.requestRejoin(`the partition count of topic ${changed} has changed`);
     }
   }
 
-  /**
-   * The log of an assigned partition is another than the one that was read: what was handed out is settled and positions are
-   * found as after any rebalance.
-   */
+  /** Releases the partitions and determines their positions again in a rebalance. */
   onDiverged(topic: string): void {
     this.#startOver = true;
-    this.#member.requestRejoin(`the log of topic ${topic} is another than the one that was read`);
+    this.#member.requestRejoin(`the log of topic ${topic} has diverged from the records that were read`);
     this.#dependencies.notify();
   }
 
   async coordinate(): Promise<void> {
     const { state } = this.#member;
     if (state === 'lost' || state === 'failed') {
-      await this.#held.giveUp('lost');
+      await this.#ownedPartitions.release('lost');
       this.#lastGeneration = undefined;
-      // The group did not know a membership that was handed over: what is left of this task may be another member.
-      if (this.#isUntried) this.#hasJoined = false;
+      // The group did not accept the resumed membership, so a stale member of this task may exist under another id.
+      if (this.#isUnconfirmed) this.#hasJoined = false;
     }
     this.#throwFailure();
     if (this.#joining === undefined && state !== 'stable' && state !== 'joining') {
-      if (!this.#isCooperative || this.#startOver) await this.#held.giveUp('revoked');
+      if (!this.#isCooperative || this.#startOver) await this.#ownedPartitions.release('revoked');
       this.#startOver = false;
-      this.#held.forgetReady();
+      this.#ownedPartitions.discardReady();
       this.#joining = this.#join().finally(() => {
         this.#joining = undefined;
         this.#dependencies.notify();
       });
-    } else if (this.#held.isReady && state === 'stable') {
-      // The leader waits for what is given up, also when the listener has failed.
+    } else if (this.#ownedPartitions.isReady && state === 'stable') {
+      // Rejoins even if the listener failed, because the leader waits for the revoked partitions.
       let hasGone = true;
       try {
-        hasGone = await this.#held.settle();
+        hasGone = await this.#ownedPartitions.apply();
       } finally {
-        if (hasGone) this.#member.requestRejoin('partitions were given up for others');
+        if (hasGone) this.#member.requestRejoin('partitions were revoked for other members');
       }
       this.onMetadata();
     }
@@ -180,36 +177,36 @@ export class ConsumerMembership implements GroupProtocol, Membership {
   async close(timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     try {
-      await this.#giveUpAll(timeoutMs);
+      await this.#releaseAll(timeoutMs);
     } finally {
       await this.#member.leave(Math.max(0, deadline - Date.now()));
     }
   }
 
-  /** Only where the next consumer finds what is left of this one, should the handover not reach it. */
+  /** Only possible with a leftover name, by which the next consumer can remove this member if the handover is lost. */
   async handOver(timeoutMs: number): Promise<Handover | undefined> {
     const deadline = Date.now() + timeoutMs;
     let generation: Generation | undefined;
     try {
-      const inTime = await this.#giveUpAll(timeoutMs);
-      if (inTime && this.#dependencies.config.leftoverName !== undefined) generation = this.#member.release();
+      const inTime = await this.#releaseAll(timeoutMs);
+      if (inTime && this.#dependencies.config.leftoverName !== undefined) generation = this.#member.detach();
     } finally {
       if (generation === undefined) await this.#member.leave(Math.max(0, deadline - Date.now()));
     }
-    return generation && this.#handoverOf(generation);
+    return generation && this.#toHandover(generation);
   }
 
-  /** Whether that was done in time. */
-  async #giveUpAll(timeoutMs: number): Promise<boolean> {
+  /** False if the listener did not finish in time. */
+  async #releaseAll(timeoutMs: number): Promise<boolean> {
     this.#closed = true;
     const lost = this.#member.state === 'lost' || this.#member.state === 'failed';
-    const inTime = await within(this.#held.giveUp(lost ? 'lost' : 'revoked'), timeoutMs);
+    const inTime = await within(this.#ownedPartitions.release(lost ? 'lost' : 'revoked'), timeoutMs);
     if (!inTime)
-      this.#dependencies.logger.warn({ timeoutMs }, 'the partitions were not given back in time, leaving the group');
+      this.#dependencies.logger.warn({ timeoutMs }, 'Partitions were not released in time; leaving the group');
     return inTime;
   }
 
-  #handoverOf({ memberId, generationId, isLeader, protocol, assignment }: Generation): Handover {
+  #toHandover({ memberId, generationId, isLeader, protocol, assignment }: Generation): Handover {
     const counts = this.#groupTopics.map((topic) => [topic, this.#assignedCounts?.get(topic) ?? 0] as const);
     return {
       groupId: this.#groupId,
@@ -227,7 +224,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     this.#joinedTopics = this.#selectedTopics();
     const subscription = {
       topics: this.#joinedTopics,
-      owned: this.#held.owned,
+      owned: this.#ownedPartitions.owned,
       generationId: this.#lastGeneration,
       rackId: this.#dependencies.config.rackId,
     };
@@ -236,7 +233,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     });
   }
 
-  async assign({ protocol, skipsAssignment, members }: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
+  async assign({ protocol, generationId, skipsAssignment, members }: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
     const subscriptions = members.flatMap((member) => this.#subscriptionOf(member));
     this.#groupTopics = [...new Set(subscriptions.flatMap(({ topics }) => topics))];
     await this.#dependencies.metadata.update();
@@ -245,24 +242,30 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     if (skipsAssignment) return new Map();
     const assignor = this.#assignors.find(({ name }) => name === protocol);
     if (assignor === undefined)
-      throw new Error(`The group chose ${protocol}, which is not among this member's assignors`);
-    const assignment = assignor.assign(subscriptions, await this.#withRacks(counts, subscriptions));
+      throw new Error(`The group selected the assignor ${protocol}, which this member does not support`);
+    const assignment = assignor.assign(subscriptions, await this.#replicaRacks(counts, subscriptions));
+    const fields = { group: this.#groupId, generationId, assignor: protocol, members: assignment.size };
+    this.#dependencies.logger.debug(fields, 'Computed the assignment as the group leader');
     return new Map([...assignment].map(([memberId, partitions]) => [memberId, encodeAssignment(partitions)]));
   }
 
-  /** A member that cannot be understood gets nothing; the others are not held up by it. */
+  /** A member with an unreadable subscription receives no partitions and does not block the others. */
   #subscriptionOf({ memberId, instanceId, metadata }: LeaderView['members'][number]): GroupSubscription[] {
     try {
       return [{ memberId, instanceId, ...decodeSubscription(metadata) }];
     } catch (error) {
-      this.#lines.log('warn', { memberId, reason: toError(error).message }, 'A member of the group gets no partitions');
+      this.#lines.log(
+        'warn',
+        { memberId, reason: toError(error).message },
+        'Cannot read the subscription of a group member; assigning no partitions to it',
+      );
       return [];
     }
   }
 
   /**
-   * The partitions that the leader assigned; `undefined`, after a warning, when the assignment cannot be read or has topics that this member
-   * did not subscribe to. Nothing of such an assignment is read.
+   * The partitions that the leader assigned. Logs a warning and returns `undefined` if the assignment cannot be parsed or contains
+   * topics that this member did not subscribe to.
    */
   #assignedBy({ leaderId, assignment }: Generation): readonly TopicPartition[] | undefined {
     try {
@@ -273,11 +276,11 @@ export class ConsumerMembership implements GroupProtocol, Membership {
       this.#lines.log(
         'warn',
         fields,
-        'The assignment has a topic that this member did not subscribe to; joining again',
+        'The assignment contains a topic that this member did not subscribe to; rejoining',
       );
     } catch (error) {
       const fields = { leaderId, reason: toError(error).message };
-      this.#lines.log('warn', fields, 'The assignment cannot be read; joining again');
+      this.#lines.log('warn', fields, 'The assignment cannot be read; rejoining');
     }
     return undefined;
   }
@@ -289,8 +292,8 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     return selection(topic) && !(config.excludeInternalTopics && metadata.isInternal(topic));
   }
 
-  /** Racks of replicas are asked for where a member is in one. */
-  async #withRacks(counts: PartitionCounts, members: readonly GroupSubscription[]): Promise<PartitionRacks> {
+  /** The racks of the replicas are only requested if a member has a rack. */
+  async #replicaRacks(counts: PartitionCounts, members: readonly GroupSubscription[]): Promise<PartitionRacks> {
     const topics = this.#groupTopics.filter((topic) => counts.has(topic));
     const hasRacks = members.some(({ rackId }) => rackId !== undefined && rackId !== '');
     const racks = hasRacks ? await this.#dependencies.metadata.replicaRacks(topics) : undefined;
@@ -311,36 +314,39 @@ export class ConsumerMembership implements GroupProtocol, Membership {
   }
 
   async #join(): Promise<void> {
-    const { metadata, cluster } = this.#dependencies;
+    const { metadata, cluster, logger } = this.#dependencies;
     try {
       while (!metadata.known && !this.#closed) await metadata.update().catch(waitIfRetriable(backoffOf(cluster)));
       this.#groupTopics = [];
-      const generation = this.#takeUp() ?? (await this.#joinGroup());
+      const generation = this.#resumeHandover() ?? (await this.#joinGroup());
       const partitions = this.#assignedBy(generation);
       if (partitions === undefined) {
-        // A leader that repeats itself must not keep the brokers busy.
+        // Limits the rate of rebalances if the leader repeats the invalid assignment.
         await idle(this.#dependencies.config.heartbeatIntervalMs);
         this.#member.requestRejoin('the assignment does not match the subscription');
         return;
       }
-      this.#lastGeneration = generation.generationId;
+      const { memberId, generationId } = generation;
+      const fields = { group: this.#groupId, memberId, generationId, partitions: partitions.map(topicPartitionText) };
+      logger.debug(fields, 'Received an assignment');
+      this.#lastGeneration = generationId;
       const assignor = this.#assignors.find(({ name }) => name === generation.protocol);
-      assignor?.onAssignment(partitions, generation.generationId);
+      assignor?.onAssignment(partitions, generationId);
       const isCurrent = (): boolean => this.#member.generation === generation && this.#member.state === 'stable';
-      await this.#held.prepare(partitions, isCurrent, () => this.identity());
+      await this.#ownedPartitions.prepare(partitions, isCurrent, () => this.identity());
     } catch (error) {
       if (!this.#closed && !(error instanceof MembershipLostError)) this.#failure = toError(error);
     }
   }
 
   async #joinGroup(): Promise<Generation> {
-    this.#isUntried = false;
+    this.#isUnconfirmed = false;
     await this.#removeLeftover();
-    return this.#member.join(this.#held.announced);
+    return this.#member.join(this.#ownedPartitions.announced);
   }
 
-  /** `undefined`: there is no handover, or it is of another subscription; the group is to be joined. */
-  #takeUp(): Generation | undefined {
+  /** Resumes the handover. Returns `undefined`, so that the group is joined, if there is none or its subscription differs. */
+  #resumeHandover(): Generation | undefined {
     const handover = this.#handover;
     this.#handover = undefined;
     if (handover === undefined || handover.groupId !== this.#groupId) return undefined;
@@ -348,7 +354,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     const isKnown = this.#assignors.some(({ name }) => name === protocol);
     if (!isKnown || topics.join() !== this.#selectedTopics().join()) return undefined;
     this.#hasJoined = true;
-    this.#isUntried = true;
+    this.#isUnconfirmed = true;
     this.#joinedTopics = topics;
     if (isLeader) {
       this.#assignedCounts = new Map(Object.entries(partitions));
@@ -361,7 +367,10 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     return generation;
   }
 
-  /** What this very task left when its process died; its partitions would wait for its session to end. */
+  /**
+   * Removes the member that a previous process of this task left behind; otherwise its partitions would stay unread until its
+   * session times out.
+   */
   async #removeLeftover(): Promise<void> {
     const { cluster, config, logger } = this.#dependencies;
     const { leftoverName } = config;
@@ -372,10 +381,10 @@ export class ConsumerMembership implements GroupProtocol, Membership {
         return clientId === leftoverName && memberId !== this.#member.memberId;
       });
       for (const memberId of removed) {
-        logger.info({ group: this.#groupId, memberId }, 'removed what this task left in the group');
+        logger.info({ group: this.#groupId, memberId }, 'Removed the stale group member of a previous instance');
       }
     } catch (error) {
-      logger.debug({ group: this.#groupId, reason: toError(error).message }, 'the members of the group are not known');
+      logger.debug({ group: this.#groupId, reason: toError(error).message }, 'Cannot list the members of the group');
     }
   }
 

@@ -1,21 +1,23 @@
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
-import { leadersOf } from './leaders.ts';
-import { listOffsets, OffsetTime } from './offsets.ts';
+import { logEndOffsets } from './log-end-offsets.ts';
 import type { PartitionBuffer } from './partition-buffer.ts';
 
 const EVERY_MS = 5000;
 
-/** Asks for the ends of partitions that are not fetched for now (paused, or buffered ahead), so that their lag keeps growing. */
-export class EndWatch {
+/**
+ * Polls the log end offsets of partitions that are currently not fetched (paused, or with full buffers), so that their lag stays up
+ * to date.
+ */
+export class LogEndPoller {
   readonly #cluster: Cluster;
   readonly #metadata: TopicMetadata;
   readonly #partitions: () => Iterable<PartitionBuffer>;
   readonly #logger: Logger;
   readonly #intervalMs: number;
   #timer: NodeJS.Timeout | undefined;
-  #isAsking = false;
+  #isRequesting = false;
 
   constructor(
     cluster: Cluster,
@@ -42,20 +44,19 @@ export class EndWatch {
   async #look(): Promise<void> {
     const before = performance.now() - this.#intervalMs;
     const old = [...this.#partitions()].filter(
-      ({ position, endHeardAt }) => position !== undefined && endHeardAt < before,
+      ({ position, highWatermarkUpdatedAt }) => position !== undefined && highWatermarkUpdatedAt < before,
     );
-    if (old.length === 0 || this.#isAsking) return;
-    this.#isAsking = true;
+    if (old.length === 0 || this.#isRequesting) return;
+    this.#isRequesting = true;
     try {
-      const leaders = await leadersOf(old, this.#metadata, this.#cluster);
-      const ends = await listOffsets(this.#cluster, leaders, old, OffsetTime.latest, false);
+      const ends = await logEndOffsets(old, this.#metadata, this.#cluster, false);
       for (const { topic, partition, offset } of ends) {
-        old.find((each) => each.topic === topic && each.partition === partition)?.endsAt(offset);
+        old.find((each) => each.topic === topic && each.partition === partition)?.updateHighWatermark(offset);
       }
     } catch (error) {
-      this.#logger.debug({ err: error }, 'The ends of partitions that are not fetched are not known');
+      this.#logger.debug({ err: error }, 'Failed to fetch the log end offsets of partitions that are not being read');
     } finally {
-      this.#isAsking = false;
+      this.#isRequesting = false;
     }
   }
 }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { GroupFigures } from '../../../src/kafka/group/group-figures.ts';
+import { GroupCoordinatorMetrics } from '../../../src/kafka/group/group-coordinator-metrics.ts';
 import { METRIC_GROUPS } from '../../../src/observe/metrics/metric-groups.ts';
 import { DEFAULT_WINDOW } from '../../../src/observe/metrics/sampled-stats.ts';
 
-describe('Figures of a group', () => {
-  it('count requests, rebalances and rounds that failed, by names that are described', () => {
-    const figures = new GroupFigures(DEFAULT_WINDOW);
+describe('metrics of a group coordinator', () => {
+  it('count requests, rebalances and failed rebalances under documented names', () => {
+    const figures = new GroupCoordinatorMetrics(DEFAULT_WINDOW);
     const before = figures.values();
     assert.deepEqual([before['join-total'], before['join-time-max']], [0, NaN]);
     assert.deepEqual([before['last-heartbeat-seconds-ago'], before['last-rebalance-seconds-ago']], [-1, -1]);
     figures.answered('join', Date.now() - 1000);
     figures.answered('heartbeat', Date.now() - 20_500);
     figures.rebalanced(performance.now() - 300);
-    figures.roundFailed();
+    figures.rebalanceFailed();
     const values = figures.values();
     assert.ok((values['join-time-max'] ?? 0) >= 1000);
     assert.ok((values['rebalance-latency-max'] ?? 0) >= 300);
