@@ -8,7 +8,7 @@ import { SecretMask } from '../observe/secret-mask.ts';
 import { ownFigures } from '../observe/thread-figures.ts';
 import { currentOwner, guardProcess } from '../observe/unhandled-errors.ts';
 import { workPlaces } from '../observe/work-place.ts';
-import { OWNER_SYMBOL } from './owner-question.ts';
+import { OWNER_SYMBOL } from './owner-expression.ts';
 import { BEAT_MS, ThreadBoard } from './thread-board.ts';
 import { packError, ThreadCalls } from './thread-calls.ts';
 import type { ControlFunctions, ThreadData, ThreadFunctions } from './thread-protocol.ts';
@@ -21,11 +21,11 @@ export interface InsideThread<Functions extends ThreadFunctions, Control extends
   readonly logger: Logger;
 }
 
-/** What a thread does first; see also `comeUp`. `answer` makes what the thread answers beyond what all threads do. */
+/** Sets up the current worker thread; see also `comeUp`. `answer` creates the functions beyond those that all threads provide. */
 export function enterThread<Functions extends ThreadFunctions, Control extends ControlFunctions>(
   answer: (inside: InsideThread<Functions, Control>) => Omit<Functions, keyof ThreadFunctions>,
 ): InsideThread<Functions, Control> {
-  if (parentPort === null) throw new Error('This module runs in a worker thread');
+  if (parentPort === null) throw new Error('This module must run in a worker thread');
   const data = workerData as ThreadData;
   const port = parentPort;
   const board = new ThreadBoard(data.board);
@@ -36,7 +36,7 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   workPlaces.share(data.places);
   const secrets = new SecretMask();
   for (const value of data.secrets) secrets.add(value);
-  // The functions are filled in below: what they answer with needs the logger, and the logger needs the channel.
+  // The functions are added below: they need the logger, and the logger needs the channel.
   const functions = {} as Functions;
   const calls = new ThreadCalls<Functions, Control>(port, functions);
   const tell = calls as unknown as ThreadCalls<Functions, ControlFunctions>;
@@ -68,7 +68,7 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   return inside;
 }
 
-/** Tells that the thread is up when `opening` has succeeded; else the main thread ends it, and says why. */
+/** Reports the thread as ready when `opening` resolves. Otherwise the main thread terminates it with the error. */
 export async function comeUp(
   calls: Pick<ThreadCalls<never, ControlFunctions>, 'tell'>,
   opening: Promise<unknown>,

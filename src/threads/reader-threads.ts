@@ -1,7 +1,7 @@
 import { within } from '../async/within.ts';
 import { RequestError } from '../errors.ts';
 import type { ReaderControlFunctions, ReaderThreadFunctions } from './thread-protocol.ts';
-import { WorkerThread, type ThreadSurroundings } from './worker-thread.ts';
+import { WorkerThread, type ThreadContext } from './worker-thread.ts';
 
 type Thread<Reading> = WorkerThread<ReaderThreadFunctions<Reading>, ReaderControlFunctions>;
 
@@ -11,33 +11,34 @@ const MAX_WAITING = 16;
 const HEAP_MB = 512;
 /** How long a thread may take to abandon its work once the client has left. */
 const ABANDON_MS = 3000;
-/** Threads are ended after this time without work. */
+/** Idle threads are terminated after this time. */
 const IDLE_MS = 60_000;
 
 /**
- * Threads in which topics are read and messages are converted for people. Messages come from outside: one that takes a minute to
- * convert, or that fills the heap, ends its thread and fails its own request, and the main thread keeps answering.
- *
- * A thread works on one request at a time, so that ending it affects no other request.
+ * Threads in which topics are read and messages are converted for users. If a message takes a minute to convert or exhausts the
+ * heap, only its thread and its request fail, and the main thread stays responsive. Each thread handles one request at a time.
  */
 export class ReaderThreads<Reading> {
   readonly #entry: URL;
-  readonly #surroundings: ThreadSurroundings;
+  readonly #context: ThreadContext;
   readonly #idle = new Map<Thread<Reading>, NodeJS.Timeout>();
   readonly #busy = new Set<Thread<Reading>>();
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
 
-  constructor(entry: URL, surroundings: ThreadSurroundings) {
+  constructor(entry: URL, context: ThreadContext) {
     this.#entry = entry;
-    this.#surroundings = surroundings;
+    this.#context = context;
   }
 
   /**
-   * Resolves with the answer of a thread, a JSON text.
-   * @throws RequestError of the reading; 503: too many requests wait, or this one took too long; 409: the client left
+   * Resolves with the JSON response of a thread.
+   * @throws RequestError of the reading; 503 if too many requests wait or this one timed out; 409 if the client left
    */
-  async read(reading: Reading, { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<string> {
+  async read(
+    reading: Reading,
+    { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  ): Promise<string> {
     await this.#takeSlot(signal);
     try {
       if (signal.aborted) throw clientLeft();
@@ -64,7 +65,10 @@ export class ReaderThreads<Reading> {
       return;
     }
     if (this.#waiting.length >= MAX_WAITING) {
-      throw new RequestError(503, `This worker reads messages for ${String(MAX_WAITING)} other requests; try again`);
+      throw new RequestError(
+        503,
+        `${String(MAX_WAITING)} other requests are waiting to read messages; try again later`,
+      );
     }
     await new Promise<void>((resolve, reject) => {
       const abort = (): void => {
@@ -89,9 +93,9 @@ export class ReaderThreads<Reading> {
     }
     const options = { purpose: PURPOSE, entry: this.#entry, memoryMaxMb: HEAP_MB };
     const secretKnown = (value: string): void => {
-      this.#surroundings.secrets.add(value);
+      this.#context.secrets.add(value);
     };
-    return this.#occupied(new WorkerThread(options, this.#surroundings, { secretKnown }));
+    return this.#occupied(new WorkerThread(options, this.#context, { secretKnown }));
   }
 
   #occupied(thread: Thread<Reading>): Thread<Reading> {
@@ -104,7 +108,7 @@ export class ReaderThreads<Reading> {
     if (thread.isEnding) return;
     const end = (): void => {
       this.#idle.delete(thread);
-      void thread.end({ kind: 'idle', reason: 'it had nothing to read', error: undefined });
+      void thread.end({ kind: 'idle', reason: 'it was idle', error: undefined });
     };
     this.#idle.set(thread, setTimeout(end, IDLE_MS).unref());
   }
@@ -119,13 +123,13 @@ export class ReaderThreads<Reading> {
     const answer = thread.calls.call('read', reading);
     try {
       if (await within(answer, timeoutMs)) return await answer;
-      this.#end(thread, `it did not answer within ${String(timeoutMs / 1000)} s`);
+      this.#end(thread, `it did not respond within ${String(timeoutMs / 1000)} s`);
       throw new RequestError(503, `Reading the messages took longer than ${String(timeoutMs / 1000)} s`);
     } catch (error) {
       this.#busy.delete(thread);
       if (!(error instanceof RequestError) && thread.isEnding) {
         const { reason } = await thread.ended;
-        throw new RequestError(503, `The messages could not be read: the thread that read them ended, ${reason}`);
+        throw new RequestError(503, `Failed to read the messages: the thread ended, ${reason}`);
       }
       if (!thread.isEnding) this.#keep(thread);
       throw error;

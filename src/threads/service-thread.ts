@@ -4,10 +4,10 @@ import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { HangWatch } from './hang-watch.ts';
 import type { ControlFunctions, ServiceAddresses, ServiceThreadFunctions } from './thread-protocol.ts';
-import { WorkerThread, type ThreadSurroundings } from './worker-thread.ts';
+import { WorkerThread, type ThreadContext } from './worker-thread.ts';
 
 export interface ServiceThreadOptions {
-  /** The services that run in the thread, for log lines. */
+  /** Names of the services in log lines. */
   readonly names: readonly string[];
   /** `task.hang.timeout.ms` */
   readonly hangTimeoutMs: number;
@@ -16,38 +16,38 @@ export interface ServiceThreadOptions {
 
 type Thread = WorkerThread<ServiceThreadFunctions, ControlFunctions>;
 
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 60_000;
-/** After services have answered for so long, the next pause is the first one again. */
-const WELL_MS = 60_000;
-/** A thread that hangs while the worker stops is ended after this time. */
+const MIN_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 60_000;
+/** After this time without failure, the back-off is reset. */
+const STABLE_MS = 60_000;
+/** A thread that hangs during the shutdown is terminated after this time. */
 const STOP_HANG_MS = 5000;
 
 /**
- * The thread in which the services run. When it ends without being asked to, they start again in a new one, at the same addresses.
+ * The thread in which the services run. If it ends unexpectedly, the services are restarted in a new thread at the same addresses.
  *
- * new --start--> running <--> pausing --stop--> stopped
+ *   new --start--> running <--> waiting to restart --stop--> stopped
  */
 export class ServiceThread {
   readonly #options: ServiceThreadOptions;
-  readonly #surroundings: ThreadSurroundings;
+  readonly #context: ThreadContext;
   readonly #logger: Logger;
-  readonly #pauses = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  readonly #backoff = new Backoff(MIN_BACKOFF_MS, MAX_BACKOFF_MS);
   readonly #stopping = new AbortController();
   #hangs: HangWatch;
   #thread: Thread | undefined;
   #addresses: ServiceAddresses = {};
-  /** Resolves when they are not started again. */
+  /** Resolves when the services are no longer restarted. */
   #kept: Promise<void> = Promise.resolve();
 
-  constructor(options: ServiceThreadOptions, surroundings: ThreadSurroundings) {
+  constructor(options: ServiceThreadOptions, context: ThreadContext) {
     this.#options = options;
-    this.#surroundings = surroundings;
-    this.#logger = surroundings.logger;
+    this.#context = context;
+    this.#logger = context.logger;
     this.#hangs = this.#watch(options.hangTimeoutMs);
   }
 
-  /** Resolves with the addresses of the services; rejects with the error of the one that could not start. */
+  /** Resolves with the addresses of the services; rejects with the error of a service that failed to start. */
   async start(): Promise<ServiceAddresses> {
     try {
       this.#kept = this.#keep(await this.#open());
@@ -58,7 +58,7 @@ export class ServiceThread {
     }
   }
 
-  /** The services take the time that they need to stop; then the thread ends. */
+  /** Stops the services without a time limit, then ends the thread. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#hangs.stop();
@@ -67,7 +67,7 @@ export class ServiceThread {
     try {
       await thread?.calls.call('stop');
     } catch (error) {
-      // If the thread has ended, that was logged.
+      // If the thread has ended, this was logged already.
       if (thread?.isUp === true) throw error;
     } finally {
       await thread?.end('the worker stops');
@@ -83,7 +83,7 @@ export class ServiceThread {
   async #open(): Promise<Thread> {
     this.#stopping.signal.throwIfAborted();
     const { entry } = this.#options;
-    const thread: Thread = new WorkerThread({ purpose: 'services', entry }, this.#surroundings, {});
+    const thread: Thread = new WorkerThread({ purpose: 'services', entry }, this.#context, {});
     this.#thread = thread;
     try {
       this.#addresses = await thread.calls.call('start', this.#addresses);
@@ -100,17 +100,17 @@ export class ServiceThread {
     const end = await first.ended;
     let why = `has ended with its thread (${end.reason})`;
     while (!signal.aborted) {
-      const pauseMs = this.#pauses.nextMs();
-      this.#logger.error(`${names} ${why}; it is started again in ${(pauseMs / 1000).toFixed(1)} s`);
+      const backoffMs = this.#backoff.nextMs();
+      this.#logger.error(`${names} ${why}; restarting in ${(backoffMs / 1000).toFixed(1)} s`);
       try {
-        await sleep(pauseMs, signal);
+        await sleep(backoffMs, signal);
         const thread = await this.#open();
         const upAtMs = performance.now();
-        this.#logger.info(`${names} answers again at ${Object.values(this.#addresses).join(', ')}`);
+        this.#logger.info(`${names} is available again at ${Object.values(this.#addresses).join(', ')}`);
         why = `has ended with its thread (${(await thread.ended).reason})`;
-        if (performance.now() - upAtMs >= WELL_MS) this.#pauses.reset();
+        if (performance.now() - upAtMs >= STABLE_MS) this.#backoff.reset();
       } catch (error) {
-        why = `could not be started again: ${reasonOf(toError(error))}`;
+        why = `could not be restarted: ${reasonOf(toError(error))}`;
       }
     }
   }
@@ -118,5 +118,5 @@ export class ServiceThread {
 
 function reasonOf(error: Error): string {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error.message;
-  return `${error.message}. A thread that waits in a system call cannot be ended and keeps its address`;
+  return `${error.message}. A thread that is blocked in a system call cannot be terminated and keeps its address`;
 }

@@ -10,13 +10,13 @@ interface Ending {
   readonly message: string;
   readonly stack: string;
   readonly stage: PoisonedRecord['stage'];
-  /** The thread ended at one record, and it is known which. */
+  /** True if the record at which the thread ended is known. */
   readonly isExact: boolean;
-  /** A full heap says little about the records that were put last. */
+  /** False if the heap was full, which says little about the last records. */
   readonly counts: boolean;
 }
 
-/** Records of which one may be the reason why threads ended, with those ends, in their order. */
+/** A range that contains the record at which threads may have ended, with these ends in order. */
 interface Suspect extends RecordRange {
   readonly endings: readonly Ending[];
 }
@@ -33,15 +33,15 @@ const ENDINGS_OF_POISONED = 2;
 const MAX_ENDINGS = 10;
 
 /**
- * Records at which threads of this worker have ended, by connector, as partitions move between its tasks. A second end narrows
- * down what the first one left; after two, a record that is known is poisoned. Forgotten when the offset is committed past them,
- * when the configuration of the connector changes, and with the worker.
+ * Records at which threads of this worker have ended, by connector (partitions move between its tasks). A second end narrows down
+ * the suspects of the first one; after two ends at a known record it is considered poisoned. Suspects are removed when their
+ * offsets are committed, when the connector's configuration changes, and with the worker.
  */
 export class Suspects {
   readonly #connectors = new BoundedMap<string, OfConnector>(MAX_CONNECTORS);
   #lastNumber = 0;
 
-  /** A task ended its thread. `message`: how it is told. */
+  /** Records that a task ended its thread. `message` describes the end. */
   add({ id, type, connectorConfig }: TaskAssignment, end: ThreadEnd, message: string): void {
     if (type !== 'sink' || end.place === undefined) return;
     const { record, ranges } = end.place;
@@ -59,7 +59,7 @@ export class Suspects {
     this.#set(id.connector, { config, suspects: narrowed(this.#of(id.connector, config), found, ending) });
   }
 
-  /** For the start of a task; `undefined`: nothing is suspected. */
+  /** The suspect and poisoned records for a task; `undefined` if there are none. */
   careFor({ id, connectorConfig }: TaskAssignment): TaskCare | undefined {
     const suspects = this.#of(id.connector, connectorConfig);
     if (suspects.length === 0) return undefined;
@@ -89,7 +89,7 @@ export class Suspects {
   }
 }
 
-/** Where an end meets what earlier ones left, only that remains of both. */
+/** If the records of an end overlap earlier suspects, only the intersection remains suspect. */
 function narrowed(known: readonly Suspect[], found: readonly RecordRange[], ending: Ending): readonly Suspect[] {
   const met = known.flatMap((suspect) => {
     const overlaps = found.flatMap((range) => overlap(suspect, range) ?? []);
@@ -121,13 +121,13 @@ function isPoisoned({ endings }: Suspect): boolean {
 
 function poisonedRecord({ topic, partition, from, endings }: Suspect): PoisonedRecord {
   const last = endings.at(-1);
-  const told = endings.map(({ message }, index) => `(${String(index + 1)}) ${message}`);
+  const messages = endings.map(({ message }, index) => `(${String(index + 1)}) ${message}`);
   return {
     topic,
     partition,
     offset: from,
     stage: last?.stage ?? 'put',
-    message: `${String(endings.length)} threads have ended at this record: ${told.join('; ')}`,
+    message: `${String(endings.length)} threads have ended at this record: ${messages.join('; ')}`,
     stack: last?.stack ?? '',
   };
 }

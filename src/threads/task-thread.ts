@@ -2,12 +2,12 @@ import { within } from '../async/within.ts';
 import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
 import type { SourceOffsets } from '../connect/source/offset-storage.ts';
 import type { TaskEvent } from '../connect/task-assignment.ts';
-import { LentOffsets } from './lent-offsets.ts';
+import { ThreadOffsets } from './remote-offsets.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from './thread-protocol.ts';
-import { WorkerThread, type ThreadOptions, type ThreadSurroundings } from './worker-thread.ts';
+import { WorkerThread, type ThreadOptions, type ThreadContext } from './worker-thread.ts';
 
-/** What the main thread keeps for tasks in other threads. */
-export interface LentToTasks {
+/** Resources of the main thread that tasks in worker threads use. */
+export interface TaskThreadResources {
   readonly offsets: SourceOffsets;
   readonly taskOwner: () => Promise<string>;
   readonly exactlyOnce: ExactlyOnceSources | undefined;
@@ -17,27 +17,26 @@ const CLOSE_OFFSETS_MS = 5000;
 
 export type TaskThread = WorkerThread<TaskThreadFunctions, TaskControlFunctions>;
 
-/** Starts a thread for tasks. */
 export function openTaskThread(
   options: ThreadOptions,
-  surroundings: ThreadSurroundings,
-  lent: LentToTasks,
+  context: ThreadContext,
+  resources: TaskThreadResources,
   onEvent: (thread: TaskThread, event: TaskEvent) => void,
 ): TaskThread {
-  const offsets = new LentOffsets(lent.offsets);
-  const thread: TaskThread = new WorkerThread<TaskThreadFunctions, TaskControlFunctions>(options, surroundings, {
+  const offsets = new ThreadOffsets(resources.offsets);
+  const thread: TaskThread = new WorkerThread<TaskThreadFunctions, TaskControlFunctions>(options, context, {
     ...offsets.functions,
     event: (event) => {
       onEvent(thread, event);
     },
-    taskOwner: () => lent.taskOwner(),
+    taskOwner: () => resources.taskOwner(),
     fenceZombies: async (connector) => {
-      await lent.exactlyOnce?.fenceZombies(connector);
+      await resources.exactlyOnce?.fenceZombies(connector);
     },
   });
   void thread.ended.then(async () => {
     if (await within(offsets.close(), CLOSE_OFFSETS_MS)) return;
-    surroundings.logger.warn(`Offsets of thread ${String(thread.thread)} were not closed in time`);
+    context.logger.warn(`Offsets of thread ${String(thread.thread)} were not closed in time`);
   });
   return thread;
 }

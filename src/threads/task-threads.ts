@@ -20,34 +20,34 @@ import { placeText } from './place-text.ts';
 import { Suspects } from './suspects.ts';
 import type { ThreadPool } from './thread-pool.ts';
 
-/** A task, wherever it is: starting -> in a thread -> over (FAILED or stopped). */
+/** A task: starting -> in a thread -> over (FAILED or STOPPED). */
 interface PlacedTask {
   readonly assignment: TaskAssignment;
   targetState: TargetState;
-  /** Another one than that of its assignment. */
+  /** Set if it differs from that of the assignment. */
   rateLimit: RateLimit | undefined;
-  /** `undefined`: not in a thread yet, or not any more. */
+  /** `undefined` before the task is in a thread and after the thread has ended. */
   thread: TaskThread | 'main' | undefined;
   stopping: boolean;
-  /** FAILED or STOPPED: its thread has nothing to do with it. */
+  /** FAILED or STOPPED; the task is no longer in its thread. */
   over: boolean;
-  /** What came with its assignment was used. */
+  /** The handover of the assignment was used. */
   begun: boolean;
 }
 
-/** The main thread, for the tasks of plugins that need it. */
+/** Runs the tasks of plugins that need the main thread. */
 export interface MainThread {
   readonly tasks: TaskHosting;
   readonly isNeededFor: (assignment: TaskAssignment) => Promise<boolean>;
 }
 
-/** Beyond the time for an orderly stop, for the way of the messages. */
+/** Added to the stop timeout for the transfer of messages. */
 const STOP_MARGIN_MS = 1000;
 const REPORT_MS = 1000;
 
 /**
- * Runs tasks in threads. When a thread ends, the task that ended it is FAILED; the others of the thread start again in another
- * one, without anybody's call.
+ * Runs tasks in threads. If a thread ends, the task that caused it becomes FAILED, and its other tasks are restarted automatically
+ * in another thread.
  */
 export class TaskThreads implements TaskHosting {
   readonly #pool: ThreadPool;
@@ -120,7 +120,7 @@ export class TaskThreads implements TaskHosting {
     for (const task of placed) {
       task.stopping = true;
       if (task.thread === undefined) {
-        // Said now, as the next task of this id may have begun when `#begin` gets to it.
+        // Reported immediately, because the next task with this id may have started before `#begin` completes.
         if (!task.over) this.#finish(task, { id: task.assignment.id, state: 'STOPPED' });
         continue;
       }
@@ -154,8 +154,8 @@ export class TaskThreads implements TaskHosting {
   async reports(): Promise<readonly TaskReport[]> {
     const pool = this.#pool;
     const mainThread = this.#mainThread.tasks;
-    const asked = pool.threads().map((thread) => this.#reportsOf(thread));
-    return (await Promise.all([mainThread.reports(), ...asked])).flat();
+    const requested = pool.threads().map((thread) => this.#reportsOf(thread));
+    return (await Promise.all([mainThread.reports(), ...requested])).flat();
   }
 
   async faults(id: TaskId): Promise<readonly RecentFault[]> {
@@ -163,9 +163,9 @@ export class TaskThreads implements TaskHosting {
     if (thread === 'main') return this.#mainThread.tasks.faults(id);
     if (thread?.isUp !== true) return [];
     let faults: readonly RecentFault[] = [];
-    const asked = thread.calls.call('faults', id).then((found) => (faults = found));
+    const requested = thread.calls.call('faults', id).then((found) => (faults = found));
     await within(
-      asked.catch(() => []),
+      requested.catch(() => []),
       REPORT_MS,
     );
     return faults;
@@ -202,7 +202,7 @@ export class TaskThreads implements TaskHosting {
       this.#tellRateLimit(task);
     } catch (error) {
       if (task.stopping) return;
-      this.#logger.error({ err: error, ...id }, `Task ${taskText(id)} could not be started`);
+      this.#logger.error({ err: error, ...id }, `Failed to start task ${taskText(id)}`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error), failure: failureOf(error) });
     }
   }
@@ -213,7 +213,7 @@ export class TaskThreads implements TaskHosting {
     else thread?.calls.tell('setRateLimit', assignment.id, rateLimit);
   }
 
-  /** A thread whose tasks did not stop in time is ended, so that nothing of them is left that could write. */
+  /** A thread whose tasks did not stop in time is terminated, so that they cannot write any more. */
   async #stopIn(
     thread: TaskThread,
     tasks: readonly PlacedTask[],
@@ -224,7 +224,7 @@ export class TaskThreads implements TaskHosting {
     let overdue: readonly TaskId[] = ids;
     const stopped = thread.calls.call('stop', ids, timeoutMs, handsOver).then(
       (left) => (overdue = left),
-      // The thread has ended, and the tasks with it.
+      // The thread and its tasks have ended.
       () => (overdue = []),
     );
     await within(stopped, timeoutMs + STOP_MARGIN_MS);
@@ -237,9 +237,9 @@ export class TaskThreads implements TaskHosting {
   async #reportsOf(thread: TaskThread): Promise<readonly TaskReport[]> {
     if (!thread.isUp) return [];
     let reports: readonly TaskReport[] = [];
-    const asked = thread.calls.call('reports').then((found) => (reports = found));
+    const requested = thread.calls.call('reports').then((found) => (reports = found));
     await within(
-      asked.catch(() => []),
+      requested.catch(() => []),
       REPORT_MS,
     );
     return reports;
@@ -247,7 +247,7 @@ export class TaskThreads implements TaskHosting {
 
   #onEvent(thread: TaskThread, event: TaskEvent): void {
     const task = this.#tasks.get(taskText(event.id));
-    // What a task says after it was given up is not heard.
+    // Events of a task that was abandoned are ignored.
     if (task?.thread !== thread) return;
     if (event.state === 'PASSED') {
       this.#suspects.passed(event.id.connector, event.passed);
@@ -273,14 +273,14 @@ export class TaskThreads implements TaskHosting {
       const error = new ConnectError(endText(thread, end, task), {
         cause: end.error === undefined ? undefined : toError(end.error),
       });
-      // Where this is made says nothing; the cause has the stack of the thread.
+      // The stack of this error is irrelevant; its cause has the stack of the thread.
       error.stack = `${error.name}: ${error.message}`;
-      this.#logger.error({ err: error, ...id }, `Task ${taskText(id)} has failed. ${error.message}`);
+      this.#logger.error({ err: error, ...id }, `Task ${taskText(id)} failed. ${error.message}`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error), failure: failureByEnd(end) });
     }
   }
 
-  /** Other tasks of the connector may get its partitions. */
+  /** Other tasks of the connector may be assigned its partitions. */
   #suspect({ assignment }: PlacedTask, end: ThreadEnd, text: string): void {
     this.#suspects.add(assignment, end, text);
     const care = this.#suspects.careFor(assignment);
@@ -305,6 +305,6 @@ function failureByEnd({ kind, reason, error }: ThreadEnd): Failure {
 
 function endText(thread: TaskThread, { kind, reason, place }: ThreadEnd, { assignment }: PlacedTask): string {
   const ended = `Thread ${String(thread.thread)}, in which task ${taskText(assignment.id)} ran, has ended: ${reason}`;
-  // Those that hang have it in their reason.
+  // For a hang, the reason already includes the place.
   return place === undefined || kind === 'hang' ? ended : `${ended}, ${placeText(place)}`;
 }

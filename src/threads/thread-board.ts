@@ -4,12 +4,12 @@ const TIMES_AT = 16;
 const TIMES = { beatAt: 0, delayMs: 1 } as const;
 const BYTES = 32;
 
-/** How often a thread counts its turns. */
+/** Interval at which a thread counts a turn of its event loop. */
 export const BEAT_MS = 100;
 
 /**
- * Words of shared memory between the main thread and one other, for what must not wait for a message: whether the thread still
- * turns its event loop, and whether it may write.
+ * Memory shared by the main thread and one worker thread, for state that must not wait for a message: whether the thread's event
+ * loop is responsive, and whether it may write.
  */
 export class ThreadBoard {
   readonly buffer: SharedArrayBuffer;
@@ -24,42 +24,41 @@ export class ThreadBoard {
     this.#times = new Float64Array(buffer, TIMES_AT, 2);
   }
 
-  /** Turns of the event loop that the thread has counted. */
   get beats(): number {
     return Atomics.load(this.#words, WORDS.beats);
   }
 
-  /** The longest turn of the event loop in the last minute, the turn that goes on included. */
+  /** The longest turn of the event loop in the last minute, including the current one. */
   get loopDelaySeconds(): number {
     const { [TIMES.beatAt]: beatAt = 0, [TIMES.delayMs]: delayMs = 0 } = this.#times;
     const sinceMs = beatAt === 0 ? 0 : clockMs() - beatAt - BEAT_MS;
     return Math.max(0, sinceMs, delayMs) / 1000;
   }
 
-  /** Of the thread; `loopDelaySeconds`: the longest turn of its event loop in the last minute. */
+  /** Called by the worker thread. `loopDelaySeconds`: the longest turn of its event loop in the last minute. */
   beat(loopDelaySeconds = 0): void {
     this.#times[TIMES.delayMs] = loopDelaySeconds * 1000;
     this.#times[TIMES.beatAt] = clockMs();
     Atomics.add(this.#words, WORDS.beats, 1);
   }
 
-  /** Until when the thread may write, unless it is told anew: milliseconds since the epoch. Of the main thread. */
+  /** Called by the main thread: until when the worker thread may write, in milliseconds since the epoch. */
   set mayWorkUntil(untilMs: number) {
     this.#until[0] = untilMs;
   }
 
-  /** The thread may never write again. Of the main thread. */
+  /** Called by the main thread: permanently forbids the worker thread to write. */
   withdraw(): void {
     Atomics.store(this.#words, WORDS.withdrawn, 1);
   }
 
-  /** Asked by the thread right before it writes. */
+  /** Checked by the worker thread immediately before it writes. */
   get mayWork(): boolean {
     return Atomics.load(this.#words, WORDS.withdrawn) === 0 && Date.now() <= (this.#until[0] ?? 0);
   }
 }
 
-/** Monotonic, and the same in all threads; that of `performance` begins anew in each. */
+/** Monotonic and equal in all threads, unlike `performance.now()`, which starts at zero in each. */
 function clockMs(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000;
 }

@@ -11,7 +11,6 @@ import {
 
 type AnyFunction = (...values: never[]) => unknown;
 type Values<F> = F extends (...values: infer V) => unknown ? V : never;
-/** What a function of the other side comes to. */
 type Outcome<F> = F extends (...values: never[]) => infer R ? Awaited<R> : never;
 
 type Message =
@@ -20,7 +19,7 @@ type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly id: number; readonly error: PackedError };
 
-/** An end of a channel between threads. */
+/** One end of a channel between threads. */
 export interface Port {
   postMessage(message: unknown): void;
   on(event: 'message', listener: (message: unknown) => void): unknown;
@@ -32,8 +31,8 @@ interface OpenCall {
 }
 
 /**
- * Calls of functions in another thread. Messages arrive in the order in which they were sent; values are copied (structured
- * clone). `Own`: what this side answers; `Other`: what it may call.
+ * Calls functions in another thread. Messages arrive in the order in which they were sent; values are copied (structured clone).
+ * `Own`: functions of this side; `Other`: functions of the other side.
  */
 export class ThreadCalls<Own extends object, Other extends object> {
   readonly #port: Port;
@@ -50,7 +49,7 @@ export class ThreadCalls<Own extends object, Other extends object> {
     });
   }
 
-  /** Rejects with the error of the other side, or when the channel is closed before the answer. */
+  /** Rejects with the error of the other side, or if the channel is closed before the response. */
   call<K extends keyof Other & string>(name: K, ...values: Values<Other[K]>): Promise<Outcome<Other[K]>> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     const id = ++this.#lastId;
@@ -60,12 +59,12 @@ export class ThreadCalls<Own extends object, Other extends object> {
     });
   }
 
-  /** Without an answer. */
+  /** Calls a function without waiting for a response. */
   tell<K extends keyof Other & string>(name: K, ...values: Values<Other[K]>): void {
     if (this.#closed === undefined) this.#port.postMessage({ kind: 'tell', name, values } satisfies Message);
   }
 
-  /** The other side is gone: open calls are rejected, and so are later ones. */
+  /** Rejects open and later calls, because the other side has ended. */
   close(reason: Error): void {
     this.#closed ??= reason;
     for (const { reject } of this.#open.values()) reject(reason);
@@ -91,7 +90,7 @@ export class ThreadCalls<Own extends object, Other extends object> {
 
   #run({ name, values }: { readonly name: string; readonly values: unknown[] }): unknown {
     const own = Object.hasOwn(this.#own, name) ? (this.#own[name as keyof Own] as AnyFunction) : undefined;
-    if (own === undefined) throw new Error(`There is no function ${name} in this thread`);
+    if (own === undefined) throw new Error(`This thread has no function ${name}`);
     return own(...(values as never[]));
   }
 
@@ -101,7 +100,7 @@ export class ThreadCalls<Own extends object, Other extends object> {
       const value = await this.#run(message);
       if (this.#closed === undefined) this.#port.postMessage({ kind: 'answer', id, value } satisfies Message);
     } catch (thrown) {
-      // A value that cannot be copied is refused as well.
+      // A result that cannot be cloned is an error as well.
       const error = packError(toError(thrown));
       if (this.#closed === undefined) this.#port.postMessage({ kind: 'refusal', id, error } satisfies Message);
     }
@@ -114,13 +113,12 @@ export class ThreadCalls<Own extends object, Other extends object> {
   }
 }
 
-/** An error on its way between threads; structured clones lose its class. */
+/** A serialized error; structured clones lose its class. */
 export interface PackedError {
   readonly className: string;
   readonly javaName: string | undefined;
-  /** Of errors of the system: `EADDRINUSE`. */
+  /** Code of a system error, such as `EADDRINUSE`. */
   readonly code: string | undefined;
-  /** HTTP status of a RequestError. */
   readonly status: RequestError['status'] | undefined;
   readonly message: string;
   readonly stack: string | undefined;
@@ -128,7 +126,7 @@ export interface PackedError {
 }
 
 const CLASSES = { ConnectError, RetriableError, UnavailableError, DataError, ConfigError } as const;
-/** Causes of causes that cross. */
+/** Maximum depth of the chain of causes. */
 const MAX_CAUSES = 10;
 
 export function packError(error: Error, depth = 0): PackedError {
@@ -143,7 +141,7 @@ export function packError(error: Error, depth = 0): PackedError {
   };
 }
 
-/** An error of the same class, if the classes of errors.ts have it. */
+/** Restores an error, with its class if that is one of errors.ts. */
 export function unpackError(packed: PackedError): Error {
   const cause = packed.cause && unpackError(packed.cause);
   const options = cause === undefined ? {} : { cause };

@@ -11,7 +11,7 @@ import {
 } from '../observe/thread-figures.ts';
 import type { RunningThread, ThreadEnd } from './running-thread.ts';
 
-/** A thread that does not answer for so long shows its last figures. */
+/** Timeout after which the last known figures of a thread are shown. */
 const FIGURES_MS = 500;
 
 const NO_ENDS: Readonly<Record<ThreadEnd['kind'], number>> = {
@@ -24,7 +24,7 @@ const NO_ENDS: Readonly<Record<ThreadEnd['kind'], number>> = {
   exit: 0,
 };
 
-/** The threads of this worker beside the main one, whatever they are for, and what those have counted that have ended. */
+/** The worker threads of this process, and the counts of those that have ended. */
 export class ThreadList implements WorkerThreads {
   readonly #threads = new Set<RunningThread>();
   readonly #numbers = new Set<number>();
@@ -33,7 +33,7 @@ export class ThreadList implements WorkerThreads {
   readonly #ends = { ...NO_ENDS };
   #ofEnded: ThreadCounts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {}, services: [] };
 
-  /** The lowest that no thread has, so that the figures of threads that replace one another are one series. */
+  /** The lowest free number, so that threads that replace one another share one series of metrics. */
   takeNumber(): number {
     let number = 1;
     while (this.#numbers.has(number)) number++;
@@ -41,7 +41,7 @@ export class ThreadList implements WorkerThreads {
     return number;
   }
 
-  /** The thread of this number has left the process; until then nothing else may be called so. */
+  /** Called when the thread has left the process; its number is reserved until then. */
   freeNumber(number: number): void {
     this.#numbers.delete(number);
   }
@@ -57,12 +57,11 @@ export class ThreadList implements WorkerThreads {
     if (last !== undefined) this.#ofEnded = addCounts([this.#ofEnded, last]);
   }
 
-  /** Threads that could not be ended, because they wait in a system call, and are still in the process. */
+  /** Number of threads that could not be terminated because they are blocked in a system call. */
   get leftBehind(): number {
     return this.#numbers.size - this.#threads.size;
   }
 
-  /** Those that have not ended. */
   all(): readonly RunningThread[] {
     return [...this.#threads];
   }
@@ -74,7 +73,7 @@ export class ThreadList implements WorkerThreads {
   async measure(): Promise<ThreadMeasurement> {
     await Promise.all(this.all().map((thread) => this.ask(thread)));
     const main = ownFigures();
-    // From here on nothing may wait: a thread that ends meanwhile would count twice, or not at all.
+    // No awaits from here on: a thread that ended meanwhile would be counted twice or not at all.
     const threads = this.#inOrder().map((thread) => ({ ...viewOf(thread), figures: this.#figures.get(thread) }));
     return {
       threads: [{ ...mainThreadView(), figures: main }, ...threads],
@@ -83,10 +82,10 @@ export class ThreadList implements WorkerThreads {
     };
   }
 
-  /** Resolves when the figures of the thread are known anew, or cannot be had in time. */
+  /** Resolves when the figures of the thread are up to date, or after a timeout. */
   async ask(thread: RunningThread): Promise<void> {
     if (!thread.isUp) return;
-    // A thread that hangs is asked once, however often its figures are wanted.
+    // A thread that hangs has only one pending request.
     const asking = this.#asking.get(thread) ?? this.#ask(thread);
     this.#asking.set(thread, asking);
     await within(asking, FIGURES_MS);
@@ -97,7 +96,7 @@ export class ThreadList implements WorkerThreads {
       const figures = await thread.figures();
       if (this.#threads.has(thread)) this.#figures.set(thread, figures);
     } catch {
-      // It has ended, and keeps its last figures.
+      // The thread has ended and keeps its last figures.
     } finally {
       this.#asking.delete(thread);
     }
@@ -108,7 +107,7 @@ export class ThreadList implements WorkerThreads {
   }
 }
 
-/** The first word of the purpose: labels of metrics do not grow with the names of tasks. */
+/** Uses the first word of the purpose, so that metric labels do not contain task names. */
 function viewOf({ thread, purpose, board }: RunningThread): ThreadView {
   const [word = ''] = purpose.split(' ', 1);
   return { thread, purpose: word, loopDelaySeconds: board.loopDelaySeconds };

@@ -9,7 +9,7 @@ export interface ThreadPoolOptions {
   readonly size: number;
   /** `task.hang.timeout.ms` */
   readonly hangTimeoutMs: number;
-  /** An idle thread ends after this time, and its memory is given back. */
+  /** An idle thread is terminated after this time to free its memory. */
   readonly idleMs?: number;
   /** Until when this worker may write; see Placement. */
   readonly mayWorkUntil: () => number;
@@ -17,7 +17,7 @@ export interface ThreadPoolOptions {
   readonly logger: Logger;
 }
 
-/** Starts a thread. `onEvent` is told how its tasks fare. */
+/** Starts a thread. `onEvent` receives the events of its tasks. */
 export type OpenThread = (
   purpose: string,
   memoryMaxMb: number | undefined,
@@ -31,9 +31,9 @@ export interface ThreadListener {
 
 interface PooledThread {
   readonly thread: TaskThread;
-  /** By task text, with the connector. */
+  /** Connector by task. */
   readonly tasks: Map<string, string>;
-  /** The task it belongs to (`task.isolation=own`). */
+  /** The only task of the thread (`task.isolation=own`). */
   readonly own: string | undefined;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -41,7 +41,7 @@ interface PooledThread {
 const IDLE_MS = 30_000;
 const PUBLISH_MS = 100;
 
-/** The threads of tasks: started when a task needs one, dealt evenly, ended when they have been idle. */
+/** The threads of tasks. They are started on demand, assigned evenly, and terminated when they have been idle. */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #pooled = new Map<TaskThread, PooledThread>();
@@ -57,7 +57,7 @@ export class ThreadPool {
     this.#hangs = new HangWatch(options.hangTimeoutMs, () => this.threads(), options.logger);
   }
 
-  /** To be called once, before the first task. */
+  /** Must be called once, before the first task. */
   listen(listener: ThreadListener): void {
     this.#listener = listener;
   }
@@ -66,18 +66,18 @@ export class ThreadPool {
     return [...this.#pooled.keys()];
   }
 
-  /** Tells all threads at once until when they may write. */
+  /** Updates the write deadline of all threads. */
   publishMayWork(): void {
     const until = this.#options.mayWorkUntil();
     for (const { board } of this.#pooled.keys()) board.mayWorkUntil = until;
   }
 
-  /** Starts threads for so many tasks that may come in a moment. */
+  /** Starts threads for tasks that will be started soon. */
   prepare(tasks: number): void {
     while (this.#pooled.size < Math.min(tasks, this.#options.size)) this.#endWhenIdle(this.#open(undefined));
   }
 
-  /** The thread for a task: its own, or the one with the fewest tasks of its connector, then of all. */
+  /** The thread for a task: its own one, or the one with the fewest tasks of the connector, then the fewest tasks in total. */
   deal(assignment: TaskAssignment): TaskThread {
     const task = taskText(assignment.id);
     const { connector } = assignment.id;
@@ -87,7 +87,7 @@ export class ThreadPool {
     return pooled.thread;
   }
 
-  /** Tasks of the thread have been stopped. */
+  /** Called when tasks of the thread have been stopped. */
   left(thread: TaskThread, tasks: readonly string[]): void {
     const pooled = this.#pooled.get(thread);
     if (pooled === undefined) return;
@@ -104,7 +104,7 @@ export class ThreadPool {
   #endWhenIdle(pooled: PooledThread): void {
     clearTimeout(pooled.idleTimer);
     const idleMs = pooled.own === undefined ? (this.#options.idleMs ?? IDLE_MS) : 0;
-    const idle: ThreadEnd = { kind: 'idle', reason: 'it has no tasks any more', error: undefined };
+    const idle: ThreadEnd = { kind: 'idle', reason: 'it has no more tasks', error: undefined };
     pooled.idleTimer = setTimeout(() => void pooled.thread.end(idle), idleMs).unref();
   }
 
@@ -147,7 +147,7 @@ function memoryMaxMb({ connectorConfig }: TaskAssignment): number | undefined {
   return text === '' ? undefined : Number(text);
 }
 
-/** The one that was entered last, or the only one. */
+/** The only task of the thread, or the one whose code ran last. */
 function culpritOf({ thread, tasks, own }: PooledThread): string | undefined {
   if (own !== undefined) return own;
   const [only] = tasks.size === 1 ? [...tasks.keys()] : [];

@@ -15,24 +15,24 @@ import type { LogLevel } from '../observe/log-levels.ts';
 import type { ThreadFigures } from '../observe/thread-figures.ts';
 import type { PackedError } from './thread-calls.ts';
 
-/** What a thread is given when it is started; plain data and shared memory. */
+/** Initial data of a thread: plain data and shared memory. */
 export interface ThreadData {
-  /** Its number, from 1. */
+  /** Starts at 1. */
   readonly thread: number;
-  /** Of the worker, with the values of config providers. */
+  /** Worker properties with resolved variables. */
   readonly properties: Readonly<Record<string, string>>;
   readonly mode: 'distributed' | 'standalone';
-  /** `group.id` where sources deliver exactly once. */
+  /** `group.id` if exactly-once source support is enabled. */
   readonly exactlyOnceGroup: string | undefined;
   readonly board: SharedArrayBuffer;
   readonly places: SharedArrayBuffer;
   readonly logLevels: readonly (readonly [logger: string, level: LogLevel])[];
   readonly connectorLogLevels: readonly (readonly [connector: string, level: LogLevel])[];
-  /** What config providers gave so far. */
+  /** Secrets from config providers known so far. */
   readonly secrets: readonly string[];
 }
 
-/** What every thread answers. */
+/** Functions of every worker thread. */
 export interface ThreadFunctions {
   figures(): ThreadFigures;
   setLogLevel(logger: string, level: LogLevel): void;
@@ -40,42 +40,42 @@ export interface ThreadFunctions {
   addSecret(value: string): void;
 }
 
-/** What the main thread answers to every thread. */
+/** Functions of the main thread for every worker thread. */
 export interface ControlFunctions {
-  /** The thread is up. */
+  /** The thread has started. */
   ready(): void;
-  /** The thread cannot come up. */
+  /** The thread failed to start. */
   failed(error: PackedError): void;
-  /** A line of its log, as JSON. */
+  /** A log line as JSON. */
   log(line: string): void;
-  /** A logger that the thread has and that was not known before. */
+  /** The thread created a logger. */
   loggerKnown(name: string): void;
 }
 
-/** What a thread with tasks answers. */
+/** Functions of a task thread. */
 export interface TaskThreadFunctions extends ThreadFunctions {
   start(assignment: TaskAssignment): Promise<void>;
   setTargetState(id: TaskId, state: TargetState): Promise<void>;
-  /** Another task of its connector has ended its thread. */
+  /** Another task of the connector has ended its thread. */
   setCare(id: TaskId, care: TaskCare): Promise<void>;
   setRateLimit(id: TaskId, limit: RateLimit): Promise<void>;
-  /** The tasks that did not stop in time. */
+  /** Resolves with the tasks that did not stop in time. */
   stop(ids: readonly TaskId[], timeoutMs: number, handsOver: boolean): Promise<readonly TaskId[]>;
   reports(): Promise<readonly TaskReport[]>;
   faults(id: TaskId): Promise<readonly RecentFault[]>;
 }
 
-/** Where services answer, by their names. */
+/** Addresses of services by name. */
 export type ServiceAddresses = Readonly<Record<string, string>>;
 
-/** What the thread of the services answers. */
+/** Functions of the service thread. */
 export interface ServiceThreadFunctions extends ThreadFunctions {
-  /** `earlier`: where they answered in the thread before, for those that let the system choose a port. */
+  /** `earlier`: addresses in the previous thread, for services with system-assigned ports. */
   start(earlier: ServiceAddresses): Promise<ServiceAddresses>;
   stop(): Promise<void>;
 }
 
-/** Answers of a thread that reads messages for people, one request at a time. */
+/** Functions of a thread that reads messages for users, one request at a time. */
 export interface ReaderThreadFunctions<Reading> extends ThreadFunctions {
   /** Resolves with a JSON text. */
   read(reading: Reading): Promise<string>;
@@ -83,20 +83,20 @@ export interface ReaderThreadFunctions<Reading> extends ThreadFunctions {
   abandon(): void;
 }
 
-/** Answers of the main thread to a thread that reads messages for people. */
+/** Functions of the main thread for a thread that reads messages. */
 export interface ReaderControlFunctions extends ControlFunctions {
-  /** A value of a config provider that no log line may show. */
+  /** A secret that must not be logged. */
   secretKnown(value: string): void;
 }
 
 /** Offsets of one connector that a thread has opened. */
 export interface OpenedOffsets {
   readonly handle: number;
-  /** The topic they are in; `undefined` where they are in none. */
+  /** The offsets topic; `undefined` if the offsets are not stored in a topic. */
   readonly topic: string | undefined;
 }
 
-/** What the main thread answers to a thread with tasks. */
+/** Functions of the main thread for a task thread. */
 export interface TaskControlFunctions extends ControlFunctions {
   event(event: TaskEvent): void;
   taskOwner(): Promise<string>;

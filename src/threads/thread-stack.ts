@@ -3,25 +3,25 @@ import type { Worker } from 'node:worker_threads';
 import { SerialQueue } from '../async/serial-queue.ts';
 
 export interface ThreadStack {
-  /** As in an Error's stack, the innermost first: `at poll (/plugins/slow.js:7:3)`. None if the thread is idle. */
+  /** Lines as in an Error's stack, innermost first: `at poll (/plugins/slow.js:7:3)`. Empty if the thread is idle. */
   readonly frames: readonly string[];
-  /** What the expression gave, if that was a text, and in time. */
+  /** Result of the expression, if it was a string and in time. */
   readonly answer: string | undefined;
 }
 
 interface ThreadStackOptions {
   readonly timeoutMs: number;
-  /** An expression that the thread evaluates in its global scope, in the asynchronous context of the code that runs. */
+  /** An expression that the thread evaluates in its global scope, in the asynchronous context of the running code. */
   readonly ask?: string;
 }
 
 const MAX_FRAMES = 50;
 const MAX_FRAME_LENGTH = 1_000;
 const MAX_ANSWER_LENGTH = 1_000;
-/** Between two callbacks of a thread, and in the hooks around them, it is not known for a moment whose code runs. */
+/** Maximum attempts: between two callbacks, and in the hooks around them, the owner of the code is briefly unknown. */
 const MAX_ASKED = 10;
 
-/** Of the expression itself. */
+/** Frames of the expression itself. */
 const OWN_FRAMES = 2;
 
 const STACK = `(() => {
@@ -40,17 +40,17 @@ const STACK = `(() => {
 const queue = new SerialQueue();
 
 /**
- * The stack of a thread that this one started, and what it says of itself, also while it is in an endless loop. It is
- * interrupted for that and then goes on; when this resolves, nothing is attached to it, so it may be terminated. Gives
- * `undefined` if the thread does not answer within `timeoutMs`: it has ended, or is in a call that V8 does not interrupt
- * (`execSync`). Never rejects. Threads are asked one after the other; `timeoutMs` begins with a thread's turn.
+ * Returns the stack of a worker thread and the result of an expression, even if the thread is in an endless loop. The thread is
+ * interrupted and then continues; nothing is attached to it when this resolves, so it may be terminated. Returns `undefined` if the
+ * thread does not respond within `timeoutMs` because it has ended or is in a native call that V8 cannot interrupt (`execSync`).
+ * Never rejects. Calls are serialized; `timeoutMs` starts with the call's turn.
  */
 export async function threadStack(worker: Worker, options: ThreadStackOptions): Promise<ThreadStack | undefined> {
   return queue.run(async () => {
     try {
       return await askThread(worker, options);
     } catch {
-      // Node may be built without its inspector, and a thread may end at any moment.
+      // Node may lack the inspector, and a thread may end at any moment.
       return undefined;
     }
   });
@@ -60,13 +60,13 @@ async function askThread(worker: Worker, { timeoutMs, ask }: ThreadStackOptions)
   const inspector = await import('node:inspector');
   const thread = new InspectedThread(new inspector.Session());
   const timer = setTimeout(() => {
-    thread.giveUp();
+    thread.cancel();
   }, timeoutMs);
   let stack: ThreadStack | undefined;
   try {
     if (!thread.attach(worker.threadId)) return undefined;
     for (let asked = 0; asked < MAX_ASKED; asked++) {
-      // Both are sent at once, so that the thread is interrupted once for both.
+      // Both expressions are sent together, so that the thread is interrupted once.
       const texts = [
         thread.evaluate(STACK),
         ask === undefined ? undefined : thread.evaluate(ask, timeoutMs / MAX_ASKED / 2),
@@ -100,29 +100,29 @@ interface EvaluateAnswer {
   readonly result?: { readonly result?: { readonly value?: unknown } };
 }
 
-/** Another thread, through the inspector of this one. A thread in a loop answers at V8's next check for interrupts. */
+/** Accesses another thread through the inspector of this one. A thread in a loop responds at V8's next interrupt check. */
 class InspectedThread {
   readonly #session: Session;
-  /** The thread's, while it is attached. */
+  /** Set while the thread is attached. */
   #sessionId: string | undefined;
   readonly #waiting = new Map<number, (value: unknown) => void>();
   #lastId = 0;
-  #hasGivenUp = false;
+  #isCancelled = false;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  /** Says whether there is such a thread. */
+  /** False if there is no such thread. */
   attach(threadId: number): boolean {
     this.#session.connect();
     this.#session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
-      // A thread with a name is `[worker 3] NAME`.
+      // Named threads have the title `[worker 3] NAME`.
       if (/^\[worker (\d+)\]/.exec(workerInfo.title)?.[1] === String(threadId)) this.#sessionId = sessionId;
       else this.#session.post('NodeWorker.detach', { sessionId });
     });
     this.#session.on('NodeWorker.detachedFromWorker', ({ params: { sessionId } }) => {
-      if (sessionId === this.#sessionId) this.giveUp();
+      if (sessionId === this.#sessionId) this.cancel();
     });
     this.#session.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, message } }) => {
       if (sessionId !== this.#sessionId) return;
@@ -131,18 +131,18 @@ class InspectedThread {
       this.#waiting.get(id)?.(result?.result?.value);
       this.#waiting.delete(id);
     });
-    // Attaches to all threads before it returns.
+    // Attaches to all threads synchronously.
     this.#session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
     return this.#sessionId !== undefined;
   }
 
   /**
-   * The text that an expression gives; `undefined` if it gives none. One that may not end needs a limit: terminating the
-   * thread would only end the expression, and the loop around it would go on.
+   * Evaluates an expression that returns a string; otherwise resolves with `undefined`. An expression that may not terminate needs
+   * a timeout: terminating the thread would only end the expression, and the loop around it would continue.
    */
   async evaluate(expression: string, timeout?: number): Promise<string | undefined> {
     const sessionId = this.#sessionId;
-    if (sessionId === undefined || this.#hasGivenUp) return undefined;
+    if (sessionId === undefined || this.#isCancelled) return undefined;
     const id = ++this.#lastId;
     const answered = new Promise<unknown>((resolve) => {
       this.#waiting.set(id, resolve);
@@ -154,9 +154,9 @@ class InspectedThread {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** Nothing is awaited any longer. */
-  giveUp(): void {
-    this.#hasGivenUp = true;
+  /** Resolves all pending evaluations with `undefined`. */
+  cancel(): void {
+    this.#isCancelled = true;
     for (const answer of this.#waiting.values()) answer(undefined);
     this.#waiting.clear();
   }

@@ -15,38 +15,38 @@ import { isOrderly, type RunningThread, type ThreadEnd } from './running-thread.
 import type { ThreadList } from './thread-list.ts';
 import type { ControlFunctions, ThreadData, ThreadFunctions } from './thread-protocol.ts';
 
-/** What all threads of a worker are started with. */
-export interface ThreadSurroundings {
+/** Settings that all threads of a worker share. */
+export interface ThreadContext {
   readonly properties: Readonly<Record<string, string>>;
   readonly mode: ThreadData['mode'];
   readonly exactlyOnceGroup: ThreadData['exactlyOnceGroup'];
   readonly logLevels: LogLevels;
   readonly secrets: SecretMask;
   readonly logger: Logger;
-  /** The thread is in it until it has ended. */
+  /** Contains the thread until it has ended. */
   readonly threads: ThreadList;
 }
 
 export interface ThreadOptions {
-  /** What it is for, as log lines say it. */
+  /** Purpose in log lines. */
   readonly purpose: string;
-  /** The module that runs in it. */
+  /** The module that the thread runs. */
   readonly entry: URL;
-  /** Limit of its heap; absent: that of Node. */
+  /** Heap limit; Node's default if absent. */
   readonly memoryMaxMb?: number | undefined;
 }
 
 /**
- * Node's default is 48 MB. With 8 MB a worker has 60 to 130 MB less; sinks use as much CPU, the database source a third more
+ * Node's default is 48 MB. With 8 MB a worker uses 60 to 130 MB less; sinks use the same CPU time, the database source a third more
  * (test/bench/RESULTS.md).
  */
 const YOUNG_GENERATION_MB = 8;
-/** A thread that cannot be ended, because it waits in a system call, is left behind after this time. */
+/** A thread that cannot be terminated because it is blocked in a system call is abandoned after this time. */
 const TERMINATE_MS = 5000;
 
 /**
- * One thread of this worker, seen from the main thread: starting -> up (`ready`) -> ended. What runs in it logs through the
- * main thread's logger. `Functions`: what it answers; `Control`: what the main thread answers to it.
+ * A worker thread, seen from the main thread: starting -> up (`ready`) -> ended. Its log lines go to the main thread's
+ * logger. `Functions`: functions of the thread; `Control`: functions of the main thread.
  */
 export class WorkerThread<
   Functions extends ThreadFunctions,
@@ -56,7 +56,7 @@ export class WorkerThread<
   readonly purpose: string;
   readonly board = new ThreadBoard();
   readonly calls: ThreadCalls<Control, Functions>;
-  /** For the debugger. */
+  /** Used by the inspector. */
   readonly worker: Worker;
   readonly startedAtMs = Date.now();
   readonly ended: Promise<ThreadEnd>;
@@ -68,21 +68,17 @@ export class WorkerThread<
   #isUp = false;
   #hasEnded = false;
 
-  constructor(
-    options: ThreadOptions,
-    surroundings: ThreadSurroundings,
-    control: Omit<Control, keyof ControlFunctions>,
-  ) {
-    const { logLevels, secrets, logger, threads } = surroundings;
+  constructor(options: ThreadOptions, context: ThreadContext, control: Omit<Control, keyof ControlFunctions>) {
+    const { logLevels, secrets, logger, threads } = context;
     this.thread = threads.takeNumber();
     this.purpose = options.purpose;
     this.#logger = logger;
     this.#threads = threads;
     const data: ThreadData = {
       thread: this.thread,
-      properties: surroundings.properties,
-      mode: surroundings.mode,
-      exactlyOnceGroup: surroundings.exactlyOnceGroup,
+      properties: context.properties,
+      mode: context.mode,
+      exactlyOnceGroup: context.exactlyOnceGroup,
       board: this.board.buffer,
       places: this.#places,
       logLevels: logLevels.explicit(),
@@ -102,7 +98,7 @@ export class WorkerThread<
       },
       failed: (packed) => {
         const error = unpackError(packed);
-        void this.end({ kind: 'error', reason: `it could not start: ${error.message}`, error });
+        void this.end({ kind: 'error', reason: `it failed to start: ${error.message}`, error });
       },
       log: relay,
       loggerKnown: (name) => {
@@ -146,12 +142,12 @@ export class WorkerThread<
     return this.#asked !== undefined || this.#hasEnded;
   }
 
-  /** As log lines name it: `2 (tasks)`. */
+  /** Title in log lines, such as `2 (tasks)`. */
   get #title(): string {
     return `${String(this.thread)} (${this.purpose})`;
   }
 
-  /** What was written last of a task of the thread, or of whichever was last. */
+  /** The last recorded place of a task, or of the most recent one. */
   place(task?: string): Place | undefined {
     return readPlace(this.#places, task);
   }
@@ -160,15 +156,15 @@ export class WorkerThread<
     return (this.calls as unknown as ThreadCalls<Control, ThreadFunctions>).call('figures');
   }
 
-  /** Ends the thread with all that it has open. From the call on, nothing in it may write. */
+  /** Terminates the thread and everything that it has open. From the call on, the thread must not write. */
   async end(why: ThreadEnd | string): Promise<ThreadEnd> {
     this.#asked ??= typeof why === 'string' ? { kind: 'asked', reason: why, error: undefined } : why;
     this.board.withdraw();
-    // What it has counted is not lost with it; of a thread that hangs nothing comes.
+    // Saves the counts of the thread; a hanging thread does not respond.
     if (isOrderly(this.#asked)) await this.#threads.ask(this);
     if (!(await within(this.worker.terminate(), TERMINATE_MS))) {
       this.#logger.error(
-        `Thread ${this.#title} cannot be ended while it waits in a system call; it may not write any more`,
+        `Thread ${this.#title} cannot be terminated while it is blocked in a system call; it can no longer write`,
       );
       this.#onEnded(this.#asked);
     }
@@ -191,7 +187,7 @@ export class WorkerThread<
   }
 }
 
-/** The stack of a thread that hangs is in a line of its own, and Node gives none for a full heap. */
+/** The stack of a hanging thread was logged separately, and Node provides none for a full heap. */
 function logEnd(logger: Logger, end: ThreadEnd, text: string): void {
   if (end.kind === 'error') logger.error({ err: end.error }, text);
   else if (end.kind === 'overdue') logger.warn(text);
@@ -204,10 +200,10 @@ interface OpenOptions {
   readonly name: string;
 }
 
-/** From its sources the worker runs by a loader, which threads do not inherit. */
+/** When run from sources, the worker needs a loader, which threads do not inherit. */
 function openWorker(entry: URL, options: OpenOptions): Worker {
   if (!entry.pathname.endsWith('.ts')) return new Worker(entry, options);
-  // Tests load this module by `require`, where there is no `import.meta.resolve`.
+  // Tests load this module with `require`, which has no `import.meta.resolve`.
   const folder = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
   const loader = JSON.stringify(new URL('./dist/esm/api/index.mjs', folder).href);
   const start = `import(${loader}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); })`;

@@ -4,7 +4,7 @@ import type { Service } from '../connect/api.ts';
 import type { Logger } from '../observe/logger.ts';
 import { ServiceThread } from '../threads/service-thread.ts';
 import type { ServiceAddresses } from '../threads/thread-protocol.ts';
-import type { ThreadSurroundings } from '../threads/worker-thread.ts';
+import type { ThreadContext } from '../threads/worker-thread.ts';
 import { threadEntry } from './thread-entry.ts';
 
 /** The services of a worker, by the property `services`. */
@@ -14,7 +14,7 @@ export interface RunningServices {
   stop(): Promise<void>;
 }
 
-type Surroundings = Omit<ThreadSurroundings, 'properties' | 'mode' | 'exactlyOnceGroup'>;
+type Surroundings = Omit<ThreadContext, 'properties' | 'mode' | 'exactlyOnceGroup'>;
 
 /** Starts them where `services.threads` says: in a thread of their own, or in this one. */
 export async function openServices(config: WorkerConfig, surroundings: Surroundings): Promise<RunningServices> {

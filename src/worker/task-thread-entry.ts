@@ -8,7 +8,7 @@ import { TaskHost } from '../connect/hosting/task-host.ts';
 import { ReplayTasks } from '../operate/dead-letters/replay-tasks.ts';
 import { silentLogger } from '../observe/logger.ts';
 import { comeUp, enterThread } from '../threads/inside-thread.ts';
-import { BorrowedOffsets } from '../threads/lent-offsets.ts';
+import { RemoteOffsets } from '../threads/remote-offsets.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/thread-protocol.ts';
 import { builtInPlugins } from './built-in-plugins.ts';
 import { clientOverrides, metricWindow, taskDefaults } from './task-settings.ts';
@@ -51,7 +51,7 @@ async function openHost(): Promise<TaskHost> {
     mayWork: () => board.mayWork,
     plugins: new PluginRegistry(await builtInPlugins({ strictJson: config.own['json.converter.strict'] }), external),
     clients,
-    offsets: new BorrowedOffsets(calls),
+    offsets: new RemoteOffsets(calls),
     defaults: taskDefaults(config, exactlyOnce),
     secrets,
     logger,

@@ -69,7 +69,7 @@ describe('a worker with services=database-http', () => {
 
       await until(async () => (await query()).status === 200, 'an answer of the new thread');
       assert.match(
-        log.find((line) => line.includes('(services) hangs, and is ended: it did not turn')) ?? '',
+        log.find((line) => line.includes('(services) hangs; terminating it: its event loop was blocked')) ?? '',
         /at Timeout\.hangs/,
       );
       assert.equal((await rest.status(name)).tasks[0]?.state, 'RUNNING');

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 const ENTRY = new URL('../../support/reader-thread-fake.ts', import.meta.url);
 const PATIENT_MS = 60_000;
 
-describe('threads that read messages for people (S1)', () => {
+describe('threads that read messages for users (S1)', () => {
   let threads: ThreadList;
   let readers: ReaderThreads<FakeReading>;
 
@@ -41,14 +41,14 @@ describe('threads that read messages for people (S1)', () => {
     (error: unknown): boolean =>
       error instanceof RequestError && error.status === status && message.test(error.message);
 
-  it('answer one request after the other in the same thread', async () => {
+  it('serve consecutive requests in the same thread', async () => {
     assert.deepEqual([await read('number of the thread'), await read('number of the thread')], ['1', '1']);
     await assert.rejects(read('refuse'), refusedWith(404, /^There is no such message$/));
     assert.equal(await read('number of the thread'), '1');
     assert.equal(threads.all().length, 1);
   });
 
-  it('are ended at their time limit, and no other request fails', async () => {
+  it('are terminated at their time limit without failing other requests', async () => {
     const hanging = read('hang', undefined, 3000);
     const others = Promise.all([1, 2, 3].map(() => read('number of the thread')));
     await assert.rejects(hanging, refusedWith(503, /took longer than 3 s/));
@@ -57,12 +57,12 @@ describe('threads that read messages for people (S1)', () => {
     await until(() => threads.all().length === 1, 'the thread that hung has ended');
   });
 
-  it('fail the request that fills their heap, and no other', async () => {
+  it('fail only the request that exhausts their heap', async () => {
     await assert.rejects(read('fill the heap'), refusedWith(503, /its heap reached its limit of 512 MB/));
     assert.equal(typeof (await read('number of the thread')), 'string');
   });
 
-  it('abandon the work of a client that has left, or are ended soon', async () => {
+  it('abandon the work of a client that has left, or are terminated soon', async () => {
     const first = new AbortController();
     const answer = read('wait to be abandoned', first.signal);
     await until(() => threads.all().some(({ isUp }) => isUp), 'the thread is up');
@@ -75,12 +75,15 @@ describe('threads that read messages for people (S1)', () => {
     await assert.rejects(hanging, refusedWith(503, /its client has left/));
   });
 
-  it('let sixteen requests wait, and refuse more with 503', async () => {
+  it('queue sixteen requests and reject more with 503', async () => {
     const leaving = new AbortController();
     setMaxListeners(18, leaving.signal);
     const reading = Array.from({ length: 18 }, () => read('wait to be abandoned', leaving.signal));
     const outcomes = Promise.allSettled(reading);
-    await assert.rejects(read('number of the thread'), refusedWith(503, /16 other requests; try again/));
+    await assert.rejects(
+      read('number of the thread'),
+      refusedWith(503, /16 other requests are waiting to read messages; try again later/),
+    );
     leaving.abort();
     const statuses = (await outcomes).map((each) =>
       each.status === 'rejected' ? (each.reason as RequestError).status : 200,

@@ -18,7 +18,7 @@ interface Line {
   readonly err?: { readonly stack: string };
 }
 
-describe('the thread of the services', () => {
+describe('the service thread', () => {
   let threads: ThreadList;
   let lines: Line[];
   let services: ServiceThread;
@@ -55,7 +55,7 @@ describe('the thread of the services', () => {
   };
   const said = (text: RegExp): Line | undefined => lines.find(({ msg }) => text.test(msg));
 
-  it('answers at its addresses until it is stopped', async () => {
+  it('serves its addresses until it is stopped', async () => {
     const { fake = '' } = await open().start();
     try {
       assert.match(await ask(fake), /^[0-9a-f-]{36}$/);
@@ -71,7 +71,7 @@ describe('the thread of the services', () => {
     assert.equal(lines.at(-1)?.msg, 'Thread 1 (services) ended: the worker stops');
   });
 
-  it('gives the error of a service that cannot start, and is gone', async () => {
+  it('rejects with the error of a service that fails to start, and ends', async () => {
     await assert.rejects(open({ refusal: 'fake.port: 7 is taken' }).start(), (error) => {
       assert.ok(error instanceof ConfigError);
       assert.equal(error.message, 'fake.port: 7 is taken');
@@ -80,22 +80,22 @@ describe('the thread of the services', () => {
     assert.deepEqual(threads.all(), []);
   });
 
-  it('that hangs is ended, its stack is logged, and the services answer again at the same address', async () => {
+  it('is terminated if it hangs; its stack is logged and the services are restarted at the same address', async () => {
     const { fake = '' } = await open().start();
     try {
       const before = await ask(fake, '/hang');
       await until(async () => (await ask(fake)) !== before, 'an answer of the new thread');
-      const hang = said(/^Thread 1 \(services\) hangs, and is ended: it did not turn its event loop for [\d.]+ s$/);
+      const hang = said(/^Thread 1 \(services\) hangs; terminating it: its event loop was blocked for [\d.]+ s$/);
       assert.match(hang?.err?.stack ?? '', /^ConnectError: Thread 1 hangs\n +at [\w.]*hangForEver /);
-      assert.ok(said(/^fake has ended with its thread \(it did not turn .*\); it is started again in 0\.[23] s$/));
-      await until(() => said(/^fake answers again at http:/), 'the line that says so');
-      assert.equal(said(/^fake answers again/)?.msg, `fake answers again at ${fake}`);
+      assert.ok(said(/^fake has ended with its thread \(its event loop was blocked .*\); restarting in 0\.[23] s$/));
+      await until(() => said(/^fake is available again at http:/), 'the line that says so');
+      assert.equal(said(/^fake is available again/)?.msg, `fake is available again at ${fake}`);
     } finally {
       await services.stop();
     }
   });
 
-  it('that exits is replaced; while another process has its address, every try is logged, with growing pauses', async () => {
+  it('is replaced if it exits; while another process uses its address, each attempt is logged, with back-off', async () => {
     const { fake = '' } = await open().start();
     const squatter: Server = createServer((_, response) => response.end('squatter'));
     try {
@@ -103,7 +103,7 @@ describe('the thread of the services', () => {
         if (msg.startsWith('fake has ended')) squatter.listen(Number(new URL(fake).port), '127.0.0.1');
       };
       const before = await ask(fake, '/exit');
-      const failed = /^fake could not be started again: listen EADDRINUSE: .*; it is started again in ([\d.]+) s$/;
+      const failed = /^fake could not be restarted: listen EADDRINUSE: .*; restarting in ([\d.]+) s$/;
       const pauses = await until(() => {
         const found = lines.flatMap(({ msg }) => failed.exec(msg)?.[1] ?? []).map(Number);
         return found.length >= 2 && found;
@@ -121,7 +121,7 @@ describe('the thread of the services', () => {
     }
   });
 
-  it('that hangs while it is to stop is ended soon, and not replaced', async () => {
+  it('is terminated soon and not replaced if it hangs during the shutdown', async () => {
     const { fake = '' } = await open().start();
     await ask(fake, '/hang');
     await until(
@@ -137,7 +137,7 @@ describe('the thread of the services', () => {
     assert.equal(said(/is started again|answers again/), undefined);
   });
 
-  it('is not started again when the worker stops while it waits for the next try', async () => {
+  it('is not restarted if the worker stops during the back-off', async () => {
     const { fake = '' } = await open().start();
     const waits = new Promise<void>((resolve) => {
       onLine = ({ msg }) => {

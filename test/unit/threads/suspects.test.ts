@@ -46,7 +46,7 @@ describe('records at which threads ended', () => {
     });
   });
 
-  it('are poisoned when the second end is at one record of those that were put before the first', () => {
+  it('are poisoned if the second end is at one of the records put before the first end', () => {
     const suspects = new Suspects();
     suspects.add(task(), endAt('put of 500 records', [range(0, 500), range(100, 110, 1)]), 'first');
     assert.deepEqual(suspects.careFor(task({}, 1))?.suspects, [range(0, 500), range(100, 110, 1)]);
@@ -59,7 +59,7 @@ describe('records at which threads ended', () => {
     );
   });
 
-  it('are narrowed down by each end, and not poisoned before it is known which', () => {
+  it('are narrowed down by each end, and not poisoned before the record is known', () => {
     const suspects = new Suspects();
     suspects.add(task(), endAt('put of 3000 records', [range(0, 3000)]), 'first');
     suspects.add(task(), endAt('put of 3 records', [range(300, 303)]), 'second');
@@ -71,14 +71,14 @@ describe('records at which threads ended', () => {
     );
   });
 
-  it('are not poisoned because a heap was full once after them', () => {
+  it('are not poisoned by a single full heap', () => {
     const suspects = new Suspects();
     suspects.add(task(), endAt('put of 500 records', [range(0, 500)], 'memory'), 'first');
     suspects.add(task(), endAt('put of 1 records', [range(30, 31)], 'memory'), 'second');
     assert.deepEqual(suspects.careFor(task()), { suspects: [range(30, 31)], poisoned: [] });
   });
 
-  it('are forgotten when they are committed, and when the configuration changes', () => {
+  it('are removed when they are committed, and when the configuration changes', () => {
     const suspects = new Suspects();
     suspects.add(task(), endAtRecord(range(7, 8)), 'first');
     suspects.passed('c', { topic: 't', partition: 0, offset: 7 });

@@ -11,14 +11,14 @@ describe('the board of a thread', () => {
     thread = new ThreadBoard(control.buffer);
   });
 
-  it('counts the turns of the event loop of the thread', () => {
+  it("counts the turns of the thread's event loop", () => {
     assert.equal(control.beats, 0);
     thread.beat();
     thread.beat();
     assert.equal(control.beats, 2);
   });
 
-  it('lets the thread write from when it is told until then', () => {
+  it('lets the thread write until the deadline', () => {
     assert.equal(thread.mayWork, false);
     control.mayWorkUntil = Date.now() + 60_000;
     assert.equal(thread.mayWork, true);
@@ -28,13 +28,13 @@ describe('the board of a thread', () => {
     assert.equal(thread.mayWork, true);
   });
 
-  it('lets the thread never write again once the right was taken from it', () => {
+  it('permanently forbids the thread to write once withdrawn', () => {
     control.withdraw();
     control.mayWorkUntil = Date.now() + 60_000;
     assert.equal(thread.mayWork, false);
   });
 
-  it('shows the longest turn that the thread told', () => {
+  it('shows the longest turn that the thread reported', () => {
     assert.equal(control.loopDelaySeconds, 0);
     thread.beat(60);
     assert.equal(control.loopDelaySeconds, 60);
@@ -42,8 +42,8 @@ describe('the board of a thread', () => {
     assert.equal(control.loopDelaySeconds, 30);
   });
 
-  it('shows the turn that goes on while the thread tells nothing', async () => {
+  it('shows the duration of the current turn while the thread does not beat', async () => {
     thread.beat(0.001);
-    await until(() => control.loopDelaySeconds > 0.05, 'it is longer than what was told');
+    await until(() => control.loopDelaySeconds > 0.05, 'it is longer than the reported one');
   });
 });

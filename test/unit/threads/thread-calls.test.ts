@@ -64,11 +64,11 @@ describe('calls between threads', () => {
     return assert.fail('it did not fail');
   }
 
-  it('bring back what the other side answers, each its own', async () => {
+  it('resolve with their own responses', async () => {
     assert.deepEqual(await Promise.all([calls.call('add', 1, 2), calls.call('add', 3, 4)]), [3, 7]);
   });
 
-  it('arrive in the order in which they were made, those without an answer too', async () => {
+  it('arrive in the order of the calls, including those without a response', async () => {
     for (let n = 0; n < 50; n++) calls.tell('note', String(n));
     assert.deepEqual(
       await calls.call('notes'),
@@ -94,7 +94,7 @@ describe('calls between threads', () => {
     assert.equal((carried as Error).message, 'the reason');
   });
 
-  it('carry an error that is its own cause', async () => {
+  it('transfer an error that is its own cause', async () => {
     const error: Error & { cause?: unknown } = new Error('round');
     error.cause = error;
     const { port1, port2 } = new MessageChannel();
@@ -105,16 +105,13 @@ describe('calls between threads', () => {
     port2.close();
   });
 
-  it('reject where the other side has no such function, also if its objects inherit one', async () => {
+  it('reject if the other side has no such function, even if its objects inherit one', async () => {
     for (const name of ['nothing', 'toString', 'constructor']) {
-      await assert.rejects(
-        calls.call(name as 'notes'),
-        new RegExp(`^Error: There is no function ${name} in this thread$`),
-      );
+      await assert.rejects(calls.call(name as 'notes'), new RegExp(`^Error: This thread has no function ${name}$`));
     }
   });
 
-  it('reject at once when the other side is gone, those that wait and later ones', async () => {
+  it('reject immediately when the other side has ended, both pending and later ones', async () => {
     const waiting = calls.call('never');
     calls.close(new Error('Thread 1 ended'));
     calls.close(new Error('again'));

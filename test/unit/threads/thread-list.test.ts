@@ -30,14 +30,14 @@ describe('the list of threads', () => {
     return { owned: counts.unhandled.owned - own, collapsed: ofSink?.rows ?? 0, requests };
   }
 
-  it('gives a new thread the lowest number that is free', () => {
+  it('assigns the lowest free number to a new thread', () => {
     const [first, second] = [add('tasks'), add('tasks'), add('tasks')];
     remove(second, 'idle');
     remove(first, 'idle');
     assert.deepEqual([list.takeNumber(), list.takeNumber(), list.takeNumber()], [1, 2, 4]);
   });
 
-  it('keeps the number of a thread that has ended until it is gone', () => {
+  it('reserves the number of a thread until it has left the process', () => {
     const first = add('tasks');
     list.remove(asThread(first), endOf('hang'));
     assert.equal(list.takeNumber(), 2);
@@ -45,7 +45,7 @@ describe('the list of threads', () => {
     assert.equal(list.takeNumber(), 1);
   });
 
-  it('shows the main thread first, then the others by number, with purposes that have no names of tasks', async () => {
+  it('shows the main thread first, then the others by number, with purposes without task names', async () => {
     const [first] = [add('tasks'), add('task sink-0'), add('services')];
     remove(first, 'idle');
     add('tasks', 7);
@@ -67,7 +67,7 @@ describe('the list of threads', () => {
     assert.ok((threads[0]?.figures?.heapBytes ?? 0) > 1_000_000);
   });
 
-  it('adds up what all threads have counted, and loses nothing of those that end', async () => {
+  it('adds up the counts of all threads, including ended ones', async () => {
     const [first] = [add('tasks', 2), add('tasks', 3)];
     assert.deepEqual(await counted(), { owned: 5, collapsed: 5, requests: 5 });
     remove(first, 'memory');
@@ -79,7 +79,7 @@ describe('the list of threads', () => {
     assert.deepEqual(await counted(), { owned: 9, collapsed: 9, requests: 9 });
   });
 
-  it('counts a thread once that ends while the others are asked', async () => {
+  it('counts a thread once that ends while the others are queried', async () => {
     const [first, second] = [add('tasks', 2), add('tasks', 3)];
     await list.measure();
     let answer: (figures: ThreadFigures) => void = () => undefined;
@@ -95,7 +95,7 @@ describe('the list of threads', () => {
     assert.equal(counts.unhandled.owned - (threads[0]?.figures?.unhandled.owned ?? 0), 6);
   });
 
-  it('shows the last figures of a thread that does not answer, and asks it once', async () => {
+  it('shows the last figures of an unresponsive thread, and sends it one request', async () => {
     const thread = add('tasks', 2);
     await list.measure();
     let asked = 0;
@@ -107,7 +107,7 @@ describe('the list of threads', () => {
     assert.equal(asked, 1);
   });
 
-  it('goes on without a thread that ends instead of answering', async () => {
+  it('continues without a thread that ends instead of responding', async () => {
     const thread = add('tasks');
     thread.ask = () => Promise.reject(new Error('Thread 1 (tasks) ended'));
     assert.equal((await list.measure()).threads[1]?.figures, undefined);

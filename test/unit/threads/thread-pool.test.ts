@@ -38,7 +38,7 @@ describe('the pool of threads', () => {
 
   afterEach(() => pool.close());
 
-  it('starts a thread for each task until there are as many as there may be', () => {
+  it('starts a thread for each task up to the limit', () => {
     assert.deepEqual(fakes.opened, []);
     assert.deepEqual([deal('a', 0), deal('b', 0), deal('c', 0), deal('d', 0)], [1, 2, 3, 1]);
     assert.deepEqual(
@@ -47,13 +47,13 @@ describe('the pool of threads', () => {
     );
   });
 
-  it('gives the tasks of a connector different threads, also where others have fewer tasks in all', () => {
+  it('assigns the tasks of a connector to different threads, even if others have fewer tasks in total', () => {
     assert.deepEqual([deal('a', 0), deal('a', 1), deal('b', 0)], [1, 2, 3]);
     assert.deepEqual([deal('d', 0), deal('d', 1), deal('d', 2)].sort(), [1, 2, 3]);
     assert.deepEqual([deal('a', 2), deal('b', 1), deal('b', 2)], [3, 1, 2]);
   });
 
-  it('takes the thread with the fewest tasks where none has one of the connector', () => {
+  it('selects the thread with the fewest tasks if none has a task of the connector', () => {
     for (const [connector, tasks] of [
       ['a', 3],
       ['b', 2],
@@ -63,14 +63,14 @@ describe('the pool of threads', () => {
     assert.equal(deal('c', 0), 3);
   });
 
-  it('takes an idle thread before it starts another', () => {
+  it('reuses an idle thread before it starts another', () => {
     const first = pool.deal(assignmentOf('a', 0));
     pool.left(first, ['a-0']);
     assert.equal(deal('b', 0), 1);
     assert.equal(fakes.opened.length, 1);
   });
 
-  it('starts threads for tasks that are to come, no more than there may be, and ends those that get none', async () => {
+  it('starts threads in advance up to the limit, and terminates those that receive no task', async () => {
     await pool.close();
     pool = openPool(2, 20);
     pool.prepare(1);
@@ -82,7 +82,7 @@ describe('the pool of threads', () => {
     assert.equal(pool.threads().length, 1);
   });
 
-  it('gives a task with task.isolation=own a thread that no other task gets, with its limit of memory', () => {
+  it('runs a task with task.isolation=own in a thread of its own, with its memory limit', () => {
     const own = { 'task.isolation': ' OWN ', 'task.memory.max.mb': '64' };
     assert.equal(deal('a', 0, own), 1);
     assert.deepEqual([deal('b', 0), deal('b', 1), deal('b', 2), deal('b', 3)].includes(1), false);
@@ -90,7 +90,7 @@ describe('the pool of threads', () => {
     assert.equal(fakes.opened.length, 4, 'it does not count as one of the shared threads');
   });
 
-  it('ends a thread that has been idle, and not one that got a task again', async () => {
+  it('terminates an idle thread unless it receives a task again', async () => {
     await pool.close();
     pool = openPool(2, 20);
     const [first, second] = [pool.deal(assignmentOf('a', 0)), pool.deal(assignmentOf('a', 1))];
@@ -102,19 +102,19 @@ describe('the pool of threads', () => {
     assert.deepEqual(pool.threads(), [first]);
   });
 
-  it('ends the thread of one task as soon as that task has stopped', async () => {
+  it('terminates the thread of an isolated task as soon as the task has stopped', async () => {
     const own = pool.deal(assignmentOf('a', 0, { 'task.isolation': 'own' }));
     pool.left(own, ['a-0']);
     assert.equal((await own.ended).kind, 'idle');
   });
 
-  it('gives no task to a thread that is ending', () => {
+  it('assigns no task to a thread that is ending', () => {
     const first = pool.deal(assignmentOf('a', 0));
     void first.end('the test says so');
     assert.equal(deal('b', 0), 2);
   });
 
-  it('tells which task ended the thread: the one that is known, the only one, or the one that was entered last', async () => {
+  it('determines the task that ended the thread: the known one, the only one, or the one whose code ran last', async () => {
     await pool.close();
     pool = openPool(1);
     ends = [];
@@ -145,7 +145,7 @@ describe('the pool of threads', () => {
     assert.deepEqual(pool.threads(), []);
   });
 
-  it('tells all its threads at once until when they may write', () => {
+  it('updates the write deadline of all threads', () => {
     const threads = [pool.deal(assignmentOf('a', 0)), pool.deal(assignmentOf('a', 1))];
     assert.deepEqual(
       threads.map(({ board }) => board.mayWork),
@@ -159,7 +159,7 @@ describe('the pool of threads', () => {
     );
   });
 
-  it('passes on what tasks tell, with their thread, and ends all threads when it is closed', async () => {
+  it('forwards task events with their thread, and terminates all threads when closed', async () => {
     deal('a', 0);
     deal('a', 1);
     fakes.opened[1]?.tellEvent({ id: { connector: 'a', task: 1 }, state: 'RUNNING' });

@@ -79,7 +79,7 @@ describe('the stack of a thread', () => {
     });
   }
 
-  it('has at most 50 frames, the innermost ones, whatever the code makes of stacks', async () => {
+  it('has at most 50 innermost frames, even if the code modifies stack traces', async () => {
     const thread = await startThread(`
       Error.stackTraceLimit = 1;
       Error.prepareStackTrace = () => 7;
@@ -90,7 +90,7 @@ describe('the stack of a thread', () => {
     assert.match(frames[49] ?? '', /^at deep \(\[worker eval\]:\d+:\d+\)$/);
   });
 
-  it('leaves the thread as it was', async () => {
+  it('does not change the thread', async () => {
     const thread = await startThread(`
       Error.prepareStackTrace = () => 7;
       parentPort.on('message', () => parentPort.postMessage([Error.stackTraceLimit, new Error().stack]));
@@ -100,7 +100,7 @@ describe('the stack of a thread', () => {
     assert.deepEqual(await once(thread, 'message'), [[10, 7]]);
   });
 
-  it('is taken of each of several threads that are asked for at once', async () => {
+  it('is taken of several threads that are requested concurrently', async () => {
     const hanging = await Promise.all(
       ['A', 'B', 'C'].map(async (name) => startThread(`ownedBy('${name}', () => hang());`)),
     );
@@ -111,7 +111,7 @@ describe('the stack of a thread', () => {
     );
   });
 
-  it('comes without an answer if the expression gives none, throws or does not end', async () => {
+  it('is returned without a result if the expression returns none, throws or does not terminate', async () => {
     const thread = await startThread('hang();');
     for (const ask of ['7', 'throw 7', '}', 'ownerName()', 'for (;;);']) {
       const stack = await threadStack(thread, { timeoutMs: ask === 'for (;;);' ? 1_000 : 60_000, ask });
@@ -121,7 +121,7 @@ describe('the stack of a thread', () => {
     assert.equal(await thread.terminate(), 1);
   });
 
-  it('is unknown while the thread is in a native call; the thread goes on as if nothing had been asked', async () => {
+  it('is unknown while the thread is in a native call; the thread then continues unaffected', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'thread-stack-'));
     try {
       const file = join(folder, 'end');
@@ -144,7 +144,7 @@ describe('the stack of a thread', () => {
     }
   });
 
-  it('is unknown once the thread has ended, also if it ends while it is asked', async () => {
+  it('is unknown once the thread has ended, also if it ends during the request', async () => {
     const thread = await startThread(
       `parentPort.postMessage('hangs'); require('node:child_process').execFileSync('sleep', ['0.5']);`,
     );
@@ -155,7 +155,7 @@ describe('the stack of a thread', () => {
     assert.equal(await threadStack(thread, PATIENT), undefined);
   });
 
-  it('lets messages of the thread through that it sent before it hung', async () => {
+  it('does not block messages that the thread sent before it hung', async () => {
     const thread = await startThread(`for (let i = 0; i < 1000; i++) parentPort.postMessage(i); hang();`);
     const messages: unknown[] = [];
     thread.on('message', (message) => messages.push(message));

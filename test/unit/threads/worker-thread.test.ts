@@ -12,7 +12,7 @@ type TestThread = WorkerThread<TestThreadFunctions, ControlFunctions>;
 
 const WARN = 40;
 
-describe('a thread of the worker', () => {
+describe('a worker thread', () => {
   let list: ThreadList;
   let levels: LogLevels;
   let secrets: SecretMask;
@@ -51,16 +51,16 @@ describe('a thread of the worker', () => {
 
   const said = () => lines.map(({ level, msg }) => [level, msg.replace(/\d+ ms/, 'N ms')]);
 
-  it('says in one line each that it started, and that and why it ended', async () => {
+  it('logs one line for its start, and one for its end with the reason', async () => {
     const thread = await start();
-    await thread.end({ kind: 'idle', reason: 'it has no tasks any more', error: undefined });
+    await thread.end({ kind: 'idle', reason: 'it has no more tasks', error: undefined });
     assert.deepEqual(said(), [
       [30, 'Thread 1 (tasks) started in N ms'],
-      [30, 'Thread 1 (tasks) ended: it has no tasks any more'],
+      [30, 'Thread 1 (tasks) ended: it has no more tasks'],
     ]);
   });
 
-  it('gives the lines of its log its number', async () => {
+  it('adds its number to its log lines', async () => {
     const thread = await start();
     await thread.calls.call('say', 'something is odd');
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('a thread of the worker', () => {
     );
   });
 
-  it('follows changes of log levels, and knows secrets that come later', async () => {
+  it('follows changes of log levels and new secrets', async () => {
     const thread = await start();
     levels.set('root', 'ERROR');
     await thread.calls.call('say', 'not to be seen');
@@ -83,13 +83,13 @@ describe('a thread of the worker', () => {
     assert.equal(await thread.calls.call('hide', 'the password is swordfish-7'), 'the password is [hidden]');
   });
 
-  it('that cannot start ends, with the reason', async () => {
+  it('ends with the reason if it fails to start', async () => {
     const { kind, reason, error } = await open({ fails: 'no plugins' }).ended;
-    assert.deepEqual([kind, reason, error?.message], ['error', 'it could not start: no plugins', 'no plugins']);
-    assert.deepEqual(said(), [[50, 'Thread 1 (tasks) ended: it could not start: no plugins']]);
+    assert.deepEqual([kind, reason, error?.message], ['error', 'it failed to start: no plugins', 'no plugins']);
+    assert.deepEqual(said(), [[50, 'Thread 1 (tasks) ended: it failed to start: no plugins']]);
   });
 
-  it('that exits is an error, whatever its code', async () => {
+  it('fails if it exits, regardless of the code', async () => {
     const thread = await start();
     thread.calls.tell('leave', 0);
     assert.deepEqual(await thread.ended, { kind: 'exit', reason: 'it exited with code 0', error: undefined });
@@ -97,7 +97,7 @@ describe('a thread of the worker', () => {
     await assert.rejects(thread.figures(), /^Error: Thread 1 \(tasks\) ended: it exited with code 0$/);
   });
 
-  it('that needs more memory than it may have ends alone', async () => {
+  it('ends alone if it exceeds its memory limit', async () => {
     const thread = await start(64);
     thread.calls.tell('fillHeap');
     const { kind, reason } = await thread.ended;
@@ -105,10 +105,10 @@ describe('a thread of the worker', () => {
     assert.deepEqual(said().at(-1), [50, 'Thread 1 (tasks) ended: its heap reached its limit of 64 MB']);
   });
 
-  it('leaves what it has counted behind when it is ended, and its number', async () => {
+  it('leaves its counts and frees its number when it is terminated', async () => {
     const thread = await start();
     thread.calls.tell('count', 'counted', 5);
-    await thread.end({ kind: 'idle', reason: 'it has no tasks any more', error: undefined });
+    await thread.end({ kind: 'idle', reason: 'it has no more tasks', error: undefined });
     const next = await start();
     assert.equal(next.thread, 1);
     next.calls.tell('count', 'counted', 2);
@@ -122,7 +122,7 @@ describe('a thread of the worker', () => {
     if (process.platform === 'linux') assert.ok(Number(figures.cpuSeconds) > 0.01, String(figures.cpuSeconds));
   });
 
-  it('may not write from the moment on in which it is to end', async () => {
+  it('may not write from the moment its termination is requested', async () => {
     const thread = await start();
     thread.board.mayWorkUntil = Infinity;
     assert.equal(thread.board.mayWork, true);
