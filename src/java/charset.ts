@@ -1,10 +1,10 @@
-/** Java's charsets: text to bytes and back, with Java's replacements for what does not fit. */
+/** A Java charset, with Java's replacements for invalid input. */
 export interface Charset {
   decode(bytes: Uint8Array): string;
   encode(text: string): Uint8Array;
 }
 
-/** A charset by its Java name or alias; `undefined` when there is none. */
+/** Finds a charset by Java name or alias; `undefined` if it is unknown. */
 export function findCharset(name: string): Charset | undefined {
   const label = name.toLowerCase();
   const own = OWN[label];
@@ -21,7 +21,7 @@ const utf8: Charset = {
   decode: decodeUtf8,
   encode: (text) => {
     const bytes = Buffer.from(text, 'utf8');
-    // As many bytes as characters: all of them are ASCII.
+    // Equal lengths mean that the text is ASCII.
     return bytes.length === text.length || !SURROGATE.test(text) ? bytes : Buffer.from(wellFormed(text, '?'), 'utf8');
   },
 };
@@ -29,12 +29,12 @@ const utf8: Charset = {
 const SURROGATE = /[\ud800-\udfff]/;
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Half a surrogate pair becomes U+FFFD on reading and `?` on writing. */
+/** Lone surrogates become U+FFFD on decoding and `?` on encoding. */
 function wellFormed(text: string, replacement = '\ufffd'): string {
   return SURROGATE.test(text) ? text.replace(LONE_SURROGATE, replacement) : text;
 }
 
-/** UTF-8 with U+FFFD for what is malformed: Java makes one of an encoded surrogate where others make three. */
+/** Decodes UTF-8 with U+FFFD for malformed input. For an encoded surrogate Java produces one replacement, other decoders three. */
 export function decodeUtf8(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
@@ -43,7 +43,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(buffer.toString('latin1').replace(surrogates, '\xff'), 'latin1').toString('utf8');
 }
 
-/** One byte for each of the first `limit` characters, `?` for others. */
+/** Single-byte charset of the first `limit` characters; others become `?`. */
 function narrow(limit: number): Charset {
   return {
     decode: (bytes) => {
@@ -76,7 +76,7 @@ function utf16(order: 'big' | 'little', mark: boolean): Charset {
   };
 }
 
-/** 0x80 to 0x9f of windows-1252, which some decoders take for ISO-8859-1; five of them mean nothing. */
+/** 0x80 to 0x9f of windows-1252, which some decoders use for ISO-8859-1; five of them are undefined. */
 const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
 
 const windows1252: Charset = {
@@ -93,7 +93,7 @@ const windows1252: Charset = {
 
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** Any charset that can be decoded, in characters of one or two bytes; the way back is a table made on first use. */
+/** A charset that `TextDecoder` supports, with one or two bytes per character. The encoding table is built on first use. */
 function tableCharset(decoder: Decoder): Charset {
   let table: Map<string, readonly number[]> | undefined;
   return {
@@ -120,7 +120,7 @@ function encodingTable(decoder: Decoder): Map<string, readonly number[]> {
 const latin1 = narrow(256);
 const ascii = narrow(128);
 const utf16Marked = utf16('big', true);
-/** Names that mean something else to `TextDecoder`, or that it does not have. */
+/** Names that `TextDecoder` does not support or interprets differently. */
 const OWN: Readonly<Record<string, Charset>> = {
   'utf-8': utf8,
   utf8,

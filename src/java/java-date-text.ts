@@ -2,16 +2,16 @@ import { latinDigits } from './java-number-text.ts';
 import { MS_PER_DAY } from '../data/logical-values.ts';
 
 /**
- * Dates, times and timestamps in Connect's text forms (org.apache.kafka.connect.data.Values), always in UTC:
- * `2020-01-02`, `03:04:05.006Z`, `2020-01-02T03:04:05.006Z`.
+ * Dates, times and timestamps in Connect's text forms (org.apache.kafka.connect.data.Values), always in UTC: `2020-01-02`,
+ * `03:04:05.006Z`, `2020-01-02T03:04:05.006Z`.
  */
 
 const LENGTHS = { date: 10, time: 13, timestamp: 24 } as const;
 export type TemporalKind = keyof typeof LENGTHS;
 
 /**
- * The shortest form that holds the moment: in the first day (and before) only the time, at midnight only the date.
- * Connect's own choice, so a timestamp of 1970-01-01 or earlier loses its date.
+ * The shortest form: only the time up to the first day of 1970, only the date at midnight. This is Connect's rule, so a timestamp
+ * on or before 1970-01-01 loses its date.
  */
 export function temporalText(date: Date): string {
   const milliseconds = date.getTime();
@@ -21,12 +21,12 @@ export function temporalText(date: Date): string {
   return milliseconds % MS_PER_DAY === 0 ? iso.slice(0, split) : iso;
 }
 
-/** `toISOString` without the sign and zeros it puts before years past 9999. */
+/** `toISOString` without the sign and zeros before years after 9999. */
 function isoText(date: Date): string {
   return date.toISOString().replace(/^\+0*/, '');
 }
 
-/** What a text of exactly the right length stands for; fields roll over as in Java's lenient parser (month 13). */
+/** Parses a text of exactly the right length; fields roll over as in Java's lenient parser (month 13). */
 export function parseTemporal(text: string): { kind: TemporalKind; date: Date } | undefined {
   switch (text.length) {
     case LENGTHS.date:
@@ -48,7 +48,7 @@ function temporal(kind: TemporalKind, match: RegExpExecArray | null): { kind: Te
   return { kind, date: new Date(dayNumber(year, month, day) * MS_PER_DAY + timeMs) };
 }
 
-// Every field may follow blanks and may be negative, as Java's parser has it; what follows the day is passed over.
+// As in Java's parser, each field may follow blanks and be negative, and text after the day is ignored.
 const NUMBER = '[ \\t]*(-?\\d+)';
 const DAY = `${NUMBER}-${NUMBER}-${NUMBER}`;
 const CLOCK = `${NUMBER}:${NUMBER}:${NUMBER}\\.${NUMBER}Z`;
@@ -56,16 +56,16 @@ const DATE = new RegExp(`^${DAY}`);
 const TIME = new RegExp(`^${CLOCK}`);
 const TIMESTAMP = new RegExp(`^${DAY}T${CLOCK}`);
 
-/** 1582-10-15: from here on Java counts by the Gregorian calendar, before it by the Julian. */
+/** 1582-10-15: Gregorian calendar from here on, Julian before. */
 const CUTOVER_DAY = -141_427;
 const EPOCH_JULIAN_DAY = 2_440_588;
 
-/** Days since 1970-01-01; months and days may be out of range and roll over. */
+/** Days since 1970-01-01; months and days out of range roll over. */
 function dayNumber(year: number, month: number, day: number): number {
   const months = year * 12 + month - 1;
   const wholeYear = Math.floor(months / 12);
   const wholeMonth = months - wholeYear * 12 + 1;
-  // The count starts with March, so that the leap day is a year's last.
+  // Years start in March, so that the leap day is the last day.
   const shifted = wholeMonth <= 2 ? 1 : 0;
   const years = wholeYear + 4800 - shifted;
   const inYear = Math.floor((153 * (wholeMonth + 12 * shifted - 3) + 2) / 5);

@@ -9,9 +9,9 @@ const DEFAULT_CAPACITY = 16;
 const LOAD_FACTOR = 0.75;
 
 /**
- * The order in which a java.util.HashMap with these keys, put in this order, iterates over them. Connect's offset keys
- * are JSON written in that order, and their bytes are their identity (docs/compatibility.md#internal-topics). `copy`: made by
- * `new HashMap<>(otherMap)`, whose table is sized for the content from the start; `capacity`: by `new HashMap<>(capacity)`.
+ * The iteration order of a java.util.HashMap into which these keys were inserted in this order. Connect writes offset keys as JSON
+ * in that order, and their bytes identify them (docs/compatibility.md#internal-topics). `copy`: created by `new
+ * HashMap<>(otherMap)`, which sizes the table for its content; `capacity`: by `new HashMap<>(capacity)`.
  */
 export function javaHashMapOrder(
   keys: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The file of a standalone worker's offsets: a Java-serialised `HashMap<byte[], byte[]>` (FileOffsetBackingStore), so that a
- * Java worker can go on with it. Format: Java Object Serialization Stream Protocol, version 5.
+ * The offset file of a standalone worker: a serialized Java `HashMap<byte[], byte[]>` (FileOffsetBackingStore), which Java workers
+ * can read. Format: Java Object Serialization Stream Protocol, version 5.
  */
 
 const STREAM_HEADER = 0xaced0005;
@@ -13,7 +13,7 @@ const TC_BLOCKDATA = 0x77;
 const TC_ENDBLOCKDATA = 0x78;
 const HASH_MAP_UID = 0x0507dac1c31660d1n;
 const BYTE_ARRAY_UID = 0xacf317f8060854e0n;
-/** Handles count up from 0x7e0000: the map's class, the map, the class of byte arrays. */
+/** Handles start at 0x7e0000: the map's class, the map, the class of byte arrays. */
 const BYTE_ARRAY_CLASS_HANDLE = 0x7e0002;
 const LOAD_FACTOR = 0.75;
 
@@ -43,12 +43,12 @@ export function writeJavaMap(entries: ByteMapEntries): Buffer {
   return out.u8(TC_ENDBLOCKDATA).result();
 }
 
-/** Throws when the file is anything but such a map. */
+/** Throws if the file is not such a map. */
 export function readJavaMap(file: Buffer): ByteMapEntries {
   const input = new Reader(file);
-  input.expect(input.u32() === STREAM_HEADER, 'it does not begin like a Java serialisation stream');
-  input.expect(input.u8() === TC_OBJECT && input.u8() === TC_CLASSDESC, 'it holds no object');
-  input.expect(input.utf() === 'java.util.HashMap', 'it holds no java.util.HashMap');
+  input.expect(input.u32() === STREAM_HEADER, 'it is not a Java serialization stream');
+  input.expect(input.u8() === TC_OBJECT && input.u8() === TC_CLASSDESC, 'it contains no object');
+  input.expect(input.utf() === 'java.util.HashMap', 'it contains no java.util.HashMap');
   input.skip(8 + 1);
   const fields = input.u16();
   for (let i = 0; i < fields; i++) {
@@ -119,7 +119,7 @@ class Reader {
   }
 
   expect(holds: boolean, problem: string): void {
-    if (!holds) throw new Error(`not a file of source offsets: ${problem} (near byte ${String(this.#at)})`);
+    if (!holds) throw new Error(`not an offset file: ${problem} (near byte ${String(this.#at)})`);
   }
 
   skip(bytes: number): void {
@@ -156,7 +156,7 @@ class Reader {
   }
 
   #take(bytes: number): Buffer {
-    this.expect(this.#at + bytes <= this.#buffer.length, 'it ends too early');
+    this.expect(this.#at + bytes <= this.#buffer.length, 'it is truncated');
     const taken = this.#buffer.subarray(this.#at, this.#at + bytes);
     this.#at += bytes;
     return taken;

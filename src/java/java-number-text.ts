@@ -1,8 +1,8 @@
 import { withoutTrailing } from '../data/text-ends.ts';
 
 /**
- * Numbers as Java 17 prints and reads them: doubles and floats with the fewest digits that read back as the same number,
- * large integral ones with a digit more now and then (JDK-4511638), which text written by Java workers has too.
+ * Numbers as Java 17 prints and parses them: doubles and floats with the fewest digits that identify the number. Some large
+ * integral numbers have one digit more (JDK-4511638), as in text written by Java workers.
  */
 
 const SMALLEST_PLAIN = 1e-3;
@@ -15,13 +15,13 @@ export function doubleText(value: number): string {
   if (magnitude >= SMALLEST_PLAIN && magnitude < LARGEST_PLAIN) return String(value);
   if (!Number.isFinite(value)) return String(value);
   if (magnitude >= 2 ** 53 && magnitude < 2 ** 63) return largeIntegralText(value, 53);
-  // Java wants two digits at least and takes the nearest of two; JavaScript's one digit may be another number (5e-324).
+  // Java prints at least two digits, rounded to the nearest; JavaScript's single digit may differ (5e-324).
   const shortest = value.toExponential();
   const nearest = /^-?\de/.test(shortest) ? value.toExponential(1) : shortest;
   return scientificText(nearest);
 }
 
-/** `Float.toString` of a number that a 32-bit float holds exactly. */
+/** `Float.toString` of a number that is exactly a 32-bit float. */
 export function floatText(value: number): string {
   if (Number.isInteger(value) && value < LARGEST_PLAIN && value > -LARGEST_PLAIN) return integralText(value);
   if (!Number.isFinite(value)) return String(value);
@@ -39,7 +39,7 @@ function integralText(value: number): string {
 
 const LOG10_OF_2 = Math.log10(2);
 
-/** All digits of a number past the last odd one, but for those that its bits cannot tell. */
+/** All digits of a large integral number except those that its precision cannot determine. */
 function largeIntegralText(value: number, significantBits: number): string {
   let binaryExponent = Math.floor(Math.log2(Math.abs(value)));
   if (2 ** binaryExponent > Math.abs(value)) binaryExponent--;
@@ -63,7 +63,7 @@ function scientificText(exponential: string): string {
   return `${withPoint(exponential.slice(0, split))}E${exponent}`;
 }
 
-/** The shortest decimal, two digits at least and nine at most, that rounds to this float, in exponential form. */
+/** The shortest decimal of two to nine digits that rounds to this float, in exponential form. */
 function shortestFloat(value: number): string {
   for (let fraction = 1; fraction < 8; fraction++) {
     const text = value.toExponential(fraction);
@@ -80,7 +80,7 @@ function withoutTrailingZeros(exponential: string): string {
   return withoutTrailing(withoutTrailing(exponential.slice(0, split), '0'), '.') + exponential.slice(split);
 }
 
-/** Of two decimals equally near JavaScript takes the larger, Java the one with an even last digit. */
+/** For two equally near decimals JavaScript chooses the larger, Java the one with an even last digit. */
 function evenOfTwo(value: number, text: string, fraction: number): string {
   const longer = value.toExponential(fraction + 1);
   if (!/[13579]e/.test(text) || !longer.includes('5e') || Number(longer) !== value) return text;
@@ -89,8 +89,8 @@ function evenOfTwo(value: number, text: string, fraction: number): string {
 }
 
 /**
- * The next decimal of the same length, away from zero (1) or towards it (-1). Below a power of two floats lie closer
- * than above, so that only the one further away may fit.
+ * The adjacent decimal of the same length, away from zero (1) or towards it (-1). Below a power of two floats are denser than
+ * above, so only the farther decimal may match.
  */
 function stepped(text: string, fraction: number, direction: 1 | -1): string {
   const split = text.indexOf('e');
@@ -99,13 +99,13 @@ function stepped(text: string, fraction: number, direction: 1 | -1): string {
   return `${(mantissa + Math.sign(mantissa) * step).toFixed(fraction)}${text.slice(split)}`;
 }
 
-/** Java looks at UTF-16 units, so digits beyond the basic plane do not count. */
+/** Java examines UTF-16 units, so digits beyond the basic plane are not digits. */
 const DECIMAL_DIGITS = /^[+-]?(?:(?![\u{10000}-\u{10ffff}])\p{Nd})+$/u;
 
 /**
- * `Long.parseLong` and its like: decimal digits of any script with an optional sign, nothing else.
- * `undefined` when the text is no integer; the caller checks the range. An integer of more than 400 digits comes as 10^400 or
- * its negative, which no range has in it: its own value could not be had in linear time.
+ * `Long.parseLong` and similar methods: decimal digits of any script with an optional sign. Returns `undefined` if the text is not
+ * an integer; the caller checks the range. Integers of more than 400 digits are returned as ±10^400, which is outside of every
+ * range, because their value cannot be computed in linear time.
  */
 export function parseInteger(text: string): bigint | undefined {
   if (/^[+-]?[0-9]+$/.test(text)) return integerOf(text);
@@ -122,16 +122,16 @@ function integerOf(text: string): bigint {
   return text.startsWith('-') ? -value : value;
 }
 
-/** The text with digits of other scripts as 0 to 9. */
+/** Replaces digits of other scripts with 0 to 9. */
 export function latinDigits(text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return text;
   return text.replace(/\p{Nd}/gu, (digit) => (digit.length > 1 ? digit : String(digitValue(digit))));
 }
 
-/** Of the few hundred digits of the basic plane. */
+/** Cache of the few hundred digits in the basic plane. */
 const DIGIT_VALUES = new Map<string, number>();
 
-/** Unicode keeps the ten digits of a script together, so the value is the distance from the script's zero. */
+/** The ten digits of a script are consecutive, so the value is the distance from the script's zero. */
 function digitValue(digit: string): number {
   const known = DIGIT_VALUES.get(digit);
   if (known !== undefined) return known;
@@ -146,7 +146,7 @@ function digitValue(digit: string): number {
 const DECIMAL_DOUBLE = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?$/;
 const HEX_DOUBLE = /^([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?[pP]([+-]?\d+)[dDfF]?$/;
 
-/** `Double.parseDouble` of trimmed text: `1.5`, `.5`, `1e3d`, `0x1p3`, `NaN`, `-Infinity`; `undefined` when it is none. */
+/** `Double.parseDouble` of trimmed text: `1.5`, `.5`, `1e3d`, `0x1p3`, `NaN`, `-Infinity`; `undefined` if it is not a number. */
 export function parseDouble(text: string): number | undefined {
   if (DECIMAL_DOUBLE.test(text)) return Number(text.replace(/[dDfF]$/, ''));
   const special = /^([+-]?)(NaN|Infinity)$/.exec(text);
@@ -169,7 +169,7 @@ function scaleByPowerOfTwo(unscaled: bigint, exponent: number): number {
   const top = bits + exponent;
   if (unscaled === 0n || top < -1074) return 0;
   if (top > 1024) return Infinity;
-  // Subnormal numbers have fewer than 53 bits; the last one stands for 2^-1074.
+  // Subnormal numbers have fewer than 53 bits; their last bit is 2^-1074.
   const drop = Math.max(0, bits - Math.min(53, top + 1074));
   if (drop === 0) return Number(unscaled) * 2 ** exponent;
   const kept = unscaled >> BigInt(drop);
@@ -181,31 +181,31 @@ function scaleByPowerOfTwo(unscaled: bigint, exponent: number): number {
 
 const WORDS = new DataView(new ArrayBuffer(8));
 
-/** `Float.parseFloat` of decimal text: rounded once, where `Math.fround(Number(text))` would round twice. */
+/** `Float.parseFloat` of decimal text: rounded once, unlike `Math.fround(Number(text))`, which rounds twice. */
 export function parseFloat32(text: string): number {
   const double = Number(text);
   const float = Math.fround(double);
   WORDS.setFloat64(0, double);
-  // Only a double half-way between two floats hides on which side of it the text is.
+  // Only a double halfway between two floats is ambiguous.
   if ((WORDS.getUint32(4) & 0x1fffffff) !== 0x10000000 || !Number.isFinite(float)) return float;
   const side = compareToDouble(text, double);
   if (side === 0 || Math.sign(float - double) === side) return float;
   return Math.fround(2 * double - float);
 }
 
-/** A double has at most 767 significant digits: of those behind them only matters whether one is not zero. */
-const TELLING_DIGITS = 800;
+/** A double has at most 767 significant digits; of further digits it only matters whether one is not zero. */
+const SIGNIFICANT_DIGITS = 800;
 
-/** The sign of the number the text stands for minus the double. */
+/** The sign of the decimal text minus the double. */
 function compareToDouble(text: string, double: number): number {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const all = (whole + fraction).replace(/^0+/, '');
-  const rest = all.slice(TELLING_DIGITS);
-  const digits = rest === '' ? all : all.slice(0, TELLING_DIGITS) + (/[1-9]/.test(rest) ? '1' : '0');
+  const rest = all.slice(SIGNIFICANT_DIGITS);
+  const digits = rest === '' ? all : all.slice(0, SIGNIFICANT_DIGITS) + (/[1-9]/.test(rest) ? '1' : '0');
   const power = Number(exponent) - fraction.length + all.length - digits.length;
   let left = BigInt(`${sign === '-' ? '-' : ''}0${digits}`) * 10n ** BigInt(Math.max(power, 0));
-  // A double is a whole number of 2^-1074.
+  // A double is a multiple of 2^-1074.
   let scaled = double;
   let shift = 0;
   while (!Number.isInteger(scaled)) {

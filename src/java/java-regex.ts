@@ -6,12 +6,12 @@ import { JavaRegexError } from './regex/syntax.ts';
 export { JavaRegexError } from './regex/syntax.ts';
 export { ReplacementError } from './regex/replacement.ts';
 
-/** Longer expressions are refused: reading one of this length takes some 50 ms. */
+/** Maximum length; parsing an expression of this length takes about 50 ms. */
 const MAX_PATTERN_LENGTH = 100_000;
 
 /**
- * java.util.regex.Pattern, but for canonical equivalence and rare names (blocks of Unicode past the common ones, character
- * names past ASCII). Matching is bounded: an explosive pattern ends with a JavaRegexError, where Java would run on.
+ * java.util.regex.Pattern, except for canonical equivalence and rare names (uncommon Unicode blocks, character names outside
+ * ASCII). The number of matching steps is limited: an explosive pattern fails with a JavaRegexError, where Java would continue.
  */
 export class JavaPattern {
   readonly #parsed: ParsedPattern;
@@ -22,26 +22,26 @@ export class JavaPattern {
     this.#matcher = new PatternMatcher(this.#parsed);
   }
 
-  /** Throws a JavaRegexError with Java's message, which says what is wrong and where; also for more than 100,000 characters. */
+  /** Throws a JavaRegexError with Java's message, including the position; also for more than 100,000 characters. */
   static compile(pattern: string): JavaPattern {
     if (pattern.length > MAX_PATTERN_LENGTH) {
       const most = String(MAX_PATTERN_LENGTH);
-      throw new JavaRegexError(`The expression has ${String(pattern.length)} characters; at most ${most} are allowed`);
+      throw new JavaRegexError(`The expression has ${String(pattern.length)} characters; the maximum is ${most}`);
     }
     return new JavaPattern(pattern);
   }
 
-  /** `Matcher.matches`: whether the whole text matches. */
+  /** `Matcher.matches`: the whole text must match. */
   matches(text: string): boolean {
     return this.match(text) !== undefined;
   }
 
-  /** Start and end of every group of a match of the whole text; `undefined` when it does not match. */
+  /** Start and end of every group if the whole text matches, otherwise `undefined`. */
   match(text: string): Groups | undefined {
     return this.#matcher.matchWhole(text);
   }
 
-  /** `Matcher.replaceFirst`: throws a ReplacementError when the replacement asks for what the pattern has not. */
+  /** `Matcher.replaceFirst`. Throws a ReplacementError if the replacement refers to an unknown group. */
   replaceFirst(text: string, replacement: string): string {
     const groups = this.#matcher.find(text);
     if (groups === undefined) return text;
@@ -52,7 +52,7 @@ export class JavaPattern {
 
 /**
  * Compiles a pattern of java.util.regex.
- * @returns a function that says whether a whole text matches; it throws a JavaRegexError after 100,000 steps
+ * @returns a function that tests whether a whole text matches; it throws a JavaRegexError after 100,000 steps
  * @throws JavaRegexError with Java's message if the pattern is malformed
  */
 export function javaRegexMatcher(pattern: string): (text: string) => boolean {

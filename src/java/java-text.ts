@@ -2,7 +2,7 @@ import { doubleText, floatText } from './java-number-text.ts';
 import type { Schema, SchemaType } from '../data/schema.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from '../data/value.ts';
 
-/** `String.trim`: drops every character up to U+0020 at both ends, and no other blank (a no-break space stays). */
+/** `String.trim`: removes characters up to U+0020 at both ends, and no other blanks (a no-break space stays). */
 export function javaTrim(text: string): string {
   let start = 0;
   let end = text.length;
@@ -11,7 +11,7 @@ export function javaTrim(text: string): string {
   return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
-/** `String.split` by one character: empty parts at the end are dropped, but for a text without any separator. */
+/** `String.split` by one character: trailing empty parts are removed, unless the text has no separator. */
 export function javaSplit(text: string, separator: string): string[] {
   const parts = text.split(separator);
   if (parts.length === 1) return parts;
@@ -33,9 +33,9 @@ export function decimalText(decimal: Decimal): string {
 }
 
 /**
- * The text of a Connect value as Java's `toString` gives it, and as StringConverter writes it: `[a, 1]`, `{k=v}`, `Struct{a=1}`,
- * `12.50`. Bytes are Base64.
- * @param schema gives the width of numbers; without it a number is a double (`7` becomes `7.0`)
+ * The text of a Connect value as Java's `toString` and StringConverter print it: `[a, 1]`, `{k=v}`, `Struct{a=1}`, `12.50`. Bytes
+ * are Base64.
+ * @param schema determines the width of numbers; without it a number is a double (`7` becomes `7.0`)
  */
 export function javaText(value: ConnectValue, schema?: Schema | null): string {
   if (value === null) return 'null';
@@ -60,7 +60,7 @@ function numberText(value: number, type: SchemaType): string {
   return type === 'int8' || type === 'int16' || type === 'int32' ? String(value) : doubleText(value);
 }
 
-/** Java prints an array's address; its content is of more use. */
+/** Java prints an array's address, which would be useless. */
 function bytesText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
@@ -76,7 +76,7 @@ function javaDateText(date: Date): string {
   return `${day} ${time} UTC ${String(date.getUTCFullYear())}`;
 }
 
-/** Fields that hold nothing are left out. */
+/** Null fields are omitted. */
 function structText(struct: Struct): string {
   const fields = struct.schema.fields.flatMap((field) => {
     const value = struct.values[field.index] ?? null;

@@ -1,6 +1,6 @@
 /**
- * Days and calendar dates as java.util.GregorianCalendar counts them: Gregorian from 1582-10-15 on, Julian before. Days are
- * counted from 1970-01-01, months from 0, years as in ISO 8601 (0 is 1 BC); days of the week run from 1, Sunday, to 7.
+ * Days and calendar dates like java.util.GregorianCalendar: Gregorian from 1582-10-15 on, Julian before. Days count from
+ * 1970-01-01, months from 0, years as in ISO 8601 (0 is 1 BC); days of the week run from 1 (Sunday) to 7.
  */
 
 export type CalendarSystem = 'gregorian' | 'julian';
@@ -18,7 +18,7 @@ const EPOCH_FROM_MARCH = { gregorian: 719_468, julian: 719_470 } as const;
 export function dayOf(system: CalendarSystem, year: number, month: number, dayOfMonth: number): number {
   const wholeYear = year + Math.floor(month / 12);
   const wholeMonth = month - 12 * Math.floor(month / 12);
-  // Years begin in March here, so that the leap day is their last.
+  // Years start in March, so that the leap day is the last day.
   const marchYear = wholeMonth < 2 ? wholeYear - 1 : wholeYear;
   const inYear = Math.floor((153 * ((wholeMonth + 10) % 12) + 2) / 5) + dayOfMonth - 1;
   const centuries = system === 'julian' ? 0 : Math.floor(marchYear / 400) - Math.floor(marchYear / 100);
@@ -68,12 +68,12 @@ export function onOrBefore(day: number, weekday: number): number {
   return day - (distance - 7 * Math.floor(distance / 7));
 }
 
-/** The Sunday that begins the first week of a period that begins on `first`, if one day in it is enough. */
+/** The Sunday that starts the first week of a period starting on `first`, if one day in it suffices. */
 export function firstWeekStart(first: number): number {
   return onOrBefore(first, 1);
 }
 
-/** Weeks of a month or year count from the one that holds its first day. */
+/** Weeks are counted from the one that contains the first day of the month or year. */
 function weekNumber(first: number, day: number): number {
   return Math.floor((day - firstWeekStart(first)) / 7) + 1;
 }
@@ -89,14 +89,14 @@ export interface DayFields extends CalendarDate {
 
 export function fieldsOf(day: number): DayFields {
   const { system, year, month, dayOfMonth } = dateOf(day);
-  // The year of the change began in the Julian calendar, and its October too.
+  // The year of the cutover started in the Julian calendar, as did its October.
   const yearSystem = year === CUTOVER_YEAR ? 'julian' : system;
   const monthSystem = year === CUTOVER_YEAR && month === CUTOVER_MONTH ? 'julian' : system;
   const yearStart = dayOf(yearSystem, year, 0, 1);
   const nextWeekYear = firstWeekStart(dayOf(system, year + 1, 0, 1));
   const inNext = day >= nextWeekYear;
   const monthStart = dayOf(monthSystem, year, month, 1);
-  // Spelled out: a spread that gains keys costs 3 µs here.
+  // No spread, because a spread that adds keys costs 3 µs here.
   return {
     system,
     year,

@@ -8,7 +8,7 @@ import {
   type CalendarSystem,
 } from './calendar-days.ts';
 
-/** Fields of a date as a parser finds them (java.util.Calendar). */
+/** Fields of java.util.Calendar. */
 export type CalendarField =
   | 'era'
   | 'year'
@@ -33,12 +33,12 @@ export const MS_PER_DAY = 86_400_000;
 const SUNDAY = 1;
 const EPOCH_YEAR = 1970;
 
-/** Which fields say the day. */
+/** The fields that determine the day. */
 type DayRule = 'dayOfMonth' | 'weekOfMonth' | 'dayOfWeekInMonth' | 'dayOfYear' | 'weekOfYear';
 
 /**
- * What was found in a text, in the order in which it was found: of fields that contradict each other the later ones win,
- * and values out of range roll over (java.util.Calendar#selectFields, GregorianCalendar#computeTime, lenient).
+ * Parsed fields in order of occurrence. Later fields override contradicting earlier ones, and values out of range roll over
+ * (java.util.Calendar#selectFields, GregorianCalendar#computeTime, lenient).
  */
 export class CalendarFields {
   readonly #values = new Map<CalendarField, number>();
@@ -71,7 +71,7 @@ export class CalendarFields {
     }
   }
 
-  /** Days since 1970 and milliseconds in the day, by the clock on the wall. */
+  /** Days since 1970 and milliseconds of the day, in local time. */
   wallTime(): { day: number; msOfDay: number } {
     const total =
       ((this.#hours() * 60 + this.get('minute')) * 60 + this.get('second')) * 1000 + this.get('millisecond');
@@ -106,7 +106,7 @@ export class CalendarFields {
     return this.has('era') && this.get('era') === 0 ? 1 - year : year;
   }
 
-  /** The week year's first week, then weeks and days from there; days of the week out of range move the week. */
+  /** Adds weeks and days to the first week of the week year; days of the week out of range move the week. */
   #weekDate(): number {
     let week = this.has('weekOfYear') ? this.get('weekOfYear') : 1;
     let weekday = this.has('dayOfWeek') ? this.get('dayOfWeek') : SUNDAY;
@@ -118,7 +118,7 @@ export class CalendarFields {
       week -= weeks;
       weekday = isoToCalendar(weekday + 7 * weeks);
     }
-    // The week year is of the era that the other fields lead to.
+    // The era of the week year follows from the other fields.
     const isBc = dateOf(this.#day(this.#isoYear(this.#givenYear()), this.#dayRule(), 0)).year <= 0;
     const year = isBc ? 1 - this.get('weekYear') : this.get('weekYear');
     return this.#day(year, 'firstWeek', 0) + (weekday - SUNDAY) + Math.imul(7, week - 1);
@@ -151,7 +151,7 @@ export class CalendarFields {
     return best === dayOfYear ? 'dayOfYear' : 'weekOfYear';
   }
 
-  /** In the calendar that holds at the result; dates that the change of 1582 left out are taken as Julian ones. */
+  /** Uses the calendar of the result; dates that the cutover of 1582 skipped are Julian. */
   #day(year: number, rule: DayRule | 'firstWeek', more: number): number {
     const gregorian = more + this.#dayIn('gregorian', year, rule);
     if (year > CUTOVER_YEAR && gregorian >= CUTOVER_DAY) return gregorian;
@@ -193,7 +193,7 @@ export class CalendarFields {
   }
 }
 
-/** 1 for Monday to 7 for Sunday, as a calendar's day of the week; what is out of range stays for later. */
+/** Converts 1 (Monday) to 7 (Sunday) into a calendar's day of the week; values out of range stay unchanged. */
 export function isoToCalendar(iso: number): number {
   if (iso < 1 || iso > 7) return iso;
   return iso === 7 ? SUNDAY : iso + 1;

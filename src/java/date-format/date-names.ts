@@ -1,4 +1,4 @@
-/** English names of months, days, eras and halves of the day, as Java 17 has them. */
+/** English names of months, days, eras and day periods in Java 17. */
 
 const LONG_MONTHS = [
   'January',

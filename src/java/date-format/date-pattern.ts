@@ -26,12 +26,12 @@ export type PatternLetter =
 
 export type PatternPart = { readonly text: string } | { readonly letter: PatternLetter; readonly count: number };
 
-/** A pattern that SimpleDateFormat refuses, in its words. */
+/** A pattern that SimpleDateFormat rejects, with its message. */
 export class DatePatternError extends Error {}
 
 const LETTERS = new Set<string>('GyMdkHmsSEDFwWahKzZYuXL');
 
-/** Fields and the text between them; text stands in quotes, and two quotes are one. Throws a DatePatternError. */
+/** Parses a pattern into fields and literal text. Literals may be quoted, and two quotes are one. Throws a DatePatternError. */
 export function datePattern(pattern: string): readonly PatternPart[] {
   const parts: PatternPart[] = [];
   let text = '';

@@ -6,7 +6,7 @@ import type { PatternLetter, PatternPart } from './date-pattern.ts';
 import { matchZoneName, numericZone } from './zone-text.ts';
 import { offsetAtWall } from './zone-offsets.ts';
 
-/** Letters that stand for numbers only, with the field they set. */
+/** Numeric pattern letters and their fields. */
 const NUMERIC: Readonly<Partial<Record<PatternLetter, CalendarField>>> = {
   d: 'dayOfMonth',
   H: 'hourOfDay',
@@ -21,10 +21,10 @@ const NUMERIC: Readonly<Partial<Record<PatternLetter, CalendarField>>> = {
   u: 'dayOfWeek',
 };
 
-/** Two digits of a year are within a century that begins this long before now. */
+/** Two-digit years are in the century that starts this long before now. */
 const CENTURY_START_YEARS = 80;
 
-/** What a name stands for, in lower case. */
+/** Field values by lower-case name. */
 type NameValues = ReadonlyMap<string, number>;
 
 function nameValues(lists: readonly (readonly string[])[], first = 0): NameValues {
@@ -45,10 +45,10 @@ interface Century {
   readonly startYear: number;
 }
 
-/** A text that does not fit; nothing of it leaves the parser. */
+/** Thrown inside the parser if the text does not match the pattern. */
 class NoMatch extends Error {}
 
-/** Reads texts by a pattern (java.text.SimpleDateFormat#parse, lenient). Keeps the zone that was named last. */
+/** Parses text by a pattern (java.text.SimpleDateFormat#parse, lenient). Keeps the zone that was parsed last. */
 export class DateTextParser {
   readonly #parts: readonly PatternPart[];
   readonly #century = century(Date.now());
@@ -134,7 +134,7 @@ export class DateTextParser {
     }
   }
 
-  /** Exactly two digits for at most two letters are a year of the century around now; all else is meant as it stands. */
+  /** Exactly two digits for at most two letters are a year of the century around now; everything else is literal. */
   #year(
     letter: 'y' | 'Y',
     count: number,
@@ -167,7 +167,7 @@ export class DateTextParser {
   }
 }
 
-/** Whether digits stand for the field; a number before such a field has no more digits than letters. */
+/** True for numeric fields. A number directly before such a field has at most as many digits as pattern letters. */
 function isNumeric(letter: PatternLetter, count: number): boolean {
   return letter === 'M' || letter === 'L' ? count <= 2 : !'GEazZX'.includes(letter);
 }
@@ -187,13 +187,13 @@ function afterBlanks(text: string, start: number): number {
   return at;
 }
 
-/** `DecimalFormat.parse` of whole numbers, as an int: a minus in front, digits of any script, and even an exponent. */
+/** Integers as accepted by `DecimalFormat.parse`: an optional minus, digits of any script, and an exponent. */
 const INTEGER = /-?\p{Nd}+(?:E-?\p{Nd}+)?/uy;
 
 function integerAt(text: string, at: number, limit: number | undefined): { value: number; end: number } {
   if (limit !== undefined && limit > text.length) throw new NoMatch();
   const stop = limit ?? text.length;
-  // Nearly always a few digits; everything else takes the long way.
+  // Fast path for a few ASCII digits.
   let value = 0;
   let end = at;
   for (; end < stop && end - at <= 9; end++) {
@@ -208,7 +208,7 @@ function integerAt(text: string, at: number, limit: number | undefined): { value
   return { value: intOf(found[0]), end: at + found[0].length };
 }
 
-/** A character that ends a number: neither the letter of an exponent nor a digit of another script. */
+/** A character that ends a number: neither the exponent letter nor a digit of another script. */
 function isPlain(code: number): boolean {
   return code < 0x80 && code !== 0x45;
 }
@@ -227,7 +227,7 @@ function scaledBy(value: bigint, power: number): bigint {
   return value * 10n ** BigInt(Math.min(power, 30));
 }
 
-/** The longest name that the text goes on with, in any case; blanks in front are not passed over. */
+/** Matches the longest name, ignoring case; leading blanks are not skipped. */
 function nameAt(text: string, start: number, field: CalendarField, names: NameValues, fields: CalendarFields): number {
   const rest = text.slice(start, start + 16).toLowerCase();
   let best = '';

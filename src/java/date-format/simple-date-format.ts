@@ -8,7 +8,7 @@ import { offsetAt, type ZoneOffset } from './zone-offsets.ts';
 
 type LetterPart = Extract<PatternPart, { letter: unknown }>;
 
-/** A moment as the letters of a pattern need it. */
+/** Fields of a point in time. */
 interface Moment {
   readonly day: DayFields;
   readonly weekday: number;
@@ -16,7 +16,7 @@ interface Moment {
   readonly offset: ZoneOffset;
 }
 
-/** A part of a second's text, and how many digits of milliseconds follow; none for 0. */
+/** Text within a second, followed by `digits` digits of milliseconds (0 for none). */
 interface SecondText {
   readonly before: string;
   readonly digits: number;
@@ -25,16 +25,16 @@ interface SecondText {
 const NO_TEXT: SecondText = { before: '', digits: 0 };
 
 /**
- * java.text.SimpleDateFormat for English, starting in UTC. As there, a zone that was read from a text (`z`) stays: later
- * moments are written, and times without a zone read, in that zone. Patterns are refused with a DatePatternError.
+ * java.text.SimpleDateFormat for English, initially in UTC. As in Java, a parsed zone (`z`) is kept: it applies to later formatting
+ * and to times without a zone. Invalid patterns throw a DatePatternError.
  */
 export class SimpleDateFormat {
   readonly pattern: string;
   readonly #parts: readonly PatternPart[];
   readonly #parser: DateTextParser;
-  /** Fields of the day written last: times come in runs of one day. */
+  /** Fields of the last formatted day, because consecutive times mostly share a day. */
   #day: { readonly number: number; readonly fields: DayFields } = { number: 0, fields: fieldsOf(0) };
-  /** What the second written last is but for its milliseconds, in runs as well. */
+  /** Text of the last formatted second without its milliseconds, for the same reason. */
   #second: { readonly number: number; readonly zone: string; readonly texts: readonly SecondText[] } | undefined;
 
   constructor(pattern: string) {
@@ -43,7 +43,7 @@ export class SimpleDateFormat {
     this.#parser = new DateTextParser(this.#parts);
   }
 
-  /** Whether reading a text may change how later ones are read and written. */
+  /** True if parsing may change the zone of later calls. */
   get keepsZone(): boolean {
     return this.#parts.some((part) => !('text' in part) && (part.letter === 'z' || part.letter === 'Z'));
   }
@@ -63,7 +63,7 @@ export class SimpleDateFormat {
       this.#second = { number, zone, texts: this.#textsOf(this.#moment(ms), zone) };
     }
     const { texts } = this.#second;
-    // From the end, so that the long beginning is not copied.
+    // Starts from the end, so that the long prefix is not copied.
     let text = '';
     for (let i = texts.length - 1; i >= 0; i--) {
       const { before, digits } = texts[i] ?? NO_TEXT;
@@ -93,13 +93,13 @@ export class SimpleDateFormat {
     return { day: this.#day.fields, weekday: dayOfWeek(day), msOfDay, offset };
   }
 
-  /** Milliseconds since 1970, a signed 64-bit number; `undefined` when the text does not fit. What follows is passed over. */
+  /** Milliseconds since 1970 as a signed 64-bit number; `undefined` if the text does not match. Trailing text is ignored. */
   parse(text: string): bigint | undefined {
     return this.#parser.parse(text);
   }
 }
 
-/** Days and milliseconds in the day. */
+/** Days and milliseconds of the day. */
 function split(ms: number | bigint): [number, number] {
   if (typeof ms === 'bigint' && !Number.isSafeInteger(Number(ms))) {
     const inDay = ((ms % 86_400_000n) + 86_400_000n) % 86_400_000n;
@@ -164,7 +164,7 @@ function padded(value: number, digits: number): string {
   return value < 0 ? `-${padded(-value, digits)}` : String(value).padStart(digits, '0');
 }
 
-/** Two letters stand for the last two digits. */
+/** Two letters mean the last two digits. */
 function yearText(year: number, count: number): string {
   if (count !== 2) return padded(year, count);
   return `${year < 0 ? '-' : ''}${padded(Math.abs(year) % 100, 2)}`;

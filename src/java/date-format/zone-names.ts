@@ -1,6 +1,6 @@
 /**
- * Zone names of Java 17 in English (java.text.DateFormatSymbols#getZoneStrings), in its order, one zone for all that share
- * their names: zone | long | short | long in summer | short in summer | minutes that summer time adds by today's rules.
+ * English zone names of Java 17 (java.text.DateFormatSymbols#getZoneStrings), in its order, with one zone per set of names: zone |
+ * long | short | long in summer | short in summer | minutes of daylight saving by today's rules.
  */
 const TABLE = `
 America/Los_Angeles|Pacific Standard Time|PST|Pacific Daylight Time|PDT|60

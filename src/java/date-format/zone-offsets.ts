@@ -2,23 +2,23 @@ import { dayOf } from './calendar-days.ts';
 
 const MS_PER_HOUR = 3_600_000;
 const MS_PER_DAY = 86_400_000;
-/** 1900-01-01: before it Java takes today's standard offset. */
+/** 1900-01-01; before that Java uses today's standard offset. */
 const FIRST_RULES_MS = -2_208_988_800_000;
-/** The moments Intl can tell about. */
+/** Limit of the times that Intl supports. */
 const LAST_MS = 8.64e15 - 2 * MS_PER_DAY;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** What a zone's clocks show, and by how much that is from UTC, in milliseconds. */
+/** Offset from UTC in milliseconds. */
 export interface ZoneOffset {
   readonly total: number;
-  /** The part of it that summer time adds. */
+  /** The part that daylight saving adds. */
   readonly summer: number;
 }
 
 const NO_OFFSET: ZoneOffset = { total: 0, summer: 0 };
 
-/** The offset that a zone has at a moment; `UTC` costs nothing. */
+/** The offset of a zone at a point in time. */
 export function offsetAt(zone: string, utcMs: number): ZoneOffset {
   if (zone === 'UTC') return NO_OFFSET;
   if (utcMs < FIRST_RULES_MS) return { total: standardIn(zone, Date.now()), summer: 0 };
@@ -26,7 +26,7 @@ export function offsetAt(zone: string, utcMs: number): ZoneOffset {
   return { total, summer: total - standardIn(zone, utcMs) };
 }
 
-/** The offset for a time on the wall: of two the standard one, and standard too where clocks skip that time. */
+/** The offset for a local time. If it is ambiguous or skipped, the standard offset. */
 export function offsetAtWall(zone: string, wallMs: number): ZoneOffset {
   if (zone === 'UTC') return NO_OFFSET;
   if (wallMs < FIRST_RULES_MS) return offsetAt(zone, wallMs);

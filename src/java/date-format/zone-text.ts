@@ -2,8 +2,8 @@ import type { CalendarFields } from './calendar-fields.ts';
 import { ZONE_NAMES, type ZoneNames } from './zone-names.ts';
 
 /**
- * Reads `hhmm`, `hh:mm` or `hh` after a sign; the end, or `undefined` when there is none. `count`: letters of an `X`, one
- * of which stands for hours alone; 0 for the letters `z` and `Z`.
+ * Parses `hhmm`, `hh:mm` or `hh` after a sign. Returns the end, or `undefined` if there is no match. `count`: number of letters
+ * `X`, where one means hours only; 0 for the letters `z` and `Z`.
  */
 export function numericZone(
   text: string,
@@ -22,15 +22,14 @@ export function numericZone(
   return at + all.length;
 }
 
-/** A zone that a text names. */
 export interface ZoneMatch {
   readonly zone: string;
   readonly end: number;
-  /** What the name says of summer time; `undefined` when the zone's own rules decide. */
+  /** Daylight saving according to the name; `undefined` if the zone's rules decide. */
   readonly summerMs: number | undefined;
 }
 
-/** The first zone with a name that the text goes on with, in any case; the current zone's own names come first. */
+/** Matches the first zone whose name follows, ignoring case; the names of the current zone take precedence. */
 export function matchZoneName(text: string, at: number, currentZone: string): ZoneMatch | undefined {
   const rest = text.slice(at, at + 64).toLowerCase();
   const current = ZONE_NAMES.find(({ zone }) => zone === currentZone);

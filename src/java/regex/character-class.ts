@@ -9,9 +9,9 @@ const either = (a: CharTest | undefined, b: CharTest): CharTest =>
   a === undefined ? b : (codePoint) => a(codePoint) || b(codePoint);
 
 /**
- * A class in brackets, the cursor at its `[`. `consume`: takes the closing bracket too; the right side of `&&` leaves it
- * for the class around it. Single characters of Latin-1 are collected apart, as in Java: it shows where `&&` has no right
- * side.
+ * Parses a class in brackets; the cursor is at its `[`. `consume`: also consumes the closing bracket; the right side of `&&` leaves
+ * it to the enclosing class. Single Latin-1 characters are collected separately, as in Java, which determines whether `&&` has a
+ * right side.
  */
 export function characterClass(reader: PatternReader, consume: boolean): CharTest {
   let test: CharTest | undefined;
@@ -60,7 +60,7 @@ export function characterClass(reader: PatternReader, consume: boolean): CharTes
   }
 }
 
-/** All up to the end of the class, or to the next `&&`. */
+/** Everything up to the end of the class or the next `&&`. */
 function intersected(reader: PatternReader): CharTest | undefined {
   let right: CharTest | undefined;
   for (let char = reader.next(); char !== CLOSE && char !== AND; char = reader.peek()) {
@@ -86,7 +86,7 @@ interface Member {
   readonly isSingle: boolean;
 }
 
-/** A character, a range, or an escape that stands for several. */
+/** A character, a range, or an escape for a set of characters. */
 function classMember(reader: PatternReader): Member {
   let char = reader.peek();
   if (char === BACKSLASH) {
@@ -116,7 +116,7 @@ function classMember(reader: PatternReader): Member {
 }
 
 const UNKNOWN_ESCAPE = 'Illegal/unsupported escape sequence';
-/** Letters of Latin-1 whose other case lies outside it, or that letters outside it are another case of. */
+/** Latin-1 letters with a case variant outside Latin-1. */
 const CROSSING = new Set([0xff, 0xb5, 0x49, 0x69, 0x53, 0x73, 0x4b, 0x6b, 0xc5, 0xe5]);
 
 function single(reader: PatternReader, char: number): Member {
@@ -124,7 +124,7 @@ function single(reader: PatternReader, char: number): Member {
   return { test: charTest(char, reader.folding), isSingle };
 }
 
-/** `\p{…}` or `\pX`, the cursor at the letter p. */
+/** `\p{…}` or `\pX`; the cursor is at the letter p. */
 export function family(reader: PatternReader, negated: boolean): CharTest {
   const braced = reader.next() === BRACE;
   if (!braced) reader.unread();

@@ -15,8 +15,8 @@ import type { CharTest } from './syntax.ts';
 const CONTROLS: Readonly<Record<string, number>> = { a: 0x07, e: 0x1b, f: 0x0c, n: 0x0a, r: 0x0d, t: 0x09 };
 
 /**
- * An escape that stands for a character or for a set of them, in a class or not; the cursor is at the backslash.
- * `undefined`: another letter or a digit, which is taken. `isRange`: `\v` is a character then.
+ * An escape for a character or a set of characters, inside or outside a class; the cursor is at the backslash. Returns `undefined`
+ * after consuming another letter or digit. `isRange`: `\v` is a single character.
  */
 export function characterEscape(reader: PatternReader, isRange: boolean): number | CharTest | undefined {
   const code = reader.skip();

@@ -1,7 +1,7 @@
 import type { CharTest } from './syntax.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
-/** Characters by the names that java.util.regex knows (`\p{…}`); `undefined` for names it does not know, or not here. */
+/** Character classes by the names of java.util.regex (`\p{…}`); `undefined` for unsupported names. */
 
 const HORIZONTAL = /^[ \t\xA0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000]$/u;
 const VERTICAL = /^[\n\x0B\f\r\x85\u2028\u2029]$/u;
@@ -41,7 +41,7 @@ const ASCII_CLASSES: Readonly<Record<string, RegExp>> = lookupTable({
   XDigit: /^[0-9a-fA-F]$/u,
 });
 
-/** The same names, and more, for the whole of Unicode; upper-cased. */
+/** POSIX classes for all of Unicode, by upper-case name. */
 const UNICODE_CLASSES: Readonly<Record<string, RegExp>> = lookupTable({
   ALPHA: /^\p{Alphabetic}$/u,
   LOWER: /^\p{Lowercase}$/u,
@@ -78,7 +78,7 @@ const BINARY_PROPERTIES: Readonly<Record<string, RegExp>> = lookupTable({
   WORD: /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]$/u,
 });
 
-/** `Character.isLowerCase` and its like. */
+/** `Character.isLowerCase` and similar methods. */
 const JAVA_METHODS: Readonly<Record<string, RegExp>> = lookupTable({
   javaLowerCase: /^\p{Lowercase}$/u,
   javaUpperCase: /^\p{Uppercase}$/u,
@@ -101,7 +101,7 @@ const JAVA_METHODS: Readonly<Record<string, RegExp>> = lookupTable({
 });
 
 const CATEGORY = /^(?:C[cfnos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/;
-/** With `(?i)` these stand for all cased letters. */
+/** With `(?i)` these match all cased letters. */
 const CASES = new Set([
   'LOWER',
   'UPPER',
@@ -131,7 +131,7 @@ export function posixTest(name: string, ignoreCase: boolean): CharTest | undefin
   return fromTable(UNICODE_CLASSES, name.toUpperCase(), ignoreCase);
 }
 
-/** `\p{Isname}`: a property of Unicode, a category, or a script. */
+/** `\p{Isname}`: a Unicode property, a category, or a script. */
 export function unicodePropertyTest(name: string, ignoreCase: boolean): CharTest | undefined {
   const upper = name.toUpperCase();
   return (
@@ -159,7 +159,7 @@ export function scriptTest(name: string): CharTest | undefined {
   }
 }
 
-/** Blocks of Unicode with the ranges they cover; the commoner ones. */
+/** The more common Unicode blocks and their ranges. */
 const BLOCKS: Readonly<Record<string, readonly [number, number]>> = lookupTable({
   BASICLATIN: [0x0000, 0x007f],
   LATIN1SUPPLEMENT: [0x0080, 0x00ff],
@@ -203,7 +203,7 @@ const BLOCKS: Readonly<Record<string, readonly [number, number]>> = lookupTable(
   EMOTICONS: [0x1f600, 0x1f64f],
 });
 
-/** `\p{Inblock}`: blanks, hyphens and underscores in the name do not count. */
+/** `\p{Inblock}`: blanks, hyphens and underscores in the name are ignored. */
 export function blockTest(name: string): CharTest | undefined {
   const key = name.toUpperCase().replace(/[ _-]/g, '');
   const range = Object.hasOwn(BLOCKS, key) ? BLOCKS[key] : undefined;

@@ -1,6 +1,6 @@
 import type { PatternReader } from './pattern-reader.ts';
 
-/** Escapes that stand for one character, read after their letter. */
+/** Escapes for one character, parsed after their letter. */
 
 const isHex = (char: number) => char < 0x80 && /[0-9a-fA-F]/.test(String.fromCharCode(char));
 const isOctal = (char: number) => char >= 0x30 && char <= 0x37;
@@ -40,7 +40,7 @@ export function hexEscape(reader: PatternReader): number {
   return reader.fail('Illegal hexadecimal escape sequence');
 }
 
-/** `\uhhhh`; two of them may be a surrogate pair. */
+/** `\uhhhh`; two of them may form a surrogate pair. */
 export function unicodeEscape(reader: PatternReader): number {
   const unit = fourDigits(reader);
   if ((unit & 0xfc00) !== 0xd800) return unit;

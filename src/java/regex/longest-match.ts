@@ -1,18 +1,18 @@
 import type { RegexNode } from './syntax.ts';
 
 interface Longest {
-  /** Characters up to here, as a 32-bit integer; without meaning when it is not known. */
+  /** Number of characters as a 32-bit integer; undefined unless `isKnown`. */
   readonly length: number;
   readonly isKnown: boolean;
-  /** Whether there is one way only to match. */
+  /** True if there is only one way to match. */
   readonly single: boolean;
 }
 
 const MAX_REPEATS = 0x7fffffff;
 
 /**
- * Whether Java sees a longest match of a look-behind: it counts in 32-bit integers, so that `a+` has one and `(?:ab)+` has
- * none, and it gives up on repeated groups with more than one way to match.
+ * Whether Java determines a maximum length for a look-behind. It computes with 32-bit integers, so `a+` has one and `(?:ab)+` does
+ * not, and it rejects repeated groups with more than one way to match.
  */
 export function hasLongestMatch(node: RegexNode): boolean {
   return longest(node, 0).isKnown;

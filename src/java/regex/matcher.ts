@@ -1,22 +1,22 @@
 import { JavaRegexError, lowerCase, upperCase, asciiLower, type Folding, type RegexNode } from './syntax.ts';
 import type { ParsedPattern } from './pattern-parser.ts';
 
-/** Goes on at a place of the text; whether all that follows matches from there. */
+/** Continues matching at a position; true if everything that follows matches. */
 type Step = (at: number) => boolean;
 
-/** A step count that no sensible pattern needs for a topic name, wherever in it a match begins; more are an explosive pattern. */
+/** Maximum steps of a match. No reasonable pattern needs that many for a topic name; more indicate an explosive pattern. */
 const MAX_STEPS = 100_000;
-/** Finding where a character that is made of several ends costs as much as so many steps. */
+/** Finding the end of a grapheme cluster costs as much as this many steps. */
 const STEPS_OF_GRAPHEME = 100;
-/** Characters that a character which is made of several is looked for in. */
+/** Maximum length in which the end of a grapheme cluster is searched. */
 const MAX_GRAPHEME = 1_000;
 
-/** What a match found: start and end of each group, -1 where it took no part; group 0 is the whole. */
+/** Start and end of each group, -1 if it did not participate; group 0 is the whole match. */
 export type Groups = readonly number[];
 
 /**
- * A backtracking matcher with Java's order of trying and its rules for groups: a group keeps what it matched in an earlier
- * round of a loop, and a reference to a group that took no part never matches.
+ * A backtracking matcher with Java's order of alternatives and rules for groups: a group keeps what it matched in an earlier
+ * iteration of a loop, and a reference to a group that did not participate never matches.
  */
 export class PatternMatcher {
   readonly #groupCount: number;
@@ -36,13 +36,12 @@ export class PatternMatcher {
     });
   }
 
-  /** The whole text must match. */
   matchWhole(text: string): Groups | undefined {
     this.#steps = 0;
     return this.#run(text, 0, true);
   }
 
-  /** The first match anywhere. */
+  /** Finds the first match. */
   find(text: string): Groups | undefined {
     this.#steps = 0;
     for (let start = 0; start <= text.length; start++) {
@@ -55,7 +54,7 @@ export class PatternMatcher {
   #run(text: string, start: number, wholeText: boolean): Groups | undefined {
     this.#text = text;
     this.#wholeText = wholeText;
-    // The groups of each attempt are made anew.
+    // Each attempt allocates its groups.
     this.#count(1 + this.#groupCount);
     this.#groups = new Array<number>(2 * (this.#groupCount + 1)).fill(-1);
     if (!this.#searched(start)) return undefined;
@@ -69,7 +68,9 @@ export class PatternMatcher {
       return this.#search(start);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw new JavaRegexError(`The expression goes too deep on a text of ${String(this.#text.length)} characters`);
+      throw new JavaRegexError(
+        `The expression is nested too deeply for a text of ${String(this.#text.length)} characters`,
+      );
     }
   }
 
@@ -77,7 +78,7 @@ export class PatternMatcher {
     this.#steps += steps;
     if (this.#steps <= MAX_STEPS) return;
     throw new JavaRegexError(
-      `The expression takes too many steps on a text of ${String(this.#text.length)} characters`,
+      `The expression needs too many steps for a text of ${String(this.#text.length)} characters`,
     );
   }
 
@@ -131,7 +132,7 @@ export class PatternMatcher {
     }
   }
 
-  /** The end of the first match from a place, -1 for none; there is no way back into it. */
+  /** Atomic match: returns its end, or -1; it is not backtracked into. */
   #alone(node: RegexNode): (at: number) => number {
     let end = -1;
     const match = this.#compile(node, (at) => {
@@ -234,7 +235,7 @@ export class PatternMatcher {
     };
   }
 
-  /** Rounds are counted; a round that takes nothing is the last one. */
+  /** Counts the iterations; an empty iteration is the last one. */
   #loop({ node, min, max, mode }: RegexNode & { kind: 'repeat' }, next: Step): Step {
     let count = 0;
     let began = -1;

@@ -11,7 +11,7 @@ const MAX_REPEATS = 0x7fffffff;
 
 export interface ParsedPattern {
   readonly root: RegexNode;
-  /** Without group 0. */
+  /** Excludes group 0. */
   readonly groupCount: number;
   readonly groupNames: ReadonlyMap<string, number>;
 }
@@ -20,14 +20,14 @@ const isDigit = (char: number) => char >= 0x30 && char <= 0x39;
 const isLetter = (char: number) => (char >= 0x41 && char <= 0x5a) || (char >= 0x61 && char <= 0x7a);
 const code = (char: string) => char.charCodeAt(0);
 
-/** Reads a pattern as java.util.regex.Pattern does. Throws a JavaRegexError with its message. */
+/** Parses a pattern like java.util.regex.Pattern. Throws a JavaRegexError with its message. */
 export function parsePattern(pattern: string): ParsedPattern {
   const reader = new PatternReader(pattern);
   try {
     return new PatternParser(reader).parse();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // Groups and classes nest too deep, for which Java has the same message.
+    // Groups or classes are nested too deeply; Java has the same message.
     return reader.fail('Stack overflow during pattern compilation');
   }
 }
@@ -169,7 +169,7 @@ class PatternParser {
     return name;
   }
 
-  /** `undefined` for flags alone, which hold up to the end of the group around them. */
+  /** `undefined` for flags only, which apply up to the end of the enclosing group. */
   #group(): RegexNode | undefined {
     const reader = this.#reader;
     const { flags } = reader;
@@ -280,7 +280,7 @@ class PatternParser {
     return this.#repeat(node, min, max);
   }
 
-  /** The cursor is at the last character of the quantifier; what follows says how eager it is. */
+  /** The cursor is at the last character of the quantifier; the next one selects the mode. */
   #repeat(node: RegexNode, min: number, max: number): RegexNode {
     const reader = this.#reader;
     const after = reader.next();
@@ -290,7 +290,7 @@ class PatternParser {
   }
 }
 
-/** The flag `c` (canonical equivalence) is taken and does nothing: it makes no difference to the names of topics. */
+/** The flag `c` (canonical equivalence) is accepted without effect, which makes no difference for topic names. */
 const FLAGS: Readonly<Record<string, number>> = lookupTable({
   c: 0,
   i: Flag.caseInsensitive,

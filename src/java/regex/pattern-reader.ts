@@ -5,8 +5,8 @@ const BACKSLASH = 0x5c;
 const HASH = 0x23;
 
 /**
- * The characters of a pattern and a cursor, with the moves that java.util.regex.Pattern makes: the cursor's place is part
- * of its messages. Past the end there are zeros. With the flag `x` blanks and comments are passed over.
+ * The characters of a pattern and a cursor with the moves of java.util.regex.Pattern, because the position is part of its messages.
+ * Characters after the end are zeros. With the flag `x`, blanks and comments are skipped.
  */
 export class PatternReader {
   readonly pattern: string;
@@ -43,24 +43,24 @@ export class PatternReader {
     return this.has('comments') ? this.#peekPastComments(char) : char;
   }
 
-  /** Moves on by one and looks. */
+  /** Advances by one and peeks. */
   next(): number {
     this.cursor++;
     return this.peek();
   }
 
-  /** Moves on by one and looks, blanks included. */
+  /** Advances by one and peeks without skipping blanks. */
   nextEscaped(): number {
     return this.at(++this.cursor);
   }
 
-  /** Takes one. */
+  /** Consumes one character. */
   read(): number {
     const char = this.at(this.cursor++);
     return this.has('comments') ? this.#readPastComments(char) : char;
   }
 
-  /** Takes the one after the next, blanks included. */
+  /** Consumes two characters without skipping blanks, and returns the second. */
   skip(): number {
     this.cursor += 2;
     return this.at(this.cursor - 1);
@@ -111,7 +111,7 @@ const isAscii = (char: number) => char < 0x80;
 const isAsciiLetter = (char: number) => isAscii(char) && /[a-zA-Z]/.test(String.fromCharCode(char));
 const isAsciiDigit = (char: number) => char >= 0x30 && char <= 0x39;
 
-/** `\Q…\E` with a backslash before every character that needs one. */
+/** Replaces `\Q…\E` by escapes where necessary. */
 function withoutQuotes(chars: readonly number[]): readonly number[] {
   let at = 0;
   while (at < chars.length - 1 && !(chars[at] === BACKSLASH && chars[at + 1] === 0x51)) {
@@ -127,7 +127,7 @@ function withoutQuotes(chars: readonly number[]): readonly number[] {
     if (!isAscii(char) || isAsciiLetter(char)) {
       plain.push(char);
     } else if (isAsciiDigit(char)) {
-      // An escape in front of the quote must not go on with this digit.
+      // An escape before the quote must not include this digit.
       if (first) plain.push(BACKSLASH, 0x78, 0x33);
       plain.push(char);
     } else if (char !== BACKSLASH) {

@@ -1,7 +1,7 @@
 import { letterOrDigit, nonSpacingMark, unicodeWord } from './character-properties.ts';
 import type { CharTest, PlaceTest } from './syntax.ts';
 
-/** Places in a text: its ends, those of its lines, and the ends of words. */
+/** Positions in a text: boundaries of the text, of lines and of words. */
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -10,7 +10,7 @@ const isLineEnd = (unit: number) => unit === LF || unit === CR || (unit | 1) ===
 export const textStart: PlaceTest = (_text, at) => at === 0;
 export const textEnd: PlaceTest = (text, at) => at === text.length;
 
-/** `^` with the flag `m`; the end of the text begins no line. */
+/** `^` with the flag `m`; no line starts at the end of the text. */
 export function lineStart(unixLines: boolean): PlaceTest {
   return (text, at) => {
     if (at === text.length) return false;
@@ -21,7 +21,7 @@ export function lineStart(unixLines: boolean): PlaceTest {
   };
 }
 
-/** `$`: the end, or before the line end that the text ends with; with the flag `m` before every line end. */
+/** `$`: the end of the text or before a final line terminator; with the flag `m` before every line terminator. */
 export function lineEnd(unixLines: boolean, multiline: boolean): PlaceTest {
   return (text, at) => {
     if (at === text.length) return true;
@@ -33,7 +33,7 @@ export function lineEnd(unixLines: boolean, multiline: boolean): PlaceTest {
   };
 }
 
-/** `\b` and `\B`, by letters and digits of all scripts, unlike `\w` (as up to Java 18); marks belong to the letter they stand on. */
+/** `\b` and `\B` by letters and digits of all scripts, unlike `\w` (as up to Java 18); marks belong to their base letter. */
 export function wordBoundary(wanted: boolean, unicode: boolean): PlaceTest {
   const isWord: CharTest = unicode ? unicodeWord : (char) => char === 0x5f || letterOrDigit(char);
   return (text, at) => {

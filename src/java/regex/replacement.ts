@@ -1,7 +1,7 @@
 import type { ParsedPattern } from './pattern-parser.ts';
 import type { Groups } from './matcher.ts';
 
-/** A replacement that Java refuses when it is applied: the Java class and its message. */
+/** A replacement that Java rejects when it is applied, with the Java class and message. */
 export class ReplacementError extends Error {
   readonly javaName: 'java.lang.IllegalArgumentException' | 'java.lang.IndexOutOfBoundsException';
 
@@ -12,8 +12,8 @@ export class ReplacementError extends Error {
 }
 
 /**
- * Fills a replacement with the groups of a match (Matcher.appendReplacement): `$1`, with more digits while such a group
- * exists, `${name}`, and a backslash before what stands for itself.
+ * Expands a replacement with the groups of a match (Matcher.appendReplacement): `$1` with further digits while such a group exists,
+ * `${name}`, and a backslash before literal characters.
  */
 export function expandReplacement(
   replacement: string,
@@ -65,7 +65,7 @@ function namedGroup(name: string, after: string, names: ReadonlyMap<string, numb
   return index;
 }
 
-/** The first digit always counts, more of them while there is such a group. */
+/** The first digit always belongs to the index, further ones while such a group exists. */
 function longestGroup(digits: string, groupCount: number): [index: number, taken: number] {
   let group = Number(digits.charAt(0));
   let taken = 1;

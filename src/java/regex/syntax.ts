@@ -1,8 +1,8 @@
-/** What a java.util.regex pattern is made of once it is read. */
+/** Nodes of a parsed java.util.regex pattern. */
 
 export type CharTest = (codePoint: number) => boolean;
 
-/** Looks at a place in a text without taking anything of it. */
+/** Tests a position without consuming text. */
 export type PlaceTest = (text: string, at: number) => boolean;
 
 export type RegexNode =
@@ -23,10 +23,10 @@ export type RegexNode =
       readonly mode: 'greedy' | 'lazy' | 'possessive';
     };
 
-/** How letters of different case compare: not at all, in ASCII only, or by Unicode. */
+/** Case folding: none, ASCII only, or Unicode. */
 export type Folding = 'none' | 'ascii' | 'unicode';
 
-/** Flags as java.util.regex.Pattern numbers them. */
+/** Flags with the values of java.util.regex.Pattern. */
 export const Flag = {
   unixLines: 0x01,
   caseInsensitive: 0x02,
@@ -37,10 +37,10 @@ export const Flag = {
   unicodeClasses: 0x100,
 } as const;
 
-/** A Java pattern that is malformed, or that has no counterpart here; the message is Java's. */
+/** A malformed or unsupported pattern, with Java's message. */
 export class JavaRegexError extends Error {}
 
-/** `Character.toUpperCase`: letters that become several stay as they are. */
+/** `Character.toUpperCase`: letters that would become several stay unchanged. */
 export function upperCase(codePoint: number): number {
   return oneCodePoint(String.fromCodePoint(codePoint).toUpperCase(), codePoint);
 }
@@ -63,7 +63,7 @@ export function asciiLower(codePoint: number): number {
   return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 32 : codePoint;
 }
 
-/** One character, or those that differ from it by case only. */
+/** Matches a character and its case variants. */
 export function charTest(codePoint: number, folding: Folding): CharTest {
   if (folding === 'unicode') {
     const upper = upperCase(codePoint);
@@ -78,7 +78,7 @@ export function charTest(codePoint: number, folding: Folding): CharTest {
   return (other) => other === codePoint;
 }
 
-/** Characters from one to another, or those that differ from them by case only. */
+/** Matches a range of characters and their case variants. */
 export function rangeTest(from: number, to: number, folding: Folding): CharTest {
   const within = (codePoint: number) => from <= codePoint && codePoint <= to;
   switch (folding) {

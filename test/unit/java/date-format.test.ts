@@ -14,7 +14,7 @@ function read(pattern: string, text: string): string | undefined {
 }
 
 describe('dates by patterns of SimpleDateFormat', () => {
-  it('are written with every letter, in UTC and English', () => {
+  it('are formatted with every letter, in UTC and English', () => {
     assert.equal(written("yyyy-MM-dd'T'HH:mm:ss.SSSXXX"), '2020-01-02T03:04:05.006Z');
     assert.equal(written('EEE, d MMM yy h:mm a Z'), 'Thu, 2 Jan 20 3:04 AM +0000');
     assert.equal(written("EEEE MMMM G zzzz ''yyyyyy"), "Thursday January AD Coordinated Universal Time '002020");
@@ -22,7 +22,7 @@ describe('dates by patterns of SimpleDateFormat', () => {
     assert.equal(written('YYYY-ww', Date.UTC(2021, 11, 31)), '2022-01');
   });
 
-  it('are the same whichever was written before', () => {
+  it('do not depend on previously formatted dates', () => {
     const pattern = "SSS yyyy-MM-dd'T'HH:mm:ss.SS Z S";
     const format = new SimpleDateFormat(pattern);
     for (const ms of [0, 7, 999, 1000, -1, -1000, 7, 1_700_000_000_123, 1_700_000_000_023n, 9_007_199_254_740_991n]) {
@@ -39,7 +39,7 @@ describe('dates by patterns of SimpleDateFormat', () => {
     assert.equal(written('yyyy', 9_223_372_036_854_775_807n), '292278994');
   });
 
-  it('are read leniently: fields roll over, what follows is passed over, blanks before numbers too', () => {
+  it('are parsed leniently: fields roll over, trailing text and blanks before numbers are ignored', () => {
     assert.equal(read('yyyy-MM-dd', '2020-14-35 and more'), '2021-03-07T00:00:00.000Z');
     assert.equal(read('yyyyMMddHHmm', '202001020304'), '2020-01-02T03:04:00.000Z');
     assert.equal(read('yyyy-MM-dd HH:mm', '2020-01-02   3:4'), '2020-01-02T03:04:00.000Z');
@@ -48,13 +48,13 @@ describe('dates by patterns of SimpleDateFormat', () => {
     assert.equal(read('yyyy MM W E', '2020 01 2 Thu'), '2020-01-09T00:00:00.000Z');
   });
 
-  it('with two digits of a year are within eighty years back and twenty on', () => {
+  it('with two-digit years are within eighty years before and twenty after now', () => {
     assert.equal(read('yy-MM-dd', '20-02-03'), '2020-02-03T00:00:00.000Z');
     assert.equal(read('yy-MM-dd', '99-02-03'), '1999-02-03T00:00:00.000Z');
     assert.equal(read('yy-MM-dd', '2020-02-03'), '2020-02-03T00:00:00.000Z');
   });
 
-  it('take zones as offsets and names; the zone named last stays', () => {
+  it('accept zones as offsets and names; the last zone is kept', () => {
     assert.equal(read('HH:mm Z', '03:04 +0530'), '1969-12-31T21:34:00.000Z');
     assert.equal(read('HH:mmXXX', '03:04-01:00'), '1970-01-01T04:04:00.000Z');
     assert.equal(read('yyyy-MM-dd HH:mm z', '2020-07-02 03:04 GMT+2:00'), '2020-07-02T01:04:00.000Z');
@@ -66,14 +66,14 @@ describe('dates by patterns of SimpleDateFormat', () => {
     assert.equal(format.format(MOMENT), '2020-01-02 03:04 UTC');
   });
 
-  it('that do not fit the pattern are not read', () => {
+  it('that do not match the pattern are not parsed', () => {
     assert.equal(read('yyyy-MM-dd', '2020/01/02'), undefined);
     assert.equal(read('yyyy-MM-dd', ''), undefined);
     assert.equal(read('yyyy-MM-dd', 'x2020-01-02'), undefined);
     assert.equal(read('ssXXX', '05+0530'), undefined);
   });
 
-  it('with a malformed pattern are refused in Java’s words', () => {
+  it('with a malformed pattern are rejected with Java’s message', () => {
     assert.throws(() => new SimpleDateFormat('QQQ'), new DatePatternError("Illegal pattern character 'Q'"));
     assert.throws(() => new SimpleDateFormat("yyyy'"), new DatePatternError('Unterminated quote'));
     assert.throws(() => new SimpleDateFormat('XXXX'), new DatePatternError('invalid ISO 8601 format: length=4'));

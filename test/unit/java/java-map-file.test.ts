@@ -7,11 +7,11 @@ const EMPTY_MAP = `${HEAD}7468726573686f6c6478703f400000000000007708000000100000
 const TWO_ENTRIES = `${HEAD}7468726573686f6c6478703f4000000000000c77080000001000000002757200025b42acf317f8060854e00200007870000000026b6b707571007e0002000000016b7571007e0002000000017678`;
 
 describe('the offset file of a standalone worker', () => {
-  it('writes an empty map byte for byte as Java does', () => {
+  it('writes an empty map byte for byte like Java', () => {
     assert.equal(writeJavaMap([]).toString('hex'), EMPTY_MAP);
   });
 
-  it('writes and reads entries byte for byte as Java does', () => {
+  it('writes and reads entries byte for byte like Java', () => {
     const entries = [
       [Buffer.from('kk'), null],
       [Buffer.from('k'), Buffer.from('v')],
@@ -20,7 +20,7 @@ describe('the offset file of a standalone worker', () => {
     assert.deepEqual(readJavaMap(Buffer.from(TWO_ENTRIES, 'hex')), entries);
   });
 
-  it('reads back what it wrote, nulls and empty values included', () => {
+  it('survives a round trip with nulls and empty values', () => {
     const entries = [
       [Buffer.from('["c",{"table":"a"}]'), Buffer.from('{"n":1}')],
       [Buffer.from('x'), null],
@@ -37,9 +37,9 @@ describe('the offset file of a standalone worker', () => {
     );
   });
 
-  it('says what is wrong with a file that is no such map', () => {
-    assert.throws(() => readJavaMap(Buffer.from('hello world')), /does not begin like a Java serialisation stream/);
+  it('reports what is wrong with a file that is not such a map', () => {
+    assert.throws(() => readJavaMap(Buffer.from('hello world')), /it is not a Java serialization stream/);
     const whole = writeJavaMap([[Buffer.from('key'), Buffer.from('value')]]);
-    assert.throws(() => readJavaMap(whole.subarray(0, whole.length - 4)), /it ends too early/);
+    assert.throws(() => readJavaMap(whole.subarray(0, whole.length - 4)), /it is truncated/);
   });
 });

@@ -22,7 +22,7 @@ describe('numbers as Java prints them', () => {
     assert.deepEqual(texts, expected);
   });
 
-  it('keep a digit more for some large integral numbers, as Java 17 does', () => {
+  it('have one digit more for some large integral numbers, as in Java 17', () => {
     assert.equal(doubleText(8249824749025827000), '8.2498247490258268E18');
     assert.equal(floatText(Math.fround(123456792)), '1.23456792E8');
     assert.equal(floatText(Math.fround(2147483647)), '2.14748365E9');
@@ -36,14 +36,14 @@ describe('numbers as Java prints them', () => {
     assert.equal(floatText(359427.125), '359427.12');
   });
 
-  it('read back as the same number', () => {
+  it('survive a round trip', () => {
     fc.assert(fc.property(fc.double(), (value) => Object.is(parseDouble(doubleText(value)), value)));
     fc.assert(fc.property(fc.float(), (value) => Object.is(Math.fround(Number(floatText(value))), value)));
   });
 });
 
-describe('numbers as Java reads them', () => {
-  it('may be written in digits of another script', () => {
+describe('numbers as Java parses them', () => {
+  it('may have digits of another script', () => {
     assert.equal(parseInteger('+٤٢'), 42n);
     assert.equal(parseInteger('-９'), -9n);
     assert.equal(parseInteger('𝟏'), undefined);

@@ -26,7 +26,7 @@ describe('Java regular expressions', () => {
     assert.deepEqual(matching('abc$', 'abc', 'abc\n'), ['abc']);
   });
 
-  it('take flags in front, inside, and for a group; without u letters have two cases in ASCII only', () => {
+  it('accept flags at the start, inside, and for a group; without u only ASCII letters ignore case', () => {
     assert.deepEqual(matching('(?i)orders-.*', 'ORDERS-1', 'orders-', 'order'), ['ORDERS-1', 'orders-']);
     assert.deepEqual(matching('(?i:a)b(?i)c', 'AbC', 'ABC'), ['AbC']);
     assert.deepEqual(matching('(?i)A(?-i)b', 'ab', 'aB'), ['ab']);
@@ -36,7 +36,7 @@ describe('Java regular expressions', () => {
     assert.deepEqual(matching('(?x) a \\- b # the end', 'a-b'), ['a-b']);
   });
 
-  it('know what JavaScript writes in another way, or not at all', () => {
+  it('support syntax that JavaScript writes differently or lacks', () => {
     assert.deepEqual(matching('\\Qa.b\\E\\-\\_c', 'a.b-_c', 'axb-_c'), ['a.b-_c']);
     assert.deepEqual(matching('[a-z&&[^aeiou]]+', 'xyz', 'xaz'), ['xyz']);
     assert.deepEqual(matching('[a-c[x-z]]\\p{Digit}', 'a1', 'y2', 'd3'), ['a1', 'y2']);
@@ -57,7 +57,7 @@ describe('Java regular expressions', () => {
     assert.equal(replaced('(?:(a)|b)*', 'ab', '$1'), 'a');
   });
 
-  it('refuse replacements that ask for what is not there', () => {
+  it('reject replacements that refer to unknown groups', () => {
     const failing = (replacement: string, message: string) => {
       assert.throws(() => replaced('(?<n>.*)', 'a', replacement), new ReplacementError(message));
     };
@@ -71,7 +71,7 @@ describe('Java regular expressions', () => {
     );
   });
 
-  it('that are malformed are refused in Java’s words', () => {
+  it('that are malformed are rejected with Java’s message', () => {
     assert.equal(refusal('('), 'Unclosed group near index 1\n(');
     assert.equal(refusal('a)'), "Unmatched closing ')' near index 0\na)\n^");
     assert.equal(refusal('[a-'), 'Illegal character range near index 3\n[a-');
@@ -86,31 +86,31 @@ describe('Java regular expressions', () => {
     );
   });
 
-  it('that would take for ever are given up', () => {
+  it('that are explosive fail', () => {
     const pattern = JavaPattern.compile('(a|aa)+$x');
-    assert.throws(() => pattern.matches('a'.repeat(60)), /takes too many steps on a text of 60 characters/);
+    assert.throws(() => pattern.matches('a'.repeat(60)), /needs too many steps for a text of 60 characters/);
     const manyGroups = JavaPattern.compile(`x${'()'.repeat(1_000)}`);
-    assert.throws(() => manyGroups.replaceFirst('a'.repeat(10_000), ''), /takes too many steps/);
+    assert.throws(() => manyGroups.replaceFirst('a'.repeat(10_000), ''), /needs too many steps/);
   });
 
-  it('are given up after 100,000 steps, two for each character where no match begins (S12)', () => {
+  it('fail after 100,000 steps, two per character without a match (S12)', () => {
     const pattern = JavaPattern.compile('x');
     assert.equal(pattern.replaceFirst('a'.repeat(49_990), ''), 'a'.repeat(49_990));
-    assert.throws(() => pattern.replaceFirst('a'.repeat(50_010), ''), /takes too many steps/);
+    assert.throws(() => pattern.replaceFirst('a'.repeat(50_010), ''), /needs too many steps/);
   });
 
-  it('that nest too deep are refused in Java’s words', () => {
+  it('that are nested too deeply are rejected with Java’s message', () => {
     for (const opener of ['[', '(', '(?:', '[^', '[a&&', '(?=']) {
       const pattern = opener.repeat(100_000 / opener.length);
       assert.match(refusal(pattern), /^(?:Stack overflow during pattern compilation|Unclosed|Bad) /, opener);
     }
   });
 
-  it('that are longer than 100,000 characters are refused', () => {
+  it('that are longer than 100,000 characters are rejected', () => {
     assert.doesNotThrow(() => JavaPattern.compile('a'.repeat(100_000)));
     assert.throws(
       () => JavaPattern.compile('a'.repeat(100_001)),
-      new JavaRegexError('The expression has 100001 characters; at most 100000 are allowed'),
+      new JavaRegexError('The expression has 100001 characters; the maximum is 100000'),
     );
   });
 });
