@@ -3,20 +3,20 @@ import { decode } from '../config/properties-file.ts';
 import { ConfigError, toError } from '../errors.ts';
 import { parseJaas, type JaasConfig } from './jaas.ts';
 
-/** The path after `-Djava.security.auth.login.config=` in the options of a JVM, such as `KAFKA_OPTS`. */
+/** The path in `-Djava.security.auth.login.config=` of JVM options such as `KAFKA_OPTS`. */
 export function jaasFileOf(javaOptions: string | undefined): string | undefined {
   const [, quoted, plain] = /-Djava\.security\.auth\.login\.config=(?:"([^"]+)"|(\S+))/.exec(javaOptions ?? '') ?? [];
   return quoted ?? plain;
 }
 
-/** The first login module of a context of the file, `undefined` when the file does not have the context. */
+/** The first login module of a context; `undefined` if the file does not contain the context. */
 export function loginModule(jaasFile: string, context: 'KafkaClient' | 'KafkaConnect'): JaasConfig | undefined {
   const text = withoutComments(read(jaasFile));
   const begin = new RegExp(`(?:^|[\\s;])${context}\\s*\\{`).exec(text);
   return begin === null ? undefined : parseJaas(text.slice(begin.index + begin[0].length), jaasFile);
 }
 
-/** Comments between `/*` and its end go, and lines that begin with `//` or `#`. */
+/** Removes block comments and lines that start with `//` or `#`. */
 function withoutComments(text: string): string {
   let kept = '';
   let at = 0;

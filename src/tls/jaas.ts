@@ -1,14 +1,14 @@
 import { ConfigError } from '../errors.ts';
 
-/** A login module and its options, secrets among them. */
+/** A login module and its options, which include secrets. */
 export interface JaasConfig {
   readonly module: string;
   readonly options: Readonly<Record<string, string>>;
 }
 
 /**
- * `module flag key="value" key=value …;` (org.apache.kafka.common.security.JaasConfig). Error texts never quote the
- * configuration, as it holds passwords.
+ * Parses `module flag key="value" key=value …;` (org.apache.kafka.common.security.JaasConfig). Error messages never quote the
+ * configuration, because it contains passwords.
  */
 export function parseJaas(text: string, source = 'sasl.jaas.config'): JaasConfig {
   const tokens = text.match(/"[^"\\]*(?:\\.[^"\\]*)*\\?"?|[^\s=;"]+|[=;]/gs) ?? [];

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { ConfigError, toError } from '../errors.ts';
 
-/** Of the package `jks-js`: what stands under an alias, in PEM. */
+/** An entry as `jks-js` returns it, in PEM. */
 interface Entry {
   readonly ca?: string;
   readonly cert?: string;
@@ -15,12 +15,14 @@ interface StoreReader {
 const load = createRequire(import.meta.url);
 const JKS_MAGIC = 0xfeedfeed;
 
-/** Whether a file is a key store of Java's own format, by its first bytes (sun.security.provider.JavaKeyStore). */
+/** Detects a JKS key store by its first bytes (sun.security.provider.JavaKeyStore). */
 export function isJks(content: Buffer): boolean {
   return content.length >= 4 && content.readUInt32BE(0) === JKS_MAGIC;
 }
 
-/** All certificates of a JKS or PKCS12 trust store, in PEM. Throws ConfigError as `readEntries` does, and when there are none. */
+/**
+ * All certificates of a JKS or PKCS12 trust store, in PEM. Throws a ConfigError if the store cannot be read or has no certificates.
+ */
 export function trustedCertificates(content: Buffer, password: string | undefined, where: StoreName): string {
   const entries = readEntries(content, { password }, where);
   const certificates = entries.flatMap(({ ca, cert }) => ca ?? cert ?? []);
@@ -28,7 +30,7 @@ export function trustedCertificates(content: Buffer, password: string | undefine
   return certificates.join('\n');
 }
 
-/** The first private key of a JKS store with its chain of certificates, in PEM. */
+/** The first private key of a JKS store with its certificate chain, in PEM. */
 export function privateKeyAndChain(
   content: Buffer,
   passwords: { readonly password: string | undefined; readonly keyPassword: string | undefined },

@@ -5,8 +5,8 @@ import { PropertyReader } from '../config/property-reader.ts';
 import { tlsOptions } from './tls-config.ts';
 
 /**
- * TLS of an https listener from Java's `ssl.*` properties. Where any has the prefix (`listeners.https.`,
- * `admin.listeners.https.`) those alone count, else the plain ones (RestServerConfig#sslConfigValues).
+ * TLS settings of an https listener from Java's `ssl.*` properties. If any property has the prefix (`listeners.https.`,
+ * `admin.listeners.https.`), only prefixed ones apply, otherwise the unprefixed ones (RestServerConfig#sslConfigValues).
  */
 export function listenerTls(properties: Properties, prefix: string): TlsOptions {
   const prefixed = withPrefix(properties, prefix);
@@ -29,7 +29,7 @@ export function listenerTls(properties: Properties, prefix: string): TlsOptions 
   };
 }
 
-/** The same properties for requests to other workers; without any, what Node trusts is trusted. */
+/** TLS settings for requests to other workers; `undefined` without `ssl.*` properties, so that Node's defaults apply. */
 export function peerTls(properties: Properties): ConnectionOptions | undefined {
   const prefixed = withPrefix(properties, 'listeners.https.');
   const own = Object.keys(prefixed).length > 0 ? prefixed : properties;

@@ -5,8 +5,9 @@ import { isJks, privateKeyAndChain, trustedCertificates } from './java-key-store
 import type { PropertyReader } from '../config/property-reader.ts';
 
 /**
- * `ssl.*`. Stores may be PEM (inline or files), PKCS12 or JKS, by their content whatever their type is called. The properties
- * are always read, so that they count as known; the files only when the returned function is called.
+ * Parses the `ssl.*` properties. Stores may be PEM (inline or files), PKCS12 or JKS, detected by content regardless of the
+ * configured type. All properties are read immediately, so that they count as known; files are read when the returned function is
+ * called.
  */
 export function tlsOptions(properties: PropertyReader): () => ConnectionOptions {
   const truststore = {
@@ -48,7 +49,7 @@ export function tlsOptions(properties: PropertyReader): () => ConnectionOptions 
   };
 }
 
-/** A wrong password or a broken file is an error of the configuration, not of the broker that is called later. */
+/** Reports a wrong password or a corrupt file as a configuration error instead of a later connection error. */
 function checkReadable(secrets: ConnectionOptions): void {
   try {
     createSecureContext(secrets);
@@ -61,16 +62,16 @@ function checkReadable(secrets: ConnectionOptions): void {
   }
 }
 
-/** A suite that does not exist is an error of the configuration too. */
+/** Reports unknown cipher suites as a configuration error. */
 function checkCiphers(suites: ConnectionOptions): void {
   try {
     createSecureContext(suites);
   } catch (error) {
-    throw new ConfigError(`ssl.cipher.suites: none of these can be used: ${suites.ciphers ?? ''}`, { cause: error });
+    throw new ConfigError(`ssl.cipher.suites: unsupported cipher suites: ${suites.ciphers ?? ''}`, { cause: error });
   }
 }
 
-/** Set to nothing: the certificate's name is not compared with the host's. */
+/** An empty value disables the host name verification. */
 function endpointIdentification(properties: PropertyReader): boolean {
   const name = 'ssl.endpoint.identification.algorithm';
   return properties.text(name) !== undefined || !properties.has(name);
@@ -113,7 +114,7 @@ function isPem(content: Buffer): boolean {
   return content.includes('-----BEGIN ');
 }
 
-/** PEM on one line of a properties file: with `\n` spelled out, or with blanks where the line ends were. */
+/** Restores the lines of PEM in a properties file, where they are separated by a literal ` ` or by blanks. */
 function unescapePem(text: string): string {
   const lines = text.replaceAll('\\n', '\n');
   return lines.replace(
@@ -124,14 +125,14 @@ function unescapePem(text: string): string {
 
 const VERSIONS: readonly SecureVersion[] = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
 
-/** Names that Java accepts too. */
+/** Further names that Java accepts. */
 const UNSUPPORTED = ['SSLv2Hello', 'SSLv3'];
 
 function protocolRange(enabled: readonly string[]): ConnectionOptions {
   const unknown = enabled.find((version) => ![...VERSIONS, ...UNSUPPORTED].includes(version));
   const known = VERSIONS.filter((version) => enabled.includes(version));
   if (unknown !== undefined || (known.length === 0 && enabled.length > 0)) {
-    const which = unknown === undefined ? 'none of these can be used' : `there is no ${unknown}`;
+    const which = unknown === undefined ? 'none of these is supported' : `unknown protocol ${unknown}`;
     throw new ConfigError(`ssl.enabled.protocols: ${which}; available are ${VERSIONS.join(', ')}`);
   }
   const [minVersion] = known;
