@@ -1,8 +1,8 @@
 import type { Importance, OptionDeclaration, OptionDeclarations, OptionType } from './option.ts';
 
 /**
- * The settings of Kafka's Java clients (release 4.3), one a line: name, type, importance, default. `!` is required, `-` is
- * no default, `''` is empty. Connectors may set them by `producer.override.`, `consumer.override.`, `admin.override.`.
+ * The settings of Kafka's Java clients (release 4.3), one per line: name, type, importance, default. `!` means required, `-` no
+ * default, `''` empty. Connectors may set them with `producer.override.`, `consumer.override.`, `admin.override.`.
  */
 const SHARED = `
 client.dns.lookup STRING MEDIUM use_all_dns_ips
@@ -174,7 +174,7 @@ export type ClientKind = 'producer' | 'consumer' | 'admin';
 const TEXTS: Readonly<Record<ClientKind, string>> = { producer: PRODUCER, consumer: CONSUMER, admin: ADMIN };
 const parsed = new Map<ClientKind, OptionDeclarations>();
 
-/** What a Java client of this kind can be told; read when it is asked for first. */
+/** The settings of a Java client of this kind, parsed on first use. */
 export function clientDefinitions(kind: ClientKind): OptionDeclarations {
   let definitions = parsed.get(kind);
   if (definitions === undefined) {
@@ -198,7 +198,7 @@ function parseLine(line: string, kind: ClientKind): readonly [string, OptionDecl
 
 const OVERRIDE = /^(producer|consumer|admin)\.override\.(.*)$/s;
 
-/** The type of an option such as `consumer.override.sasl.jaas.config`; `undefined`: clients do not know it. */
+/** The type of an option such as `consumer.override.sasl.jaas.config`; `undefined` if clients do not have it. */
 export function clientOptionType(key: string): OptionType | undefined {
   const [, kind, setting = ''] = OVERRIDE.exec(key) ?? [];
   if (kind !== 'producer' && kind !== 'consumer' && kind !== 'admin') return undefined;

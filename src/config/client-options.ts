@@ -1,7 +1,7 @@
 import { declareOptions } from './option.ts';
 import { oneOfIgnoringCase } from './validators.ts';
 
-/** Settings of the worker's own Kafka clients; all other `sasl.…` and `ssl.…` keys are handed on as they are. */
+/** Settings of the worker's own Kafka clients; all other `sasl.…` and `ssl.…` keys are passed through unchanged. */
 export const clientOptions = declareOptions({
   'security.protocol': {
     type: 'STRING',
@@ -92,8 +92,8 @@ export const clientOptions = declareOptions({
 });
 
 /**
- * Keys that Java workers have and this one has no use for: class loading, JMX, the JVM's TLS and SASL plumbing, and what
- * old files still carry. Each is ignored with a warning.
+ * Keys of Java workers that have no meaning here: class loading, JMX, TLS and SASL of the JVM, and obsolete settings. Each is
+ * ignored with a warning.
  */
 export const javaOnlyKeys: ReadonlySet<string> = new Set([
   'plugin.discovery',
@@ -113,7 +113,7 @@ export const javaOnlyKeys: ReadonlySet<string> = new Set([
   'security.providers',
 ]);
 
-/** Of these families, what is honoured here. */
+/** Keys of these families that are supported here. */
 export const honouredKeys: ReadonlySet<string> = new Set([
   'sasl.oauthbearer.token.endpoint.url',
   'sasl.oauthbearer.client.credentials.client.id',
@@ -121,7 +121,7 @@ export const honouredKeys: ReadonlySet<string> = new Set([
   'sasl.oauthbearer.scope',
 ]);
 
-/** The same for whole families of keys. */
+/** Families of keys that are ignored with a warning. */
 export const javaOnlyPrefixes: readonly string[] = [
   'internal.key.converter.',
   'internal.value.converter.',

@@ -2,7 +2,7 @@ import type { OptionDeclaration, OptionDeclarations, OptionResult } from './opti
 import { defaultValue } from './parse.ts';
 import { optionText } from './to-text.ts';
 
-/** An option as `/config` and `/config/validate` answers describe it (docs/compatibility.md#the-management-api). */
+/** An option as described in responses of `/config` and `/config/validate` (docs/compatibility.md#the-management-api). */
 export interface DefinitionView {
   readonly name: string;
   readonly type: string;
@@ -11,7 +11,7 @@ export interface DefinitionView {
   readonly importance: string;
   readonly documentation: string;
   readonly group: string | null;
-  /** Up to Connect 4.1, and read by user interfaces to this day. */
+  /** Part of the response up to Connect 4.1; user interfaces still read it. */
   readonly order: number;
   readonly order_in_group: number;
   readonly width: string;
@@ -27,7 +27,7 @@ export interface ValueView {
   readonly visible: boolean;
 }
 
-/** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
+/** The response of `PUT /connector-plugins/{plugin}/config/validate`. */
 export interface ConfigInfos {
   readonly name: string;
   readonly error_count: number;
@@ -35,7 +35,7 @@ export interface ConfigInfos {
   readonly configs: readonly { readonly definition: DefinitionView | null; readonly value: ValueView }[];
 }
 
-/** Declarations and what validation said of them, in the order in which they are shown. */
+/** Declarations and validation results in display order. */
 export interface ValidatedSection {
   readonly declarations: OptionDeclarations;
   readonly results: readonly OptionResult[];
@@ -63,7 +63,7 @@ export function configInfos(
   };
 }
 
-/** The answer of `GET /connector-plugins/{plugin}/config`: definitions alone, without internal ones. */
+/** The response of `GET /connector-plugins/{plugin}/config`: definitions only, without internal ones. */
 export function shownDefinitions(declarations: OptionDeclarations): DefinitionView[] {
   return Object.entries(declarations)
     .filter(([, declaration]) => declaration.internal !== true)
@@ -103,7 +103,7 @@ function valueView(result: OptionResult, declaration: OptionDeclaration | undefi
   };
 }
 
-/** The place of an option in its group as responses show it: declared, else counted from 1; -1 without a group. @internal */
+/** The position of an option in its group: as declared, or counted from 1; -1 without a group. @internal */
 export function orderInGroup(name: string, declarations: OptionDeclarations): number {
   const option = declarations[name];
   if (option?.order !== undefined) return option.order;

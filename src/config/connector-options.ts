@@ -12,8 +12,8 @@ import {
 } from './validators.ts';
 
 /**
- * The options every connector has (org.apache.kafka.connect.runtime.ConnectorConfig 4.3): names, order, groups, widths and
- * defaults are part of the answer of `/config/validate`. What installed plugins add is in plugin-options.ts.
+ * The options of all connectors (org.apache.kafka.connect.runtime.ConnectorConfig 4.3). Names, order, groups, widths and defaults
+ * are part of the response of `/config/validate`. Options that depend on installed plugins are in plugin-options.ts.
  */
 
 const COMMON = 'Common';
@@ -33,7 +33,7 @@ function converterClass(what: string, order: number, interfaceName: string) {
   } as const satisfies OptionDeclaration;
 }
 
-/** Class options are checked when the class is looked up; the text is what Connect prints for its own two checks. */
+/** Class options are checked when the class is looked up; the text is Connect's for its two checks. */
 function anyClassOf(interfaceName: string) {
   const text = `A concrete subclass of org.apache.kafka.connect.storage.${interfaceName}, A class with a public, no-argument constructor`;
   return { text, check: () => undefined };
@@ -243,7 +243,7 @@ export const sinkConnectorOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether dead letters have headers that show where the record came from and what went wrong.',
+    documentation: 'Whether dead-letter records have headers that show where the record came from and what went wrong.',
     group: ERRORS,
     order: 8,
     width: 'MEDIUM',

@@ -5,7 +5,7 @@ import { validateOptions, type RawConfig } from './parse.ts';
 import { healthOptions } from './health-options.ts';
 import { rateLimitOptions } from './rate-limit-options.ts';
 import { classFinder, type ChoiceKind } from './plugin-choices.ts';
-import { connectorOptionsFor, converterMismatch, type ConnectorSurroundings } from './plugin-options.ts';
+import { connectorOptionsFor, converterMismatch, type ConnectorContext } from './plugin-options.ts';
 import { restartOptions } from './restart-options.ts';
 import { taskThreadOptions, withHeapCheck } from './task-thread-options.ts';
 
@@ -15,33 +15,33 @@ const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind;
   { option: 'header.converter', kind: 'header_converter', type: 'header' },
 ];
 
-/** Options of all connectors that Kafka Connect does not have. */
+/** Connector options that Kafka Connect does not have. */
 const OWN_OPTIONS: readonly OptionDeclarations[] = [taskThreadOptions, healthOptions, rateLimitOptions, restartOptions];
 
 /**
- * `connect`: the answer of Kafka Connect. Its own options recommend no values of closed sets, and options that it does not have are
- * listed only if they are set. `all`: the answer lists all options and recommends the values of all closed sets.
+ * `connect`: as in Kafka Connect. Its own options have no recommended values for closed sets, and options that it does not have are
+ * listed only if set. `all`: lists all options and recommends the values of all closed sets.
  */
 export type ListedOptions = 'connect' | 'all';
 
 /**
- * A connector's configuration checked against every declaration that applies to it, in the order of Connect's answer:
- * Connect's own options with those of transformations and predicates, the connector's, then those of converters that
- * the connector names itself, at last those that Kafka Connect does not have.
+ * Validates a connector's configuration against all applicable declarations, in the order of Connect's response: Connect's own
+ * options with those of transformations and predicates, those of the connector, those of converters that the connector names
+ * itself, and those that Kafka Connect does not have.
  */
 export function validateConnectorSections(
   config: RawConfig,
-  surroundings: ConnectorSurroundings,
+  context: ConnectorContext,
   listed: ListedOptions = 'connect',
 ): ValidatedSection[] {
-  const findClass = classFinder(surroundings.plugins);
-  const base = connectorOptionsFor(config, surroundings);
-  const own = surroundings.connector.options;
+  const findClass = classFinder(context.plugins);
+  const base = connectorOptionsFor(config, context);
+  const own = context.connector.options;
   const ofConnect = (section: ValidatedSection) => (listed === 'all' ? withChoices(section) : section);
   return [
     ofConnect({ declarations: base, results: validateOptions(base, config, { findClass }) }),
     withChoices({ declarations: own, results: visibleResults(own, validateOptions(own, config)) }),
-    ...CONVERTERS.flatMap((converter) => converterSection(converter, config, surroundings)).map(ofConnect),
+    ...CONVERTERS.flatMap((converter) => converterSection(converter, config, context)).map(ofConnect),
     ...OWN_OPTIONS.map((declarations) => withChoices(ownSection(declarations, config, listed))),
   ];
 }
@@ -51,7 +51,7 @@ function ownSection(declarations: OptionDeclarations, config: RawConfig, listed:
   return { declarations, results: results.filter(({ name }) => listed === 'all' || config[name] !== undefined) };
 }
 
-/** What an option's recommender says goes first. */
+/** A recommender takes precedence over the choices of the validator. */
 function withChoices({ declarations, results }: ValidatedSection): ValidatedSection {
   return {
     declarations,
@@ -67,11 +67,11 @@ function visibleResults(declarations: OptionDeclarations, results: readonly Opti
   return results.filter(({ name }) => declarations[name]?.internal !== true);
 }
 
-/** In the order of Java's map. Messages of this section name keys without their prefix, as the converter itself does. */
+/** The order is that of Java's map. Messages of this section name keys without their prefix, like the converter itself. */
 function converterSection(
   { option, kind, type }: (typeof CONVERTERS)[number],
   config: RawConfig,
-  { plugins }: ConnectorSurroundings,
+  { plugins }: ConnectorContext,
 ): ValidatedSection[] {
   const className = config[option]?.trim();
   const wanted = config[`${option}.plugin.version`] ?? undefined;

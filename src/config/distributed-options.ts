@@ -101,7 +101,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 40000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds to wait for the answer to a request.',
+    documentation: 'Milliseconds to wait for the response to a request.',
     validator: atLeast(0),
   },
   'connections.max.idle.ms': {
@@ -147,7 +147,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 300000,
     importance: 'LOW',
-    documentation: 'Longest time in milliseconds that the work of a lost worker waits for its return.',
+    documentation: 'Maximum time in milliseconds for which the work of a lost worker is kept for its return.',
     validator: between(0, 2147483647),
   },
   'inter.worker.key.ttl.ms': {
@@ -188,7 +188,7 @@ export const distributedOptions = declareOptions({
     type: 'STRING',
     default: 'rebootstrap',
     importance: 'LOW',
-    documentation: 'What the clients do when no known broker answers any longer: rebootstrap or none.',
+    documentation: 'What the clients do when no known broker is reachable: rebootstrap or none.',
     validator: oneOfIgnoringCase('REBOOTSTRAP', 'NONE'),
   },
   'metadata.recovery.rebootstrap.trigger.ms': milliseconds(

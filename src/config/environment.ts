@@ -6,13 +6,13 @@ const ROOT_LEVEL = 'CONNECT_LOG4J_ROOT_LOGLEVEL';
 
 export interface EnvironmentProperties {
   readonly properties: Properties;
-  /** One sentence for each variable that cannot be used. */
+  /** One sentence per variable that cannot be used. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Worker properties from `CONNECT_*` variables as the usual images map them: `CONNECT_GROUP_ID` is `group.id`; a double
- * underscore stands for `_`, a triple one for `-`. `CONNECT_LOG4J_ROOT_LOGLEVEL` sets `log.level`.
+ * Worker properties from `CONNECT_*` variables, mapped as by common images: `CONNECT_GROUP_ID` is `group.id`; a double underscore
+ * is `_`, a triple one `-`. `CONNECT_LOG4J_ROOT_LOGLEVEL` sets `log.level`.
  */
 export function environmentProperties(
   environment: Readonly<Record<string, string | undefined>>,

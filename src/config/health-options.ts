@@ -4,8 +4,8 @@ import { atLeast } from './validators.ts';
 const GROUP = 'Health';
 
 /**
- * From when on `GET /connectors/{connector}/health` calls a connector STALLED, DEGRADED or LAGGING. Options of a connector, and
- * of the worker for connectors that do not have them.
+ * Thresholds at which `GET /connectors/{connector}/health` reports a connector as STALLED, DEGRADED or LAGGING. Options of a
+ * connector, and of the worker as defaults for connectors.
  */
 export const healthOptions = declareOptions({
   'stall.after.ms': {
@@ -23,7 +23,8 @@ export const healthOptions = declareOptions({
     type: 'INT',
     default: 0,
     importance: 'LOW',
-    documentation: 'A connector is DEGRADED when more dead letters and skipped records than this come in a minute.',
+    documentation:
+      'A connector is DEGRADED when there are more dead-letter records and skipped records per minute than this.',
     group: GROUP,
     order: 2,
     width: 'SHORT',

@@ -3,10 +3,10 @@ import type { Properties } from './worker-config.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Debezium's image starts only with this variable. Its other names are too general to be read without it. */
+/** Debezium's image requires this variable. Its other variables have names too general to be read without it. */
 const DEBEZIUM_SIGN = 'CONFIG_STORAGE_TOPIC';
 
-/** Variables of Debezium's image without the prefix `CONNECT_`, and the properties that they set. */
+/** Variables of Debezium's image without the prefix `CONNECT_`, and their properties. */
 const DEBEZIUM_PROPERTIES: Readonly<Record<string, string>> = {
   BOOTSTRAP_SERVERS: 'bootstrap.servers',
   GROUP_ID: 'group.id',
@@ -23,7 +23,7 @@ const DEBEZIUM_PROPERTIES: Readonly<Record<string, string>> = {
   KAFKA_CONNECT_PLUGINS_DIR: 'plugin.path',
 };
 
-/** What Debezium's image sets where nothing is given. */
+/** Defaults of Debezium's image. */
 const DEBEZIUM_DEFAULTS: Properties = {
   'group.id': '1',
   'status.storage.topic': 'connect-status',
@@ -31,23 +31,23 @@ const DEBEZIUM_DEFAULTS: Properties = {
   'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
 };
 
-/** The address at which Debezium's and Strimzi's images give metrics to Prometheus. */
+/** The address at which the images of Debezium and Strimzi expose metrics for Prometheus. */
 const METRICS_LISTENER = 'http://0.0.0.0:9404';
 
 /**
- * Worker properties from the variables that the images of Debezium (its docker-entrypoint.sh) and Strimzi (its operator's
- * KafkaConnectCluster) know besides `CONNECT_*`. A properties file and `CONNECT_*` variables win over them.
+ * Worker properties from the variables, besides `CONNECT_*`, of the images of Debezium (docker-entrypoint.sh) and Strimzi
+ * (KafkaConnectCluster of the operator). Properties files and `CONNECT_*` variables take precedence.
  */
 export function imageProperties(environment: Environment): Properties {
   return { ...debeziumProperties(environment), ...metricsProperties(environment) };
 }
 
-/** Reporters of Strimzi's metrics-reporter are classes of this package. */
+/** Package of the reporters of Strimzi's metrics-reporter. */
 const STRIMZI_REPORTERS = 'io.strimzi.kafka.metrics.';
 
 /**
- * The properties with `metrics.listeners` and `metrics.naming`, where they configure Strimzi's Metrics Reporter instead
- * (`metricsConfig.type: strimziMetricsReporter` of a KafkaConnect resource). Those that are there win.
+ * Adds `metrics.listeners` and `metrics.naming` if the properties configure Strimzi's Metrics Reporter (`metricsConfig.type:
+ * strimziMetricsReporter` of a KafkaConnect resource). Existing properties take precedence.
  */
 export function withMetricsReporter(properties: Properties): Properties {
   const reporters = listEntries(properties['metric.reporters']);

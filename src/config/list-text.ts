@@ -1,4 +1,4 @@
-/** The entries of a comma-separated list, without blanks and without empty ones; none for no text. */
+/** The trimmed, non-empty entries of a comma-separated list. */
 export function listEntries(text: string | null | undefined): string[] {
   return (text ?? '')
     .split(',')

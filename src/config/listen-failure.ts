@@ -1,6 +1,6 @@
 import { ConfigError, toError } from '../errors.ts';
 
-/** Reasons why an address cannot be listened at, by the system's codes. */
+/** Reasons why listening on an address fails, by system error code. */
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process already listens there',
   EADDRNOTAVAIL: 'this machine does not have the address',
@@ -8,7 +8,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is unknown',
 };
 
-/** A ConfigError with the option that names the address; the error itself where the address is not the reason. It keeps the system's code. */
+/** Returns a ConfigError with the option and the system's error code, or the error itself if it is not related to the address. */
 export function listenFailure(thrown: unknown, option: string, url: string): Error {
   const error: NodeJS.ErrnoException = toError(thrown);
   const reason = REASONS[error.code ?? ''];

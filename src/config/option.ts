@@ -73,13 +73,10 @@ export type ParsedOptions<D extends OptionDeclarations> = {
 /**
  * Declares the options of a plugin and keeps their literal types, so that `parseOptions` returns typed values.
  *
- * ```ts
- * const options = declareOptions({
+ * ```ts const options = declareOptions({
  *   url: { type: 'STRING', importance: 'HIGH', documentation: 'Where records are sent.', validator: nonEmptyString },
  *   'batch.size': { type: 'INT', default: 100, importance: 'LOW', documentation: 'Records of a request.', validator: atLeast(1) },
- * });
- * const settings = parseOptions(options, config); // settings.url: string, settings['batch.size']: number
- * ```
+ * }); const settings = parseOptions(options, config); // settings.url: string, settings['batch.size']: number ```
  */
 export function declareOptions<const D extends OptionDeclarations>(declarations: D): D {
   return declarations;

@@ -1,17 +1,17 @@
 import { ConfigError } from '../errors.ts';
 
-/** Which client settings connectors may override (`connector.client.config.override.policy`). */
+/** Determines which client settings connectors may override (`connector.client.config.override.policy`). */
 export interface OverridePolicy {
-  /** As its texts name it. */
+  /** Name in error messages. */
   readonly name: 'All' | 'None' | 'Principal' | 'Allowlist';
-  /** `setting` without `producer.override.` and its like. */
+  /** `setting` without a prefix such as `producer.override.`. */
   allows(setting: string): boolean;
 }
 
 const PRINCIPAL: ReadonlySet<string> = new Set(['sasl.jaas.config', 'sasl.mechanism', 'security.protocol']);
 const CLASS = /^(?:org\.apache\.kafka\.connect\.connector\.policy\.)?(\w+)ConnectorClientConfigOverridePolicy$/;
 
-/** By short or full class name. Throws a ConfigError for a policy that there is not. */
+/** Finds a policy by short or full class name. Throws a ConfigError if it does not exist. */
 export function overridePolicy(given: string, allowlist: readonly string[]): OverridePolicy {
   const name = CLASS.exec(given)?.[1] ?? given;
   switch (name) {
@@ -31,7 +31,7 @@ export function overridePolicy(given: string, allowlist: readonly string[]): Ove
   );
 }
 
-/** Why a setting may not be overridden; `undefined` when it may. */
+/** The error message if a setting must not be overridden. */
 export function overrideError(policy: OverridePolicy, setting: string): string | undefined {
   if (policy.allows(setting)) return undefined;
   return `The '${policy.name}' policy does not allow '${setting}' to be overridden in the connector configuration.`;

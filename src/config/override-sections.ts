@@ -7,8 +7,8 @@ import { parseValue, type RawConfig } from './parse.ts';
 import { toError } from '../errors.ts';
 
 /**
- * The client settings that a connector overrides, of those kinds of clients that it uses, with what the policy says of
- * each (org.apache.kafka.connect.runtime.AbstractHerder#validateClientOverrides).
+ * Validates the client settings that a connector overrides, for the kinds of clients that it uses, against the policy
+ * (org.apache.kafka.connect.runtime.AbstractHerder#validateClientOverrides).
  */
 export function overrideSections(
   config: RawConfig,

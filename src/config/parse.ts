@@ -6,22 +6,22 @@ import type { OptionDeclaration, OptionDeclarations, OptionResult, OptionType, P
 import { Password } from './password.ts';
 import { invalidValueText } from './to-text.ts';
 
-/** Finds the class an option names, by full name or alias, and gives its full name; `undefined` when there is none. */
+/** Finds the class of an option by full name or alias and returns its full name; `undefined` if it does not exist. */
 export type ClassFinder = (className: string, option: string) => string | undefined;
 
-/** A flat configuration as it comes in; a JSON `null` is possible before validation. */
+/** A flat configuration before validation; values may be JSON `null`. */
 export type RawConfig = Readonly<Record<string, string | null | undefined>>;
 
 export interface ParseSettings {
-  /** Without it every class name is taken as it is, only an empty one is refused. */
+  /** Without it, any non-empty class name is accepted. */
   readonly findClass?: ClassFinder | undefined;
 }
 
 const INTEGER_BITS = { SHORT: 16, INT: 32, LONG: 64 } as const;
 
 /**
- * Reads one value by Connect's rules (ConfigDef.parseType): text is trimmed, lists split on commas and keep empty
- * entries, `null` stays `null`. Values that are not text are taken as parsed. Throws a ConfigError with Connect's text.
+ * Parses one value by Connect's rules (ConfigDef.parseType): text is trimmed, lists are split at commas and keep empty entries,
+ * `null` stays `null`. Values other than text are considered parsed. Throws a ConfigError with Connect's message.
  */
 export function parseValue(name: string, type: OptionType, raw: unknown, settings: ParseSettings = {}): unknown {
   if (raw === null || raw === undefined) return null;
@@ -72,20 +72,20 @@ function refuse(name: string, value: unknown, reason: string): never {
   throw new ConfigError(invalidValueText(name, value, reason));
 }
 
-/** What the option's validator says of a parsed value, as a whole message; `undefined` when it is fine. */
+/** The complete error message of the option's validator, or `undefined` if the value is valid. */
 function validationError(name: string, declaration: OptionDeclaration, value: unknown): string | undefined {
   const verdict = declaration.validator?.check(name, value);
   if (verdict === undefined) return undefined;
   return typeof verdict === 'string' ? invalidValueText(name, value, verdict, declaration.type) : verdict.message;
 }
 
-/** The declared default, parsed; `undefined` for a required option. */
+/** The parsed default; `undefined` for a required option. */
 export function defaultValue(name: string, declaration: OptionDeclaration): unknown {
   return declaration.default === undefined ? undefined : parseValue(name, declaration.type, declaration.default);
 }
 
 /**
- * Throws a ConfigError when a declared default does not pass its own validator: a mistake of the declaration.
+ * Throws a ConfigError if a default does not pass its own validator, which is a mistake in the declaration.
  * @internal
  */
 export function checkDeclarations(declarations: OptionDeclarations): void {
@@ -152,8 +152,8 @@ function distinct(declaration: OptionDeclaration, value: unknown): unknown {
 }
 
 /**
- * Every option with its value and everything wrong with it, in declaration order (ConfigDef.validate). A value that
- * could not be parsed is `null`, and its validator is asked about that `null` too, as Connect does.
+ * Every option with its value and all errors, in declaration order (ConfigDef.validate). A value that cannot be parsed is `null`;
+ * its validator is called with `null` too, as in Connect.
  */
 export function validateOptions(
   declarations: OptionDeclarations,

@@ -29,7 +29,7 @@ export class Password {
 
 const SECRET_NAME = /passw|secret|token|credential|jaas|passphrase|(^|[._-])key$|url$/i;
 
-/** Whether the value of a key that nobody has declared is to be hidden, by the key's name. */
+/** Whether the name of an undeclared key suggests a secret. */
 export function isSecretName(key: string): boolean {
   return SECRET_NAME.test(key);
 }

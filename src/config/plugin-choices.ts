@@ -4,17 +4,16 @@ import { parseVersionRange } from './version-range.ts';
 
 export type ChoiceKind = 'connector' | 'converter' | 'header_converter' | 'transformation' | 'predicate';
 
-/** What validation needs to know of an installed plugin. */
+/** The properties of an installed plugin that validation needs. */
 export interface PluginChoice {
   readonly className: string;
   readonly version: string;
   readonly options: OptionDeclarations;
 }
 
-/** The installed plugins. */
 export interface PluginChoices {
   ofType(kind: ChoiceKind): readonly PluginChoice[];
-  /** By full name or alias: the newest version in the range `wanted`, the newest of all where none is. */
+  /** Finds a plugin by full name or alias: the newest version in the range `wanted`, or of all versions. */
   tryFind(kind: ChoiceKind, name: string, wanted?: string): PluginChoice | undefined;
 }
 
@@ -26,7 +25,7 @@ const INTERFACES: Readonly<Record<ChoiceKind, string>> = {
   predicate: 'Predicate',
 };
 
-/** The kind of plugin that a class option of a connector names; `undefined` for the connector's own options. */
+/** The plugin kind of a class option; `undefined` for the connector's own options. */
 function kindOfOption(option: string): ChoiceKind | undefined {
   if (option === 'key.converter' || option === 'value.converter') return 'converter';
   if (option === 'header.converter') return 'header_converter';
@@ -34,10 +33,7 @@ function kindOfOption(option: string): ChoiceKind | undefined {
   return /^predicates\..+\.type$/.test(option) ? 'predicate' : undefined;
 }
 
-/**
- * Finds the classes that options name. A class of another kind is found too, so that `implementsKind` can say what is
- * wrong with it.
- */
+/** Finds the classes of options. Classes of another kind are found too, so that `kindMismatch` can report them. */
 export function classFinder(plugins: PluginChoices): ClassFinder {
   return (name, option) => {
     const kind = kindOfOption(option);
@@ -52,14 +48,14 @@ export function classFinder(plugins: PluginChoices): ClassFinder {
 
 const KINDS = Object.keys(INTERFACES) as readonly ChoiceKind[];
 
-/** As Java lists them: once for each kind of plugin that the class is. */
+/** As in Java, a version is listed once for each kind of the class. */
 function versionsOf(plugins: PluginChoices, className: string): string[] {
   return KINDS.flatMap((kind) => plugins.ofType(kind))
     .filter((plugin) => plugin.className === className)
     .map(({ version }) => version);
 }
 
-/** Why a plugin does not answer to a wanted version or range; `undefined` when it does. */
+/** The error message if a plugin does not match the wanted version or range. */
 export function versionMismatch(plugins: PluginChoices, plugin: PluginChoice, wanted: string): string | undefined {
   const range = wanted === 'latest' ? undefined : parseVersionRange(wanted);
   if (range === undefined || range.includes(plugin.version)) return undefined;
@@ -67,13 +63,13 @@ export function versionMismatch(plugins: PluginChoices, plugin: PluginChoice, wa
   return `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${versions}]`;
 }
 
-/** `Cast$Key` and `Cast$Value` of `Cast`, which is no plugin itself. */
+/** For example `Cast$Key` and `Cast$Value` of `Cast`, which is not a plugin itself. */
 function innerClasses(plugins: PluginChoices, kind: ChoiceKind, name: string): string[] {
   const names = plugins.ofType(kind).map(({ className }) => className);
   return names.filter((className) => className.startsWith(`${name}$`)).sort();
 }
 
-/** Why a class that was found cannot be used at a place for this kind; `undefined` when it can. */
+/** The error message if a class is not of the expected kind. */
 export function kindMismatch(plugins: PluginChoices, kind: ChoiceKind, className: string): string | undefined {
   if (plugins.tryFind(kind, className) !== undefined) return undefined;
   const inner = innerClasses(plugins, kind, className);
@@ -81,7 +77,7 @@ export function kindMismatch(plugins: PluginChoices, kind: ChoiceKind, className
   return `Class class ${className} does not implement the ${INTERFACES[kind]} interface`;
 }
 
-/** Classes of a kind as recommended values. */
+/** Recommends the classes of a kind. */
 export function recommendClasses(plugins: PluginChoices, kind: ChoiceKind): Recommender {
   return {
     validValues: () => [...new Set(plugins.ofType(kind).map(({ className }) => className))],
@@ -89,7 +85,7 @@ export function recommendClasses(plugins: PluginChoices, kind: ChoiceKind): Reco
   };
 }
 
-/** The versions of the plugin that another option names; hidden while that names none. */
+/** Recommends the versions of the plugin that another option names; hidden if it names none. */
 export function recommendVersions(plugins: PluginChoices, kind: ChoiceKind, option: string): Recommender {
   return {
     validValues: (_name, parsed) => {
@@ -102,7 +98,7 @@ export function recommendVersions(plugins: PluginChoices, kind: ChoiceKind, opti
   };
 }
 
-/** A version or range that the installed plugin is in. */
+/** Accepts versions and ranges that include the installed plugin. */
 export function installedVersion(plugins: PluginChoices, plugin: PluginChoice | undefined): Validator {
   return {
     text: '',

@@ -14,28 +14,28 @@ import {
 import { invalidValueText } from './to-text.ts';
 import type { Properties } from './worker-config.ts';
 
-/** What Connect's options for one connector depend on. */
-export interface ConnectorSurroundings {
+/** The context that determines Connect's options of a connector. */
+export interface ConnectorContext {
   readonly type: 'sink' | 'source';
   readonly connector: PluginChoice;
   readonly plugins: PluginChoices;
-  /** `key.converter` and so on of the worker, which a connector uses when it names none. */
+  /** The worker's converters, which a connector uses unless it names its own. */
   readonly converterConfig: Properties;
 }
 
 /**
- * Connect's own options of a connector with this configuration: the common ones with the installed plugins as
- * recommended values and the worker's converters as defaults, then those of each transformation and predicate named.
+ * Connect's own options for a configuration: the common ones with the installed plugins as recommended values and the worker's
+ * converters as defaults, then those of each transformation and predicate.
  */
-export function connectorOptionsFor(config: RawConfig, surroundings: ConnectorSurroundings): OptionDeclarations {
-  const { type, connector, plugins } = surroundings;
+export function connectorOptionsFor(config: RawConfig, context: ConnectorContext): OptionDeclarations {
+  const { type, connector, plugins } = context;
   const base: OptionDeclarations = type === 'sink' ? sinkConnectorOptions : sourceConnectorOptions;
   return {
     ...base,
     ...versionOption(base, 'connector', 'connector.class', newestOf(connector, plugins), plugins),
-    ...converterOptions(base, 'key.converter', 'converter', config, surroundings),
-    ...converterOptions(base, 'value.converter', 'converter', config, surroundings),
-    ...converterOptions(base, 'header.converter', 'header_converter', config, surroundings),
+    ...converterOptions(base, 'key.converter', 'converter', config, context),
+    ...converterOptions(base, 'value.converter', 'converter', config, context),
+    ...converterOptions(base, 'header.converter', 'header_converter', config, context),
     ...aliasOptions('transforms', config, plugins),
     ...aliasOptions('predicates', config, plugins),
   };
@@ -50,7 +50,7 @@ function converterOptions(
   option: string,
   kind: ChoiceKind,
   config: RawConfig,
-  { plugins, converterConfig }: ConnectorSurroundings,
+  { plugins, converterConfig }: ConnectorContext,
 ): OptionDeclarations {
   const declared = base[option];
   if (declared === undefined) return {};
@@ -69,7 +69,7 @@ function converterOptions(
   };
 }
 
-/** What is wrong with the version wanted of a converter that the connector names itself; its options are not known then. */
+/** The error message for the requested version of a converter that the connector names itself; its options are unknown then. */
 export function converterMismatch(
   option: string,
   kind: ChoiceKind,
@@ -81,7 +81,7 @@ export function converterMismatch(
   return plugin === undefined || wanted === '' ? undefined : versionMismatch(plugins, plugin, wanted);
 }
 
-/** `<option>.plugin.version` (`connector.plugin.version` of `connector.class`), with the newest version as default. */
+/** `<option>.plugin.version` (`connector.plugin.version` for `connector.class`) with the newest version as default. */
 function versionOption(
   base: OptionDeclarations,
   kind: ChoiceKind,
@@ -102,7 +102,7 @@ function versionOption(
   };
 }
 
-/** Any version there is of that class. */
+/** Accepts any installed version of the class. */
 function someVersion(kind: ChoiceKind, newest: PluginChoice | undefined, plugins: PluginChoices): Validator {
   return {
     text: '',
@@ -144,7 +144,7 @@ const CONDITION: OptionDeclarations = {
   },
 };
 
-/** The options of every transformation (or predicate) that the configuration names an alias for. */
+/** The options of every transformation or predicate with an alias in the configuration. */
 function aliasOptions(family: keyof typeof ALIASED, config: RawConfig, plugins: PluginChoices): OptionDeclarations {
   const aliases = parseValue(family, 'LIST', config[family] ?? '') as readonly string[];
   const declarations: Record<string, OptionDeclaration> = {};
@@ -215,8 +215,8 @@ function aliasType(alias: string, noun: string, prefix: string, config: RawConfi
 const BY_IMPORTANCE: readonly Importance[] = ['HIGH', 'MEDIUM', 'LOW'];
 
 /**
- * A plugin's options below a prefix (ConfigDef.embed): required ones first, then by importance, then by name. Validators
- * and recommenders keep speaking of the names without the prefix.
+ * A plugin's options under a prefix (ConfigDef.embed): required ones first, then by importance, then by name. Validators and
+ * recommenders receive names without the prefix.
  */
 function embedded(
   prefix: string,

@@ -6,8 +6,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const LATIN1 = new TextDecoder('latin1');
 
 /**
- * Reads a worker or connector file: Java `.properties`, or a flat JSON object when the first character is `{`. A missing
- * or malformed file is a ConfigError that names it.
+ * Reads a worker or connector file: Java `.properties`, or a flat JSON object if the first character is `{`. Throws a ConfigError
+ * with the path if the file is missing or malformed.
  */
 export async function readPropertiesFile(path: string): Promise<Record<string, string>> {
   let bytes: Uint8Array;
@@ -24,8 +24,8 @@ export async function readPropertiesFile(path: string): Promise<Record<string, s
 }
 
 /**
- * Java loads properties as ISO-8859-1, editors write UTF-8. Text that is valid UTF-8 is almost never meant as anything
- * else, so that is tried first; the two agree on ASCII and `\uXXXX`.
+ * Java loads properties as ISO-8859-1, but editors write UTF-8. Text that is valid UTF-8 is almost never something else, so UTF-8
+ * is tried first; both agree on ASCII and `\uXXXX`.
  */
 export function decode(bytes: Uint8Array): string {
   try {
@@ -35,19 +35,19 @@ export function decode(bytes: Uint8Array): string {
   }
 }
 
-/** `.properties` or JSON text as a flat map; of keys given twice the last wins. */
+/** Parses `.properties` or JSON as a flat map; the last of several equal keys wins. */
 export function parseProperties(text: string): Record<string, string> {
   if (text.trimStart().startsWith('{')) return parseJsonProperties(text);
   const properties: Record<string, string> = {};
   checkEscapes(text);
-  // The library sees a continued line before LF only, and takes a lone continuation for a pair without a name.
+  // The library recognizes continuation lines only before LF, and returns a lone continuation as a pair without a name.
   for (const line of parseLines(text.replace(/\r\n?/g, '\n'))) {
     if (Array.isArray(line) && line[0] !== '') properties[line[0] ?? ''] = line[1] ?? '';
   }
   return properties;
 }
 
-/** Java refuses a `\u` without four hex digits after it (a Windows path, mostly); the library would drop the backslash. */
+/** Java rejects a `\u` without four hex digits (usually a Windows path); the library would drop the backslash. */
 function checkEscapes(text: string): void {
   for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
     if (/^\s*[#!]/.test(line) || !/(?<!\\)(?:\\\\)*\\u(?![0-9a-fA-F]{4})/.test(line)) continue;
@@ -55,7 +55,7 @@ function checkEscapes(text: string): void {
   }
 }
 
-/** A JSON object of texts, numbers, booleans and lists of them (joined with commas). */
+/** A JSON object of strings, numbers, booleans and lists of them (joined with commas). */
 function parseJsonProperties(text: string): Record<string, string> {
   const parsed: unknown = JSON.parse(text);
   const properties: Record<string, string> = {};

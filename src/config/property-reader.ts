@@ -3,7 +3,7 @@ import type { Logger } from '../observe/logger.ts';
 
 const INT_MAX = 2 ** 31 - 1;
 
-/** Reads Java client properties with ConfigDef's texts for wrong values, and remembers which were read. */
+/** Reads Java client properties with ConfigDef's error messages, and tracks which ones were read. */
 export class PropertyReader {
   readonly #properties: Readonly<Record<string, string | undefined>>;
   readonly #known = new Set<string>();
@@ -12,14 +12,14 @@ export class PropertyReader {
     this.#properties = properties;
   }
 
-  /** `undefined` when absent or empty. */
+  /** `undefined` if absent or empty. */
   text(name: string): string | undefined {
     this.#known.add(name);
     const value = this.#properties[name]?.trim();
     return value === '' ? undefined : value;
   }
 
-  /** Present, be it empty. */
+  /** True if present, even if empty. */
   has(name: string): boolean {
     return this.#properties[name] !== undefined;
   }
@@ -45,7 +45,7 @@ export class PropertyReader {
     return number;
   }
 
-  /** A duration that goes on the wire as 32 bits or into a timer; Java's Long.MAX_VALUE and its like are clipped. */
+  /** A duration for a 32-bit field or a timer; larger values such as Long.MAX_VALUE are clipped. */
   durationMs(name: string, defaultValue: number, min = 0): number {
     const value = this.text(name);
     if (value !== undefined && /^\d{16,19}$/.test(value)) return INT_MAX;
@@ -78,15 +78,14 @@ export class PropertyReader {
     return entries.filter((entry) => entry !== '');
   }
 
-  /** Marks keys as understood although they have no effect here. */
+  /** Marks keys as known although they have no effect here. */
   ignore(...names: readonly string[]): void {
     for (const name of names) this.#known.add(name);
   }
 
-  /** Names only: values may be secrets. As the Java clients, which say so of each key that they were given and did not read. */
+  /** Logs names only, because values may be secrets. Like the Java clients, it reports keys that were set but not read. */
   logUnknown(logger: Logger): void {
     const unknown = Object.keys(this.#properties).filter((name) => !this.#known.has(name));
-    if (unknown.length > 0)
-      logger.info({ properties: unknown }, 'these client properties are not used and have no effect');
+    if (unknown.length > 0) logger.info({ properties: unknown }, 'Unused client properties have no effect');
   }
 }

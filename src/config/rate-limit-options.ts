@@ -11,9 +11,7 @@ const positiveOrNone: Validator = {
     Number(value) === NONE || Number(value) >= 1 ? undefined : 'Value must be at least 1, or -1 for no limit',
 };
 
-/**
- * How fast the tasks of a connector may be together. A change of these options alone restarts nothing.
- */
+/** Rate limits for all tasks of a connector together. Changing only these options restarts nothing. */
 export const rateLimitOptions = declareOptions({
   'rate.limit.records': {
     type: 'LONG',
@@ -42,9 +40,9 @@ export const rateLimitOptions = declareOptions({
 });
 
 /**
- * One task's share of the connector's limits, per second; `undefined`: no limit.
- * @param config with the values of its variables
- * @throws ConfigError where a value is not valid
+ * One task's share of the connector's limits per second; `undefined` means no limit.
+ * @param config with resolved variables
+ * @throws ConfigError if a value is invalid
  */
 export function rateLimitOf(config: RawConfig, tasks: number) {
   const options = parseOptions(rateLimitOptions, config);
@@ -55,25 +53,25 @@ export function rateLimitOf(config: RawConfig, tasks: number) {
 
 type Config = Readonly<Record<string, string>>;
 
-/** Whether two configurations differ in nothing, or in rate limits alone, which can change while tasks run. */
+/** Whether two configurations are equal except for rate limits that can change while tasks run. */
 export function isSameButLimits(one: Config, other: Config): boolean {
   return isDeepStrictEqual(withoutLimits(one), withoutLimits(other));
 }
 
-/** A configuration with the rate limits of a later one, where those can change while tasks run. */
+/** Applies the rate limits of a later configuration, if they can change while tasks run. */
 export function withLimitsOf(config: Config, later: Config): Config {
   if (!limitsCanChange(config) || !limitsCanChange(later)) return config;
   const limits = Object.entries(later).filter(([name]) => isLimit(name));
   return { ...withoutLimits(config), ...Object.fromEntries(limits) };
 }
 
-/** The configuration without the rate limits that can change while tasks run. */
+/** Removes rate limits that can change while tasks run. */
 export function withoutLimits(config: Config): Config {
   if (!limitsCanChange(config)) return config;
   return Object.fromEntries(Object.entries(config).filter(([name]) => !isLimit(name)));
 }
 
-/** Not those with variables, which get their values when a task starts, and not those that are not valid. */
+/** False for limits with variables, which are resolved when a task starts, and for invalid limits. */
 export function limitsCanChange(config: Config): boolean {
   return Object.entries(config).every(([name, value]) => !isLimit(name) || /^(?:-1|[1-9]\d{0,17})$/.test(value.trim()));
 }

@@ -1,12 +1,12 @@
 import type { Validator } from './option.ts';
 import { distinctList } from './validators.ts';
 
-/** Validators of the REST server's options, with the texts of Connect's RestServerConfig. */
+/** Validators of the REST server's options, with the messages of Connect's RestServerConfig. */
 
 const EXAMPLE = 'ex: http://localhost:8080,https://localhost:8443.';
 const ACTIONS = ['set', 'add', 'setDate', 'addDate'];
 
-/** URLs to listen at. The scheme, host and port are checked when the server is set up, see `parseListener`. */
+/** Listener URLs. Scheme, host and port are checked by `parseListener`. */
 export const listenerUrls: Validator = {
   text: `List of comma-separated URLs, ${EXAMPLE}`,
   check(_name, value) {
@@ -21,7 +21,7 @@ export const listenerUrls: Validator = {
   },
 };
 
-/** The same, but absent or empty is fine. */
+/** Listener URLs that may be absent or empty. */
 export const optionalListenerUrls: Validator = (() => {
   const distinct = distinctList({ nullAllowed: true });
   return {
@@ -34,12 +34,12 @@ export const optionalListenerUrls: Validator = (() => {
 
 export interface Listener {
   readonly protocol: 'http' | 'https';
-  /** Empty: all addresses. */
+  /** Empty for all addresses. */
   readonly host: string;
   readonly port: number;
 }
 
-/** `http://host:port`; the host may be empty or an IPv6 address in brackets. `undefined` when it is not of that form. */
+/** Parses `http://host:port`; the host may be empty or an IPv6 address in brackets. Returns `undefined` for other forms. */
 export function parseListener(url: string): Listener | undefined {
   const parts = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^:/[\]]*):(\d{1,5})\/?$/i.exec(url);
   if (parts === null) return undefined;
@@ -65,7 +65,7 @@ function listenerError(urls: readonly string[]): { message: string } | undefined
   return repeated === undefined ? undefined : { message: `Listener URL ${repeated} is given twice.` };
 }
 
-/** Rules for headers of every answer: `[action] [header name]:[header value]`. */
+/** Rules for response headers: `[action] [header name]:[header value]`. */
 export const headerRules: Validator = {
   text:
     "Comma-separated header rules, where each header rule is of the form '[action] [header name]:[header value]' and " +
@@ -86,7 +86,7 @@ export interface HeaderRule {
   readonly value: string;
 }
 
-/** The rules of `response.http.headers.config`, which passed its validator. */
+/** Parses the rules of `response.http.headers.config`, which must be valid. */
 export function parseHeaderRules(text: string): HeaderRule[] {
   if (text.trim() === '') return [];
   return splitRules(text).map((rule) => {
@@ -97,7 +97,7 @@ export function parseHeaderRules(text: string): HeaderRule[] {
   });
 }
 
-/** Splits at commas that are not between double quotes, and takes the quotes off. */
+/** Splits at commas outside of double quotes, and removes the quotes. */
 function splitRules(text: string): string[] {
   const rules: string[] = [];
   for (let at = 0; at <= text.length;) {
@@ -110,7 +110,7 @@ function splitRules(text: string): string[] {
   return rules.filter((rule) => rule !== '');
 }
 
-/** A rule between double quotes, with nothing but blanks around it up to a comma or the end, which is at `end`. */
+/** A rule in double quotes, surrounded only by blanks up to the comma or the end at `end`. */
 function quotedRule(text: string, from: number): { rule: string; end: number } | undefined {
   const open = afterBlanks(text, from);
   if (text.charAt(open) !== '"') return undefined;

@@ -3,18 +3,18 @@ import { parseOptions, type RawConfig } from './parse.ts';
 import { atLeast, between, oneOf } from './validators.ts';
 
 const GROUP = 'Restarts';
-/** Restarts that come faster would fill the log and the status topic. */
+/** Faster restarts would flood the log and the status topic. */
 const MIN_BACKOFF_MS = 100;
 const WEEK_MS = 604_800_000;
 
-/** Whether and when the worker restarts connectors and tasks that have failed. Options of a worker, and of a connector. */
+/** Options for automatic restarts of failed connectors and tasks, for a worker and for a connector. */
 export const restartOptions = declareOptions({
   'restart.policy': {
     type: 'STRING',
     default: 'transient',
     importance: 'MEDIUM',
     documentation:
-      'Which failures the worker mends by a restart of the task or connector. `transient`: infrastructure, hangs and full heaps. `always`: all, also those of configurations, data and plugins. `never`: none, as in Kafka Connect. The default of a connector is that of the worker.',
+      'After which failures the worker restarts the task or connector. `transient`: infrastructure, hangs and full heaps. `always`: all, also those of configurations, data and plugins. `never`: none, as in Kafka Connect. The default of a connector is that of the worker.',
     group: GROUP,
     order: 1,
     width: 'SHORT',
@@ -26,7 +26,7 @@ export const restartOptions = declareOptions({
     default: 1000,
     importance: 'LOW',
     documentation:
-      'Milliseconds before the first restart. Each further one waits twice as long as the one before, up to a fifth more or less. The default of a connector is that of the worker.',
+      'Milliseconds before the first restart. The wait doubles with each further restart, plus or minus up to 20 %. The default of a connector is that of the worker.',
     group: GROUP,
     order: 2,
     width: 'SHORT',
@@ -37,7 +37,7 @@ export const restartOptions = declareOptions({
     type: 'LONG',
     default: 300_000,
     importance: 'LOW',
-    documentation: 'The longest wait before a restart. The default of a connector is that of the worker.',
+    documentation: 'Maximum wait before a restart. The default of a connector is that of the worker.',
     group: GROUP,
     order: 3,
     width: 'SHORT',
@@ -74,12 +74,12 @@ export interface RestartSettings {
   readonly policy: string;
   readonly backoffMs: number;
   readonly backoffMaxMs: number;
-  /** -1: no limit. */
+  /** -1 for no limit. */
   readonly maxAttempts: number;
   readonly quietMs: number;
 }
 
-/** Throws a ConfigError for values that are not valid. `defaults`: the properties of the worker. */
+/** Throws a ConfigError for invalid values. `defaults`: the properties of the worker. */
 export function restartSettings(config: RawConfig, defaults: RawConfig): RestartSettings {
   const options = parseOptions(restartOptions, { ...restartKeys(defaults), ...restartKeys(config) });
   return {
@@ -91,7 +91,7 @@ export function restartSettings(config: RawConfig, defaults: RawConfig): Restart
   };
 }
 
-/** What of a configuration decides on restarts. */
+/** The restart options in a configuration. */
 export function restartKeys(config: RawConfig): Record<string, string> {
   return Object.fromEntries(
     Object.keys(restartOptions).flatMap((name) => (typeof config[name] === 'string' ? [[name, config[name]]] : [])),

@@ -6,27 +6,28 @@ const ADDRESS =
   /(?:^|[._-])(?:ur[il]s?|hosts?|hostname|servers?|brokers?|endpoints?|address(?:es)?|port|proxy|dsn|location|user(?:name)?|database|protocol)$/i;
 const CLASS = /(?:^|[._-])(?:class|type|converter)$/i;
 
-/** Secrets that are not sent, because they are stored for another address or class than the configuration names. */
+/** Secrets that must not be sent, because they were stored for another address or class. */
 export interface Withheld {
   readonly keys: readonly string[];
-  /** The keys that were changed. */
+  /** The changed keys that are the reason. */
   readonly because: readonly string[];
 }
 
-/** Whether the option says where a secret goes: a host, a database, a user. */
+/** Whether the option determines where a secret is sent: a host, a database, a user. */
 export function isAddress(key: string): boolean {
   return ADDRESS.test(key);
 }
 
-/** Whether the option names a class or a format. */
 export function isClass(key: string): boolean {
   return CLASS.test(key);
 }
 
-/** A connection URL that names a file of passwords or a service on the machine of the worker. */
+/** Parameters of a connection URL that read passwords from a file or service definition on the worker's machine. */
 const PASSWORD_SOURCE = /[?&](?:passfile|service|servicefile)=/i;
 
-/** Keys whose values make the worker read a secret: by variables of config providers, or from a file that a connection URL names. */
+/**
+ * Keys whose values make the worker read a secret: with variables of config providers, or from a file named by a connection URL.
+ */
 export function variableKeys(config: Config): readonly string[] {
   return Object.keys(config).filter((key) => {
     const value = config[key] ?? '';
@@ -34,15 +35,15 @@ export function variableKeys(config: Config): readonly string[] {
   });
 }
 
-/** Names of parameters may be percent-encoded. */
+/** Parameter names may be percent-encoded. */
 function decoded(url: string): string {
   return url.replaceAll(/%([0-9a-f]{2})/gi, (_all, code: string) => String.fromCharCode(parseInt(code, 16)));
 }
 
 /**
- * Which secrets of a configuration are not to be sent while it differs from the stored one. Secrets are the values of `kept`, which
- * are stored, and those of variables. An address belongs to the secrets whose keys begin with the same word; the class of the
- * connector belongs to all. A variable that is not stored for its key is withheld in any case.
+ * Determines the secrets that must not be sent while the configuration differs from the stored one. Secrets are the stored values
+ * of `kept` and the values of variables. An address concerns the secrets whose keys start with the same word; the connector class
+ * concerns all. A variable that is not stored under its key is always withheld.
  */
 export function withheld(config: Config, kept: Iterable<string>, stored: Config): Withheld {
   const variables = new Set(variableKeys(config));

@@ -1,14 +1,14 @@
 import { isSecretName } from './password.ts';
 
 const SURELY_SECRET = /passw|secret|token|credential|jaas|passphrase|user\.info$/i;
-/** Of keys that nobody has declared. */
+/** Applies to undeclared keys only. */
 const PROBABLY_SECRET = /(?:^|[._-])(?:pwd|pass|creds?)$|(?:api|access|private|secret|account)[._-]?key$/i;
 const PROVIDER_REFERENCE = /^\$\{[^{}]+\}$/;
 const REFERENCES = /\$\{[^{}]+\}/g;
-/** Places of passwords within values; each has the password in its group. What is repeated is bounded, so that any value is read once. */
+/** Patterns of passwords within values, in their first group. Repetitions are bounded, so that matching takes linear time. */
 const PASSWORDS_WITHIN: readonly RegExp[] = [
   /\/\/[^/?#@:\s]*:([^@/\s]+(?:@[^@/\s]{1,128})?)@/g,
-  // A slash that should be %2F; a port has digits alone.
+  // A slash that should have been written as %2F; a port has digits only.
   /\/\/[^/?#@:\s]*:(?!\d{1,5}[/?#])([^@\s]{1,128})@/g,
   /(?:^|[?&;,\s{"'(])[\w.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|accesskey|accountkey)\s{0,8}=\s{0,8}["']?([^&;,\s"']+)/gi,
   /"[\w.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key)"\s{0,8}:\s{0,8}"([^"]+)"/gi,
@@ -17,8 +17,8 @@ const PASSWORDS_WITHIN: readonly RegExp[] = [
 ];
 
 /**
- * Whether nobody is to see the value of an option: by its declared type where there is one, else by its name, and any value with
- * a password in it: a URL, a list of parameters, JSON, a header, a private key. References to config providers are no secrets.
+ * Whether the value of an option must be hidden: by its declared type, otherwise by its name, and always if it contains a password
+ * (a URL, a list of parameters, JSON, a header, a private key). References to config providers are not secrets.
  */
 export function isSecretValue(key: string, value: string, type: string | undefined): boolean {
   if (value === '' || PROVIDER_REFERENCE.test(value)) return false;
@@ -27,7 +27,7 @@ export function isSecretValue(key: string, value: string, type: string | undefin
   return type === undefined && ((isSecretName(key) && !/url$/i.test(key)) || PROBABLY_SECRET.test(key));
 }
 
-/** The passwords in a value that is more than a password. */
+/** The passwords within a value. */
 export function passwordsWithin(value: string): readonly string[] {
   return PASSWORDS_WITHIN.flatMap((place) => [...value.matchAll(place)].flatMap(([, password]) => password ?? []));
 }

@@ -5,9 +5,6 @@ import { atLeast, nullOr, oneOf } from './validators.ts';
 const GROUP = 'Threads';
 const MIN_MEMORY_MB = 32;
 
-/**
- * Options of a connector that Kafka Connect does not have.
- */
 export const taskThreadOptions = declareOptions({
   'task.isolation': {
     type: 'STRING',
@@ -34,7 +31,7 @@ export const taskThreadOptions = declareOptions({
   },
 });
 
-/** With an error where a limit of the heap is set for tasks that share a thread. */
+/** Adds an error if a heap limit is set for tasks that share a thread. */
 export function withHeapCheck(results: readonly OptionResult[], config: RawConfig): readonly OptionResult[] {
   const [isSet, isOwn] = [config['task.memory.max.mb'] !== undefined, config['task.isolation']?.trim() === 'own'];
   return results.map((result) => {

@@ -4,12 +4,12 @@ import { Password } from './password.ts';
 
 const HIDDEN = new Password('').toString();
 
-/** In `https://user:password@host`, as addresses of services may be given. */
+/** The password in URLs such as `https://user:password@host`. */
 const URL_PASSWORD = /(:\/\/[^/\s:@]*:)[^/\s]+(?=@)/g;
 
 /**
- * A parsed option value as responses and tables show it (ConfigDef.convertToString): lists joined with commas, classes
- * by name, passwords (of URLs as well) as `[hidden]`, `null` for none.
+ * A parsed option value as shown in responses and tables (ConfigDef.convertToString): lists are joined with commas, classes shown
+ * by name, passwords (also in URLs) as `[hidden]`. Returns `null` if there is no value.
  */
 export function optionText(value: unknown, type: OptionType): string | null {
   if (value === null || value === undefined) return null;
@@ -19,7 +19,7 @@ export function optionText(value: unknown, type: OptionType): string | null {
 }
 
 /**
- * A value inside a message, as Java's string concatenation prints it: `null`, `[a, b]`, `[hidden]`, `2.0`.
+ * A value in a message, as Java's string concatenation prints it: `null`, `[a, b]`, `[hidden]`, `2.0`.
  * @internal
  */
 export function valueText(value: unknown, type?: OptionType): string {

@@ -5,12 +5,12 @@ import { JavaPattern } from '../java/java-regex.ts';
 import { toError } from '../errors.ts';
 
 /**
- * Connect's validators (ConfigDef.Range, ValidString, ValidList, …) with its texts. A value may be `null` where the
- * default is, or where the given text could not be parsed.
+ * Connect's validators (ConfigDef.Range, ValidString, ValidList, …) with its messages. A value may be `null` if the default is, or
+ * if the text could not be parsed.
  */
 
 interface RangeSettings {
-  /** The bounds print as Java doubles (`[0.5,...,1.0]`). */
+  /** Prints the bounds as Java doubles (`[0.5,...,1.0]`). */
   readonly decimal?: boolean;
 }
 
@@ -37,7 +37,7 @@ function range(min: number, max: number | undefined, { decimal = false }: RangeS
   };
 }
 
-/** One of the given texts (ValidString); case matters. */
+/** One of the given strings (ValidString), case-sensitive. */
 export function oneOf(...choices: readonly string[]): Validator {
   const list = choices.join(', ');
   return {
@@ -48,7 +48,7 @@ export function oneOf(...choices: readonly string[]): Validator {
   };
 }
 
-/** One of the given texts; case does not matter. Messages show them in upper case, as Connect's do. */
+/** One of the given strings, case-insensitive. Messages show them in upper case, like Connect's. */
 export function oneOfIgnoringCase(...choices: readonly string[]): Validator {
   const upper = choices.map((choice) => choice.toUpperCase());
   const list = upper.join(', ');
@@ -73,7 +73,7 @@ export const nonEmptyString: Validator = {
   check: (_name, value) => (value === '' ? 'String must be non-empty' : undefined),
 };
 
-/** The same, and without control characters; `null` passes. */
+/** A non-empty string without control characters; `null` passes. */
 export const nonEmptyStringWithoutControlChars: Validator = {
   text: 'non-empty string without ISO control characters',
   check(_name, value) {
@@ -94,12 +94,12 @@ interface ListSettings {
   readonly nullAllowed?: boolean;
 }
 
-/** A list of some of `choices`, without repetitions (ValidList.in). */
+/** A list of distinct entries of `choices` (ValidList.in). */
 export function listOf(choices: readonly string[], settings: ListSettings = {}): Validator {
   return list(choices, settings);
 }
 
-/** A list without repeated or empty entries (ValidList.anyNonDuplicateValues). By default it may be empty, but not `null`. */
+/** A list of distinct, non-empty entries (ValidList.anyNonDuplicateValues). By default it may be empty, but not `null`. */
 export function distinctList(settings: ListSettings = {}): Validator {
   return list([], settings);
 }
@@ -122,7 +122,7 @@ function list(choices: readonly string[], { emptyAllowed = true, nullAllowed = f
   };
 }
 
-/** The first entry that is empty or not one of the choices, in the order Connect finds it. */
+/** Reports the first entry that is empty or not in `choices`, in Connect's order. */
 function entryError(
   name: string,
   entries: readonly unknown[],
@@ -146,7 +146,7 @@ export function listSizeAtMost(size: number): Validator {
   };
 }
 
-/** A list of distinct aliases (`transforms`, `predicates`, `topic.creation.groups`); `what` names them in the text. */
+/** A list of distinct aliases (`transforms`, `predicates`, `topic.creation.groups`); `what` names them in messages. */
 export function uniqueAliases(what: string, repeated: string): Validator {
   return {
     text: `non-null string, unique ${what}`,
@@ -171,12 +171,12 @@ export function composite(...validators: readonly Validator[]): Validator {
   };
 }
 
-/** The same validator, with `null` allowed. */
+/** Also accepts `null`. */
 export function nullOr(validator: Validator): Validator {
   return { ...validator, check: (name, value) => (value === null ? undefined : validator.check(name, value)) };
 }
 
-/** Partitions and replication factors of topics the worker creates: positive, or -1 for the broker's default. */
+/** Partitions and replication factors of topics that the worker creates: positive, or -1 for the broker's default. */
 export function topicNumber(what: string, text: string): Validator {
   const rest = `${text.charAt(0).toLowerCase()}${text.slice(1)}`.replace('number ', '');
   return {
@@ -189,7 +189,7 @@ export function topicNumber(what: string, text: string): Validator {
 export const validRegex: Validator = {
   text: 'valid regex',
   check(_name, value) {
-    if (typeof value !== 'string') return 'Invalid regex: there is none';
+    if (typeof value !== 'string') return 'Invalid regex: missing value';
     try {
       JavaPattern.compile(value);
       return undefined;

@@ -1,16 +1,16 @@
-/** Version ranges as `*.plugin.version` options take them: `1.0` (that one), `[1.0,2.0)`, `(,1.5]`, several with commas. */
+/** Version ranges of `*.plugin.version` options: `1.0` (exactly that), `[1.0,2.0)`, `(,1.5]`, several with commas. */
 export interface VersionRange {
-  /** As messages show it; a single version is a range of one. */
+  /** Text in messages; a single version is shown as a range. */
   readonly text: string;
   includes(version: string): boolean;
 }
 
 const PART = /([[(])([^,[\]()]*)(?:(,)([^,[\]()]*))?([\])])\s*(?:,\s*(?=[[(]))?/y;
 
-/** Longer texts are no ranges. */
+/** Longer texts are rejected. */
 const MAX_LENGTH = 10_000;
 
-/** `undefined` when the text is no range, or has more than 10,000 characters. */
+/** `undefined` if the text is not a range, or has more than 10,000 characters. */
 export function parseVersionRange(text: string): VersionRange | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const given = text.trim();
@@ -38,7 +38,7 @@ function inPart(open: string, low: string, isPair: boolean, high: string, close:
   };
 }
 
-/** Numbers by value, part by part; a qualifier (`-SNAPSHOT`) comes before the release, others by their letters. */
+/** Compares numeric parts by value. A qualifier (`-SNAPSHOT`) precedes the release; others are compared as text. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [versionParts(a), versionParts(b)];
   for (let index = 0; index < Math.max(left.length, right.length); index++) {

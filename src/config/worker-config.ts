@@ -8,10 +8,10 @@ import { commonWorkerOptions, ownWorkerOptions, restOptions, standaloneOptions }
 
 export type Properties = Readonly<Record<string, string>>;
 
-/** Settings of one internal topic: `settings` are those for its creation. */
+/** An internal topic; `settings` apply when it is created. */
 export interface InternalTopic {
   readonly name: string;
-  /** -1: the broker's default. */
+  /** -1 for the broker's default. */
   readonly partitions: number;
   readonly replicationFactor: number;
   readonly settings: Properties;
@@ -26,9 +26,9 @@ interface WorkerConfigBase {
   readonly clients: WorkerClientProperties;
   /** `config.providers.<name>.…`, without `config.providers.`. */
   readonly configProviders: Properties;
-  /** All that was given, as text. */
+  /** All properties as text. */
   readonly properties: Properties;
-  /** One sentence for each key that is ignored or read in another way; to be logged once. */
+  /** One sentence to log per key that is ignored or interpreted differently. */
   readonly warnings: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface DistributedWorkerConfig extends WorkerConfigBase {
     readonly config: InternalTopic;
     readonly offset: InternalTopic;
     readonly status: InternalTopic;
-    /** Sluice's own. */
+    /** Sluice's own topic. */
     readonly own: InternalTopic;
   };
 }
@@ -52,18 +52,18 @@ export interface StandaloneWorkerConfig extends WorkerConfigBase {
 export type WorkerConfig = DistributedWorkerConfig | StandaloneWorkerConfig;
 
 /**
- * Java client properties for each kind of Kafka client. Producers and consumers of connectors inherit nothing but
- * `bootstrap.servers` from the unprefixed keys, admin clients all of them (org.apache.kafka.connect.runtime.Worker).
+ * Java client properties per kind of client. Producers and consumers of connectors inherit only `bootstrap.servers` from the
+ * unprefixed keys, admin clients all of them (org.apache.kafka.connect.runtime.Worker).
  */
 export interface WorkerClientProperties {
-  /** The worker's own clients: group, internal topics. */
+  /** Properties of the worker's own clients (group, internal topics). */
   readonly worker: Properties;
   readonly producer: Properties;
   readonly consumer: Properties;
   readonly admin: Properties;
 }
 
-/** Families of keys that need no declaration of their own. */
+/** Families of keys without individual declarations. */
 const OPEN_PREFIXES: readonly string[] = [
   'key.converter.',
   'value.converter.',
@@ -77,12 +77,12 @@ const OPEN_PREFIXES: readonly string[] = [
   'admin.listeners.https.',
   'ssl.',
   'sasl.',
-  // Of services, which check their own.
+  // Services check their own keys.
   'database.http.',
 ];
 const TOPIC_PREFIXES: readonly string[] = ['config.storage.', 'offset.storage.', 'status.storage.'];
 
-/** Unprefixed options that Kafka clients understand as well; the rest of a worker's keys means nothing to them. */
+/** Unprefixed options that also apply to Kafka clients. */
 const SHARED_CLIENT_KEYS: readonly string[] = [
   'bootstrap.servers',
   'client.dns.lookup',
@@ -106,8 +106,8 @@ const SHARED_CLIENT_KEYS: readonly string[] = [
 ];
 
 /**
- * A worker's configuration from its properties (file and environment merged). Throws one ConfigError that names every
- * missing or wrong key, one per line; keys nobody reads are ignored with a warning each.
+ * Loads a worker's configuration from its properties (file and environment merged). Throws one ConfigError with all missing and
+ * invalid keys, one per line. Unknown keys are ignored, with a warning each.
  */
 export function loadWorkerConfig(source: {
   readonly mode: WorkerConfig['mode'];
@@ -141,7 +141,7 @@ export function loadWorkerConfig(source: {
       ? { ...base, mode, standalone: read(standaloneOptions) }
       : { ...base, mode, ...distributedParts(read(distributedOptions), base, warnings) };
   const unused = unusedKeyWarnings(mode, properties);
-  if (errors.length > 0) throw new ConfigError([...errors, ...unused.filter(isSlip)].join('\n'));
+  if (errors.length > 0) throw new ConfigError([...errors, ...unused.filter(isMisspelling)].join('\n'));
   warnings.push(...unused);
   return config;
 }
@@ -173,7 +173,7 @@ function distributedParts(
   };
 }
 
-/** What is left under `offset.storage.` and its like are settings for the topic's creation. */
+/** Other keys under `offset.storage.` etc. are topic settings for its creation. */
 function topicSettings(kind: string, properties: Properties, warnings: string[]): Properties {
   const settings: Record<string, string> = {};
   for (const [name, value] of Object.entries(withPrefix(properties, `${kind}.storage.`))) {
@@ -186,16 +186,16 @@ function topicSettings(kind: string, properties: Properties, warnings: string[])
   return settings;
 }
 
-/** `rest.port` and `rest.host.name` went with Connect 3.0; files and images still set them. */
+/** Connect 3.0 removed `rest.port` and `rest.host.name`, but files and images still set them. */
 function withListenersOfOldKeys(properties: Properties, warnings: string[]): Properties {
   const { 'rest.port': port, 'rest.host.name': host, ...rest } = properties;
   if (port === undefined && host === undefined) return properties;
   if (rest['listeners'] !== undefined) {
-    warnings.push('rest.port and rest.host.name are ignored: listeners is given');
+    warnings.push('rest.port and rest.host.name are ignored: listeners is set');
     return rest;
   }
   const listeners = `http://${host ?? ''}:${port ?? '8083'}`;
-  warnings.push(`rest.port and rest.host.name are old; they are read as listeners=${listeners}`);
+  warnings.push(`rest.port and rest.host.name are obsolete; using listeners=${listeners}`);
   return { ...rest, listeners };
 }
 
@@ -222,14 +222,14 @@ function clientProperties(properties: Properties): WorkerClientProperties {
   };
 }
 
-/** The entries under a prefix, without it. */
+/** The entries under a prefix, with the prefix removed. */
 export function withPrefix(properties: Properties, prefix: string): Record<string, string> {
   const entries = Object.entries(properties).filter(([key]) => key.startsWith(prefix) && key.length > prefix.length);
   return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-/** A slip may be the cause of an error about another key, such as one that is missing. */
-function isSlip(warning: string): boolean {
+/** A misspelled key may be the cause of an error about another one, such as a missing key. */
+function isMisspelling(warning: string): boolean {
   return warning.includes('did you mean');
 }
 

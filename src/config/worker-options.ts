@@ -14,7 +14,7 @@ const THREADS: Validator = {
       : POSITIVE.check(name, value),
 };
 
-/** Options of every worker, by Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and our own. */
+/** Options of every worker: those of Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and Sluice's own. */
 
 export const commonWorkerOptions = declareOptions({
   'bootstrap.servers': {
@@ -223,7 +223,7 @@ export const restOptions = declareOptions({
   },
 });
 
-/** Our own; a Java worker ignores them. */
+/** Sluice's own options; Java workers ignore them. */
 export const ownWorkerOptions = declareOptions({
   'json.converter.strict': {
     type: 'BOOLEAN',
@@ -258,7 +258,7 @@ export const ownWorkerOptions = declareOptions({
     default: 60000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds after which a thread that does not turn its event loop is ended. The task that occupies it becomes FAILED; the other tasks of the thread continue in a new one.',
+      'Milliseconds after which a thread whose event loop is blocked is terminated. The task that blocks it becomes FAILED; the other tasks of the thread continue in a new one.',
     validator: atLeast(100),
   },
   services: {

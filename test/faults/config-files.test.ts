@@ -214,7 +214,7 @@ config:
     const planned = await sluice(['plan', folder, '--detailed-exitcode']);
     assert.equal(planned.code, 1);
     assert.match(planned.out, /create copy \(copy\.json:1\)\n(?: {4}.*\n)* {4}error: tasks\.max: Invalid value many /);
-    assert.match(planned.out, /\n {4}warning: there is no option tasks\.mxa; did you mean tasks\.max\?\n/, 'N6');
+    assert.match(planned.out, /\n {4}warning: unknown option tasks\.mxa; did you mean tasks\.max\?\n/, 'N6');
     assert.match(planned.out, /2 to create, 0 to change, 0 to delete, 0 unchanged, 1 not valid\n$/);
     const applied = await sluice(['apply', folder, '--yes']);
     assert.deepEqual([applied.code, applied.err], [1, 'Nothing was applied: not all configurations are valid\n']);

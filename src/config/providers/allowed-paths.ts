@@ -4,8 +4,8 @@ import { ConfigError } from '../../errors.ts';
 import { listEntries } from '../list-text.ts';
 
 /**
- * The paths that a provider may read: those below one of `allowed.paths`, all of them without such a list
- * (org.apache.kafka.common.config.internals.AllowedPaths). As in Java links are not followed for the comparison, so that
+ * The paths that a provider may read: those under `allowed.paths`, or all without such a list
+ * (org.apache.kafka.common.config.internals.AllowedPaths). As in Java, symbolic links are not resolved for the comparison, so that
  * mounted secrets, which are links, can be read.
  */
 export class AllowedPaths {
@@ -17,7 +17,7 @@ export class AllowedPaths {
     this.#roots = given.length === 0 ? undefined : given.map(existingRoot);
   }
 
-  /** The path to read; `undefined` when it must not be. */
+  /** The path to read; `undefined` if it is not allowed. */
   resolve(path: string): string | undefined {
     if (this.#roots === undefined) return path;
     const normal = withoutEndingSlash(normalize(path));

@@ -1,13 +1,13 @@
 import type { Logger } from '../../observe/logger.ts';
 
-/** The values that a provider found; keys that it does not know are absent. */
+/** The values that a provider found; unknown keys are absent. */
 export interface ProvidedValues {
   readonly values: ReadonlyMap<string, string>;
-  /** Milliseconds for which the values are valid; then they are looked up again. Absent: no limit. */
+  /** Validity in milliseconds, after which the values are looked up again; unlimited if absent. */
   readonly ttlMs?: number | undefined;
 }
 
-/** Looks up the values that variables `${name:path:key}` of configurations stand for (KIP-297). */
+/** Looks up the values of variables `${name:path:key}` in configurations (KIP-297). */
 export interface ConfigProvider {
   /**
    * @param path empty if the variable has none (`${name:key}`)
@@ -17,7 +17,6 @@ export interface ConfigProvider {
   close?(): Promise<void>;
 }
 
-/** What the worker gives to a provider. */
 export interface ConfigProviderContext {
   readonly logger: Logger;
 }

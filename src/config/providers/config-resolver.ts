@@ -4,21 +4,20 @@ import type { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConfigProvider, ProvidedValues } from './config-provider.ts';
 import { hasVariables, replaceVariables, variablesOf, type Variable } from './variables.ts';
 
-/** A configuration with the values that its variables stand for. */
+/** A configuration with resolved variables. */
 export interface ResolvedConfig<C> {
   readonly config: C;
-  /** When the first value expires, counted from now; absent: none does. */
+  /** Time until the first value expires; absent if none does. */
   readonly ttlMs: number | undefined;
-  /** The values that were put in, by the variable as it stands in the configuration. */
+  /** The resolved values by variable, as written in the configuration. */
   readonly values: ReadonlyMap<string, string>;
 }
 
 type Lookups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
 
 /**
- * Puts values in the place of variables (org.apache.kafka.common.config.ConfigTransformer): one pass over each value, every
- * path of a provider asked for once. Variables of unknown providers, and keys that a provider does not have, stay as they are.
- * Whatever is put into a value is a secret from then on.
+ * Resolves variables (org.apache.kafka.common.config.ConfigTransformer) in one pass over each value, with one lookup per path and
+ * provider. Variables of unknown providers and unknown keys stay unchanged. Every resolved value is a secret from then on.
  */
 export class ConfigResolver {
   readonly #providers: ReadonlyMap<string, ConfigProvider>;
@@ -26,7 +25,7 @@ export class ConfigResolver {
   readonly #logger: Logger;
   readonly #isSecret: (key: string) => boolean;
 
-  /** `isSecret` excepts values of some keys from being secrets. */
+  /** `isSecret` exempts the values of some keys from being secrets. */
   constructor(
     providers: ReadonlyMap<string, ConfigProvider>,
     secrets: SecretMask,
@@ -39,7 +38,7 @@ export class ConfigResolver {
     this.#isSecret = isSecret;
   }
 
-  /** Rejects with the provider's ConfigError when it cannot look anything up. */
+  /** Rejects with the provider's ConfigError if a lookup fails. */
   async resolve<C extends Readonly<Record<string, string | null>>>(config: C): Promise<ResolvedConfig<C>> {
     const variables = Object.values(config).flatMap((value) => this.#known(value));
     if (variables.length === 0) return { config, ttlMs: undefined, values: new Map() };
@@ -91,7 +90,7 @@ export class ConfigResolver {
       return (await this.#providers.get(name)?.get(path, keys)) ?? { values: new Map() };
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      throw new ConfigError(`The config provider ${name} could not be asked for ${path}`, { cause: error });
+      throw new ConfigError(`Config provider ${name} failed to look up ${path}`, { cause: error });
     }
   }
 

@@ -9,7 +9,7 @@ import { CONNECT_VERSION } from '../../version.ts';
 import { ttlMsOf } from './ttl.ts';
 
 /**
- * `${directory:/path:file}`: what is in a file of a directory, as Kubernetes mounts secrets
+ * `${directory:/path:file}`: the content of a file in a directory, as Kubernetes mounts secrets
  * (org.apache.kafka.common.config.provider.DirectoryConfigProvider).
  */
 class DirectoryConfigProvider implements ConfigProvider {
@@ -35,7 +35,7 @@ class DirectoryConfigProvider implements ConfigProvider {
       return { values: new Map() };
     }
     const values = new Map<string, string>();
-    // Names of the directory itself: a key with a slash in it leads nowhere else.
+    // Only names in the directory itself are read, so a key with a slash cannot escape it.
     for (const name of (await this.#list(directory)).filter((each) => keys.has(each))) {
       const file = join(directory, name);
       if ((await stat(file).catch(() => undefined))?.isFile() === true) values.set(name, await this.#read(file, name));

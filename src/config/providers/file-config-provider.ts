@@ -30,7 +30,7 @@ class FileConfigProvider implements ConfigProvider {
     return { values: new Map([...properties].filter(([key]) => keys.has(key))), ttlMs: this.#ttlMs };
   }
 
-  /** The reason is never the parser's, which would quote what is in the file. */
+  /** Does not include the parser's message, which would quote the content of the file. */
   async #properties(path: string, file: string): Promise<ReadonlyMap<string, string>> {
     let bytes: Uint8Array;
     try {

@@ -8,10 +8,7 @@ type Config = Readonly<Record<string, string | null>>;
 
 const HIDDEN = new Password('').toString();
 
-/**
- * What a validation said, without the values that variables stood for: an option shows its variable, and its errors say what
- * is wrong with the value without naming it.
- */
+/** Removes resolved values from validation results: an option shows its variable, and its errors do not contain the value. */
 export function withHiddenValues(
   infos: ConfigInfos,
   given: Config,
@@ -34,7 +31,10 @@ function hiddenValue(view: ValueView, given: string | null, resolved: string | n
   return { ...view, value, errors: view.errors.map((error) => hiddenError(view.name, error, resolved, secrets)) };
 }
 
-/** The value is taken from where messages name it; one that quotes it elsewhere is said in the words of Connect's trunk. */
+/**
+ * Replaces the value at the start of a message. If the message quotes it elsewhere too, it is replaced by the message of Connect's
+ * trunk.
+ */
 function hiddenError(name: string, error: string, resolved: string, secrets: SecretMask): string {
   const forms = [resolved, resolved.trim(), `[${resolved.split(',').map(withoutJavaBlanks).join(', ')}]`];
   const form = forms.find((each) => error.startsWith(`Invalid value ${each} for configuration `));

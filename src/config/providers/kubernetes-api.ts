@@ -3,26 +3,26 @@ import { join } from 'node:path';
 import { toError } from '../../errors.ts';
 import { httpRequest } from '../../http/http-client.ts';
 
-/** Where Kubernetes mounts the token, the certificate authority and the namespace of a pod's service account. */
+/** Directory in which Kubernetes mounts the token, the certificate authority and the namespace of a pod's service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
-const ANSWER_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export type KubernetesResource = 'secrets' | 'configmaps';
 
-/** The answer of the API server has a status other than 200. */
+/** The API server responded with a status other than 200. */
 export class KubernetesStatusError extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super(`the Kubernetes API server answered ${String(status)}`);
+    super(`the Kubernetes API server responded with status ${String(status)}`);
     this.status = status;
   }
 }
 
 /**
- * The API server of the cluster that this pod runs in, as the service account of the pod. `KUBERNETES_MASTER`,
- * `KUBERNETES_NAMESPACE`, `KUBERNETES_AUTH_TOKEN` and `KUBERNETES_CERTS_CA_FILE` win over what Kubernetes gives to the pod; they are
- * those of the Java client that Strimzi's providers use.
+ * The API server of the cluster in which this pod runs, accessed as the pod's service account. `KUBERNETES_MASTER`,
+ * `KUBERNETES_NAMESPACE`, `KUBERNETES_AUTH_TOKEN` and `KUBERNETES_CERTS_CA_FILE` override the pod's settings, as in the Java client
+ * of Strimzi's providers.
  */
 export class KubernetesApi {
   readonly #environment: Readonly<Record<string, string | undefined>>;
@@ -39,13 +39,13 @@ export class KubernetesApi {
   }
 
   /**
-   * The field `data` of a resource. The token is read each time, because Kubernetes replaces it. Rejects with a
-   * KubernetesStatusError, or with an Error that says why there is no answer.
+   * The field `data` of a resource. The token is read each time, because Kubernetes rotates it. Rejects with a
+   * KubernetesStatusError, or with an Error if there is no response.
    */
   async data(kind: KubernetesResource, namespace: string, name: string): Promise<ReadonlyMap<string, string>> {
     const server = this.#server();
     if (server === undefined) {
-      throw new Error('no API server is known: neither KUBERNETES_SERVICE_HOST nor KUBERNETES_MASTER is set');
+      throw new Error('the API server is unknown: set KUBERNETES_SERVICE_HOST or KUBERNETES_MASTER');
     }
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`;
     const token = this.#environment['KUBERNETES_AUTH_TOKEN'] ?? (await this.#mounted('token'))?.trim();
@@ -72,7 +72,7 @@ export class KubernetesApi {
         accept: 'application/json',
         ...(token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }),
       },
-      timeoutMs: ANSWER_MS,
+      timeoutMs: TIMEOUT_MS,
       tls: ca === undefined ? undefined : { ca },
     });
     if (status !== 200) throw new KubernetesStatusError(status);
@@ -89,13 +89,13 @@ export class KubernetesApi {
   }
 }
 
-/** The reason is never the parser's, which would quote what is in the answer. */
+/** Does not include the message of the parser, which would quote the response. */
 function dataOf(text: string): ReadonlyMap<string, string> {
   let data: unknown;
   try {
     ({ data } = JSON.parse(text) as { data?: unknown });
   } catch (error) {
-    throw new Error(`the answer is not a JSON object (${toError(error).name})`);
+    throw new Error(`the response is not a JSON object (${toError(error).name})`);
   }
   const entries = Object.entries((data ?? {}) as Record<string, unknown>);
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));

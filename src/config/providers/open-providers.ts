@@ -4,13 +4,13 @@ import { listEntries } from '../list-text.ts';
 import { withPrefix, type Properties } from '../worker-config.ts';
 import type { ConfigProvider, ConfigProviderPlugin } from './config-provider.ts';
 
-/** Finds a provider's class; `undefined` when there is none of that name. */
+/** Finds a provider by class name. */
 export type ProviderFinder = (className: string) => Promise<ConfigProviderPlugin | undefined>;
 
 /**
- * The providers that `config.providers` names, by name, set up by `config.providers.<name>.class` and `.param.…`. A name
- * without a class is passed over, as in Java, with a warning. Throws a ConfigError for a class that there is not and for
- * parameters that are wrong; those opened before it are closed.
+ * Opens the providers in `config.providers`, configured by `config.providers.<name>.class` and `.param.…`. A name without a class
+ * is skipped with a warning, as in Java. Throws a ConfigError for an unknown class or invalid parameters, after closing the
+ * providers opened before.
  */
 export async function openProviders(
   properties: Properties,
@@ -37,7 +37,7 @@ async function openAll(
     const option = `config.providers.${name}.class`;
     const className = properties[option]?.trim();
     if (className === undefined || className === '') {
-      logger.warn(`${option} is not given: variables \${${name}:…} stay as they are`);
+      logger.warn(`${option} is not set: variables \${${name}:…} are not resolved`);
       continue;
     }
     const plugin = await find(className);

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { toError } from '../../errors.ts';
 
-/** Far more than any secret; a variable that names a device or a log does not fill the memory. */
+/** More than any secret, so that a variable that names a device or a log does not exhaust the memory. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The bytes of a file. Rejects when it has more than a mebibyte. */
+/** Rejects if the file has more than 1 MiB. */
 export async function readSmallFile(path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -16,7 +16,7 @@ export async function readSmallFile(path: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Why a file could not be read: the system's code, else the message. */
+/** The system's error code, or the message. */
 export function reasonOf(thrown: unknown): string {
   const error = toError(thrown);
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;

@@ -1,8 +1,8 @@
 import { ConfigError } from '../../errors.ts';
 
 /**
- * `ttl.ms` of a provider whose values may change while the worker runs; Java's providers have no such parameter. Absent:
- * they hold for good.
+ * Parameter `ttl.ms` of a provider whose values may change while the worker runs (Java's providers do not have it). Absent: the
+ * values do not expire.
  */
 export function ttlMsOf(parameters: Readonly<Record<string, string>>): number | undefined {
   const text = parameters['ttl.ms']?.trim() ?? '';

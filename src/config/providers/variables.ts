@@ -1,9 +1,9 @@
 /** A variable in a value: `${provider:[path:]key}`. */
 export interface Variable {
-  /** As it stands in the value. */
+  /** As written in the value. */
   readonly text: string;
   readonly provider: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly path: string;
   readonly key: string;
 }
@@ -16,7 +16,7 @@ export function hasVariables(value: string): boolean {
   return matches(value).next().done !== true;
 }
 
-/** One pass: what comes in is not looked at again. Variables without a value stay as they are. */
+/** Resolves variables in one pass: values are not resolved recursively. Variables without a value stay unchanged. */
 export function replaceVariables(value: string, lookup: (variable: Variable) => string | undefined): string {
   let text = '';
   let at = 0;
@@ -34,8 +34,8 @@ interface Match {
 }
 
 /**
- * What `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}` finds (org.apache.kafka.common.config.ConfigTransformer.DEFAULT_PATTERN), in
- * linear time: a variable ends at the next brace and must have a colon before it.
+ * Finds the matches of `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}` (org.apache.kafka.common.config.ConfigTransformer.DEFAULT_PATTERN) in
+ * linear time: a variable ends at the next brace and contains a colon.
  */
 function* matches(value: string): Generator<Match, void, undefined> {
   let start = value.indexOf('${');
@@ -50,25 +50,25 @@ function* matches(value: string): Generator<Match, void, undefined> {
   }
 }
 
-/** A value of at least this many characters is taken for a variable's, wherever it stands. */
-const MIN_TELLING_LENGTH = 8;
+/** Resolved values of at least this length are replaced anywhere within other values; shorter ones may occur by chance. */
+const MIN_UNAMBIGUOUS_LENGTH = 8;
 
 /**
- * Configurations that a connector made from its own, to be stored: where it copied a value, the variable stands again
- * (org.apache.kafka.connect.runtime.AbstractHerder#reverseTransform), and where it put one into another value as well.
- * `values` are those that were put into `given`, by variable.
+ * Restores variables in a configuration that a connector derived from its own, before it is stored: where the connector copied a
+ * value (org.apache.kafka.connect.runtime.AbstractHerder#reverseTransform), and where it included one in another value. `values`
+ * are the resolved values in `given` by variable.
  */
 export function withVariables(
   made: Readonly<Record<string, string>>,
   given: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,
 ): Record<string, string> {
-  const telling = [...values].filter(([, value]) => value.length >= MIN_TELLING_LENGTH);
+  const unambiguous = [...values].filter(([, value]) => value.length >= MIN_UNAMBIGUOUS_LENGTH);
   return Object.fromEntries(
     Object.entries(made).map(([key, value]) => {
       const own = given[key];
       if (own !== undefined && (own === value || hasVariables(own))) return [key, own];
-      return [key, telling.reduce((text, [variable, secret]) => text.replaceAll(secret, () => variable), value)];
+      return [key, unambiguous.reduce((text, [variable, secret]) => text.replaceAll(secret, () => variable), value)];
     }),
   );
 }

@@ -8,8 +8,8 @@ import { openProviders, type ProviderFinder } from './open-providers.ts';
 const PLUGIN_PATH = 'plugin.path';
 
 /**
- * The worker's own properties with the values of their variables. Its providers are set up from the properties as they stand;
- * `plugin.path`, where providers may come from, is taken as it stands. Rejects with a ConfigError that says what is wrong.
+ * Resolves variables in the worker's own properties. The providers are configured by the unresolved properties, and `plugin.path`,
+ * from which providers may be loaded, is not resolved. Rejects with a ConfigError.
  */
 export async function resolveWorkerProperties(
   properties: Properties,
@@ -24,7 +24,7 @@ export async function resolveWorkerProperties(
     if (pluginPath === undefined || config[PLUGIN_PATH] === pluginPath) return { properties: config, warnings: [] };
     return {
       properties: { ...config, [PLUGIN_PATH]: pluginPath },
-      warnings: [`Variables cannot be used in ${PLUGIN_PATH}; it is taken as it stands: ${pluginPath}`],
+      warnings: [`Variables cannot be used in ${PLUGIN_PATH}; it is used unchanged: ${pluginPath}`],
     };
   } finally {
     await resolver.close();

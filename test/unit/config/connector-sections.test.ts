@@ -97,7 +97,7 @@ describe('validating a connector', () => {
     assert.equal(infos.configs.at(-1)?.value.name, 'file');
   });
 
-  it('recommends the values of closed sets for its own options, for those of Connect where asked for all', () => {
+  it("recommends the values of closed sets for the connector's options, and for Connect's if all are requested", () => {
     const config = { transforms: 'm', 'transforms.m.type': 'x.Mask$Value', 'transforms.m.fields': 'a' };
     const recommended = (listed?: ListedOptions) => {
       const { of } = validate(config, listed);
@@ -109,7 +109,7 @@ describe('validating a connector', () => {
     assert.deepEqual(recommended('all'), [['ms', 's'], ['text'], [], ['none', 'all'], ['hide', 'drop']]);
   });
 
-  it('has the options that Kafka Connect does not have where they are set, or where asked for all', () => {
+  it('lists options that Kafka Connect does not have if they are set or all are requested', () => {
     const own = (config: RawConfig, listed?: ListedOptions) =>
       validate(config, listed).infos.configs.flatMap(({ value: { name } }) =>
         /^(?:task|rate|restart|stall|degraded|lagging)\./.test(name) ? [name] : [],
@@ -122,7 +122,7 @@ describe('validating a connector', () => {
     }
   });
 
-  it('adds the options of a converter the connector names, and speaks of them without their prefix', () => {
+  it('adds the options of a converter that the connector names, with messages without their prefix', () => {
     const { infos, of, errors } = validate({ 'value.converter': 'Text', 'value.converter.size': '0' });
     assert.deepEqual(errors, ['Invalid value 0 for configuration size: Value must be at least 1']);
     assert.equal(of('value.converter').value.value, 'x.TextConverter');
@@ -159,7 +159,7 @@ describe('validating a connector', () => {
     assert.equal(of('transforms.m.type').definition?.display_name, 'Transformation type for m');
   });
 
-  it('finds every mistake in a transformation', () => {
+  it('reports every error in a transformation', () => {
     const { errors } = validate({
       transforms: 'm',
       'transforms.m.type': 'x.Mask$Value',
@@ -174,7 +174,7 @@ describe('validating a connector', () => {
     ]);
   });
 
-  it('knows no options of a transformation whose wanted version is not installed, and says so at type and version', () => {
+  it('lists no options of a transformation whose version is not installed, and reports this at type and version', () => {
     const { errors, infos } = validate({
       transforms: 'm',
       'transforms.m.type': 'x.Mask$Value',
@@ -190,7 +190,7 @@ describe('validating a connector', () => {
     );
   });
 
-  it('says what is wrong with a class at the wrong place', () => {
+  it('reports a class of the wrong kind', () => {
     const error = (config: RawConfig) => validate(config).errors[0];
     assert.equal(
       error({ transforms: 'm', 'transforms.m.type': 'x.Mask' }),
@@ -210,7 +210,7 @@ describe('validating a connector', () => {
     );
   });
 
-  it('shows options of threads only where they are set, and says what is wrong with them', () => {
+  it('shows thread options only if they are set, with their errors', () => {
     const shown = (config: RawConfig) => {
       const { infos } = validate(config);
       return infos.configs

@@ -4,7 +4,7 @@ import { loadWorkerConfig } from '../../../src/config/worker-config.ts';
 
 const OPTIONS = ['--bootstrap', '--fresh', '--json', '--exit-after', '--data'];
 
-describe('the name that was meant', () => {
+describe('the nearest name', () => {
   for (const [given, meant] of [
     ['--bootstrap-servers', '--bootstrap'],
     ['--bootstrap-server', '--bootstrap'],
@@ -17,15 +17,15 @@ describe('the name that was meant', () => {
     it(`${given}: ${meant ?? 'none'}`, () => assert.equal(nearestName(given, OPTIONS), meant));
   }
 
-  it('is none where several begin alike', () => {
+  it('is undefined if several names have the prefix', () => {
     assert.equal(nearestName('offset.storage', ['offset.storage.topic', 'offset.storage.partitions']), undefined);
   });
 
-  it('is not looked for in what is longer than any name', () => {
+  it('is undefined for excessively long names', () => {
     assert.equal(nearestName('x'.repeat(1_000_000), ['x'.repeat(999_999)]), undefined);
   });
 
-  it('stands in the warning about a worker property that nobody knows', () => {
+  it('is part of the warning about an unknown worker property', () => {
     const properties = {
       'bootstrap.servers': 'localhost:9092',
       'group.id': 'g',
@@ -45,7 +45,7 @@ describe('the name that was meant', () => {
     ]);
   });
 
-  it('N2: stands below the error about a worker property that is missing because of it', () => {
+  it('N2: follows the error about a worker property that is missing because of the misspelling', () => {
     const properties = { 'bootstrap.server': 'localhost:9092', 'quite.another.thing': '1' };
     assert.throws(() => loadWorkerConfig({ mode: 'standalone', properties }), {
       message: [

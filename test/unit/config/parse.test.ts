@@ -20,7 +20,7 @@ const options = declareOptions({
 });
 
 describe('parsing options', () => {
-  it('gives each option its type', () => {
+  it('parses each option by its type', () => {
     const parsed = parseOptions(options, { host: ' db ', port: '+5433', secret: 'hush', topics: ' a , b,a ' });
     assert.equal(parsed.host, 'db');
     assert.equal(parsed.port, 5433);
@@ -29,7 +29,7 @@ describe('parsing options', () => {
     assert.deepEqual(parsed.topics, ['a', 'b']);
   });
 
-  it('names every missing and wrong key at once', () => {
+  it('reports all missing and invalid keys together', () => {
     assert.throws(() => parseOptions(options, { port: '70000', ratio: 'half', topics: 'a,,b' }), {
       name: 'ConfigError',
       message: [
@@ -41,7 +41,7 @@ describe('parsing options', () => {
     });
   });
 
-  it('stops at the first wrong key when asked to, as Java plugins do', () => {
+  it('stops at the first invalid key if requested, like Java plugins', () => {
     assert.throws(() => parseOptions(options, { port: 'x', ratio: 'x' }, { errors: 'first' }), {
       message: 'Missing required configuration "host" which has no default value.',
     });
@@ -54,7 +54,7 @@ describe('parsing options', () => {
     assert.throws(() => parseValue('l', 'LONG', '9223372036854775808'), /Not a number of type LONG/);
   });
 
-  it('reads doubles as Java does', () => {
+  it('parses doubles like Java', () => {
     const read = (text: string) => parseValue('d', 'DOUBLE', text);
     assert.equal(read('0x1p3'), 8);
     assert.equal(read('0x.8p1f'), 1);
@@ -66,7 +66,7 @@ describe('parsing options', () => {
     for (const text of ['.', '1e', '', 'inf', '1_0']) assert.throws(() => read(text), /Not a number of type DOUBLE/);
   });
 
-  it('takes only classes that exist when it can look them up, and gives their full names', () => {
+  it('accepts only existing classes if it can look them up, and returns their full names', () => {
     const findClass = (name: string) => (name === 'Json' ? 'org.example.JsonConverter' : undefined);
     assert.equal(parseValue('c', 'CLASS', ' Json ', { findClass }), 'org.example.JsonConverter');
     assert.throws(() => parseValue('c', 'CLASS', 'x.Y', { findClass }), {
@@ -76,7 +76,7 @@ describe('parsing options', () => {
 });
 
 describe('validating options', () => {
-  it('reports a value that cannot be parsed, and what its validator says of none', () => {
+  it("reports a value that cannot be parsed, and the validator's error for null", () => {
     const results = validateOptions(options, { host: 'db', port: 'x' });
     assert.deepEqual(
       results.map(({ name }) => name),
@@ -94,14 +94,14 @@ describe('validating options', () => {
     });
   });
 
-  it('hides a password in messages and texts', () => {
+  it('hides passwords in messages and texts', () => {
     const secret = new Password('hush');
     assert.equal(optionText(secret, 'PASSWORD'), '[hidden]');
     assert.equal(optionText('hush', 'PASSWORD'), '[hidden]');
     assert.equal(valueText([secret]), '[[hidden]]');
   });
 
-  it('asks the recommender with all parsed values', () => {
+  it('calls the recommender with all parsed values', () => {
     const declared = declareOptions({
       color: {
         type: 'STRING',

@@ -21,7 +21,7 @@ describe('rate limits', () => {
     assert.deepEqual(['-1', '1', '0', '-2', 'many'].map(isValid), [true, true, false, false, false]);
   });
 
-  it('may differ without a restart, as long as they have no variables and are valid', () => {
+  it('may change without a restart if they are valid and have no variables', () => {
     const config = { topics: 'a', 'rate.limit.records': '300' };
     assert.ok(isSameButLimits(config, { topics: 'a' }));
     assert.ok(!isSameButLimits(config, { topics: 'b', 'rate.limit.records': '300' }));
@@ -33,7 +33,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('are those of the later configuration', () => {
+  it('are taken from the later configuration', () => {
     const later = { topics: 'b', 'rate.limit.bytes': '5' };
     assert.deepEqual(withLimitsOf({ topics: 'a', 'rate.limit.records': '300' }, later), {
       topics: 'a',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { isSecretValue, passwordsWithin } from '../../../src/config/secret-values.ts';
 
-describe('values that nobody is to see', () => {
-  it('are told by the names of keys that nobody has declared, in any case', () => {
+describe('secret values', () => {
+  it('are recognized by the names of undeclared keys, ignoring case', () => {
     const keys = ['My.Api.Secret', 'CONNECTION.PASSWORD', 'my.api.token', 'api_key', 'apikey', 'aws.secret.access.key'];
     const more = ['private.key', 'pwd', 'db.pass', 'creds', 'AccountKey', 'my.Passphrase', 'x.basic.auth.user.info'];
     for (const key of [...keys, ...more]) assert.ok(isSecretValue(key, 'correct horse', undefined), key);
@@ -10,7 +10,7 @@ describe('values that nobody is to see', () => {
       assert.ok(!isSecretValue(key, 'correct horse', undefined), key);
   });
 
-  it('are told by a password in them, wherever it is, also where the option is declared as something else', () => {
+  it('are recognized by a password anywhere in them, regardless of the declared type', () => {
     const values = {
       'jdbc:db://user:horse@127.0.0.1:1/x': 'horse',
       'postgres://u:p/horse@h/x': 'p/horse',
@@ -31,13 +31,13 @@ describe('values that nobody is to see', () => {
     assert.ok(isSecretValue('x', '-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----', undefined));
   });
 
-  it('are not those that only look like it', () => {
+  it('do not include values that only look similar', () => {
     const values = ['jdbc:db://h:5432/db?mail=a@b', 'h:9092,i:9092', 'password:pw,token:t', '${file:/x:password}'];
     for (const value of [...values, 'Basic', 'tokenized words', 'jdbc:x://ann:${env:PW}@db/x?password=${env:PW}'])
       assert.ok(!isSecretValue('x', value, 'STRING'), value);
   });
 
-  it('are read in time that grows with their length alone', () => {
+  it('are recognized in linear time', () => {
     const took = (count: number): number => {
       const beganAt = process.cpuUsage().user;
       for (const part of [

@@ -8,12 +8,12 @@ import { decode, parseProperties, readPropertiesFile } from '../../../src/config
 import { parseHeaderRules, parseListener } from '../../../src/config/rest-validators.ts';
 
 describe('properties files', () => {
-  it('are read as Java reads them', () => {
+  it('are parsed like in Java', () => {
     const text = '# c\n! c\r\na=1\nb : 2\nc 3 \nd\\ e=\\u0041\\tx\nlist=a,\\\r\n   b\na=4\nempty=\n=x\n\\\n';
     assert.deepEqual(parseProperties(text), { a: '4', b: '2', c: '3 ', 'd e': 'A\tx', list: 'a,b', empty: '' });
   });
 
-  it('may be UTF-8, else they are ISO-8859-1', () => {
+  it('are decoded as UTF-8, otherwise as ISO-8859-1', () => {
     assert.equal(decode(Buffer.from('a=é', 'utf8')), 'a=é');
     assert.equal(decode(Buffer.from('a=é', 'latin1')), 'a=é');
     assert.equal(decode(Buffer.from('\ufeffa=1', 'utf8')), 'a=1');
@@ -29,12 +29,12 @@ describe('properties files', () => {
     assert.throws(() => parseProperties('{"a":null}'), /a must be a text, a number or a boolean/);
   });
 
-  it('with a broken escape are refused by line', () => {
+  it('with a malformed escape are rejected with the line number', () => {
     assert.throws(() => parseProperties('a=1\npath=C:\\users'), /Malformed \\uxxxx encoding in line 2/);
     assert.deepEqual(parseProperties('path=C:\\\\users'), { path: 'C:\\users' });
   });
 
-  it('that are missing or malformed are named', async () => {
+  it('that are missing or malformed are reported with their path', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-properties-'));
     try {
       await assert.rejects(readPropertiesFile(join(folder, 'none')), /Cannot read .*none: ENOENT/);
@@ -49,7 +49,7 @@ describe('properties files', () => {
 });
 
 describe('CONNECT_* variables', () => {
-  it('become properties as in the usual images', () => {
+  it('become properties as in common images', () => {
     const { properties, warnings } = environmentProperties({
       PATH: '/bin',
       CONNECT_: 'x',
@@ -99,11 +99,11 @@ describe('variables of other images', () => {
     });
   });
 
-  it('are not read without the topic that its image needs', () => {
+  it('are ignored without the topic that the image requires', () => {
     assert.deepEqual(imageProperties({ BOOTSTRAP_SERVERS: 'kafka:9092', GROUP_ID: 'g', LOG_LEVEL: 'DEBUG' }), {});
   });
 
-  it("of Strimzi's operator turn the metrics of port 9404 on", () => {
+  it("of Strimzi's operator enable the metrics on port 9404", () => {
     assert.deepEqual(imageProperties({ KAFKA_CONNECT_JMX_EXPORTER_ENABLED: 'false' }), {});
     const listener = { 'metrics.listeners': 'http://0.0.0.0:9404' };
     assert.deepEqual(imageProperties({ KAFKA_CONNECT_JMX_EXPORTER_ENABLED: 'true' }), listener);
@@ -114,7 +114,7 @@ describe("properties of Strimzi's Metrics Reporter", () => {
   const reporter =
     'org.apache.kafka.common.metrics.JmxReporter,io.strimzi.kafka.metrics.prometheus.ClientMetricsReporter';
 
-  it('give metrics at its listener, under its names', () => {
+  it('enable metrics on its listener, with its names', () => {
     const given = { 'metric.reporters': reporter, 'prometheus.metrics.reporter.listener': 'http://:9404' };
     assert.deepEqual(withMetricsReporter(given), {
       ...given,
@@ -127,7 +127,7 @@ describe("properties of Strimzi's Metrics Reporter", () => {
     assert.equal(withMetricsReporter(off)['metrics.listeners'], undefined);
   });
 
-  it('are nothing without the reporter', () => {
+  it('have no effect without the reporter', () => {
     const given = { 'metric.reporters': 'org.apache.kafka.common.metrics.JmxReporter' };
     assert.equal(withMetricsReporter(given), given);
   });
@@ -141,7 +141,7 @@ describe('REST options', () => {
       assert.equal(parseListener(url), undefined);
   });
 
-  it('parse header rules, quoted ones too', () => {
+  it('parse header rules, including quoted ones', () => {
     assert.deepEqual(parseHeaderRules('set X-A: 1, "add Cache-Control: no-cache, no-store",setDate Date:x'), [
       { action: 'set', name: 'X-A', value: '1' },
       { action: 'add', name: 'Cache-Control', value: 'no-cache, no-store' },

@@ -15,8 +15,8 @@ const KNOWN = [
   'consumer.override.max.poll.records',
 ];
 
-describe('options of a connector that nobody knows', () => {
-  it('are named with the option that was probably meant', () => {
+describe('unknown options of a connector', () => {
+  it('are reported with the option that was probably meant', () => {
     assert.deepEqual(unknownOptions(['name', 'batch.sizes', 'topcis', 'conector.class'], KNOWN), [
       { key: 'batch.sizes', nearest: 'batch.size' },
       { key: 'topcis', nearest: 'topics' },
@@ -24,11 +24,11 @@ describe('options of a connector that nobody knows', () => {
     ]);
   });
 
-  it('are passed over where nothing is near: they are the connector’s own', () => {
+  it('are ignored if no name is similar: they belong to the connector', () => {
     assert.deepEqual(unknownOptions(['mapping.orders', 'x', ...KNOWN], KNOWN), []);
   });
 
-  it('are passed over where they belong to a transform, a predicate, a converter, a client or a group of topics', () => {
+  it('are ignored if they belong to a transform, a predicate, a converter, a client or a topic group', () => {
     const keys = [
       'transforms.b.regex',
       'predicates.p.type',
@@ -43,7 +43,7 @@ describe('options of a connector that nobody knows', () => {
     assert.deepEqual(unknownOptions(keys, KNOWN), []);
   });
 
-  it('are looked for among so many keys only that it takes no time', () => {
+  it('are searched among a limited number of keys', () => {
     const keys = Array.from({ length: 100_000 }, () => 'batch.sizes');
     assert.equal(unknownOptions(keys, KNOWN).length, 200);
   });

@@ -33,7 +33,7 @@ describe('the worker configuration', () => {
     assert.equal(config.own['json.converter.strict'], false);
   });
 
-  it('refuses task.threads=0, as tasks always run in threads', () => {
+  it('rejects task.threads=0, because tasks always run in threads', () => {
     assert.equal(distributed({ 'task.threads': '1' }).own['task.threads'], 1);
     assert.throws(
       () => distributed({ 'task.threads': '0' }),
@@ -41,7 +41,7 @@ describe('the worker configuration', () => {
     );
   });
 
-  it('names every missing and wrong key at once', () => {
+  it('reports all missing and invalid keys together', () => {
     const properties = { 'key.converter': 'K', 'offset.flush.interval.ms': 'soon', listeners: 'ftp://x:1' };
     assert.throws(
       () => loadWorkerConfig({ mode: 'distributed', properties }),
@@ -64,7 +64,7 @@ describe('the worker configuration', () => {
     );
   });
 
-  it('needs only the offset file in standalone mode', () => {
+  it('requires only the offset file in standalone mode', () => {
     const { 'bootstrap.servers': servers = '', 'key.converter': key = '', 'value.converter': value = '' } = minimal;
     const properties = { 'bootstrap.servers': servers, 'key.converter': key, 'value.converter': value };
     assert.throws(() => loadWorkerConfig({ mode: 'standalone', properties }), /"offset.storage.file.filename"/);
@@ -77,7 +77,7 @@ describe('the worker configuration', () => {
     assert.deepEqual(config.warnings, ['group.id is ignored: it means nothing to a standalone worker']);
   });
 
-  it('gives producers and consumers their prefixed keys only, admin clients the unprefixed ones too', () => {
+  it('passes only prefixed keys to producers and consumers, and also unprefixed ones to admin clients', () => {
     const { clients } = distributed({
       'security.protocol': 'SASL_SSL',
       'sasl.jaas.config': 'secret;',
@@ -108,7 +108,7 @@ describe('the worker configuration', () => {
     });
   });
 
-  it('takes settings for internal topics, but neither a cleanup policy nor config partitions', () => {
+  it('accepts settings for internal topics, except a cleanup policy and config partitions', () => {
     const config = distributed({
       'offset.storage.segment.bytes': '1000',
       'status.storage.cleanup.policy': 'delete',
@@ -139,7 +139,7 @@ describe('the worker configuration', () => {
     ]);
   });
 
-  it('has no warning for the token endpoint of OAUTHBEARER, which is honoured (C4)', () => {
+  it('logs no warning for the token endpoint of OAUTHBEARER, which is supported (C4)', () => {
     const { warnings } = distributed({
       'sasl.oauthbearer.token.endpoint.url': 'https://token.example/',
       'sasl.oauthbearer.sub.claim.name': 'x',
@@ -149,7 +149,7 @@ describe('the worker configuration', () => {
     ]);
   });
 
-  it('reads the old rest.port and rest.host.name as listeners', () => {
+  it('converts the obsolete rest.port and rest.host.name to listeners', () => {
     const config = distributed({ 'rest.port': '8088' });
     assert.deepEqual(config.rest.listeners, ['http://:8088']);
     assert.equal(config.warnings.length, 1);

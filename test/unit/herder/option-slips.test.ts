@@ -39,8 +39,8 @@ describe('a connector’s key that is no option but nearly is one', () => {
       await opened.resolver.close();
     }
     assert.deepEqual(warnings.sort(), [
-      'Connector slip: there is no option flie; did you mean file?',
-      'Connector slip: there is no option tasks.maxx; did you mean tasks.max?',
+      'Connector slip: unknown option flie; did you mean file?',
+      'Connector slip: unknown option tasks.maxx; did you mean tasks.max?',
     ]);
   });
 });

@@ -34,7 +34,7 @@ function resolverOf(providers: Record<string, ConfigProvider>, secrets = new Sec
 }
 
 describe('config variables', () => {
-  it('are replaced wherever they stand in a value, several to a value, each path asked for once', async () => {
+  it('are resolved anywhere in a value, several per value, with one lookup per path', async () => {
     const echo = new Echo();
     const { config } = await resolverOf({ e: echo }).resolve({
       a: '${e:p:one}',
@@ -45,7 +45,7 @@ describe('config variables', () => {
     assert.deepEqual(echo.asked, ['p: one two', 'q: three', ': one']);
   });
 
-  it('stay as they are when nobody has the provider or the key, and what comes in is not looked at again', async () => {
+  it('stay unchanged if the provider or the key is unknown, and are not resolved recursively', async () => {
     const again: ConfigProvider = { get: async () => Promise.resolve({ values: new Map([['k', '${e:p:one}']]) }) };
     const { config } = await resolverOf({ e: new Echo(), again }).resolve({
       a: '${nobody:p:k}',
@@ -63,19 +63,19 @@ describe('config variables', () => {
     });
   });
 
-  it('hold as long as the value that expires first', async () => {
+  it('are valid until the first value expires', async () => {
     const resolver = resolverOf({ slow: new Echo(9000), fast: new Echo(100), ever: new Echo() });
     assert.equal((await resolver.resolve({ a: '${slow:k}${fast:k}${ever:k}' })).ttlMs, 100);
     assert.equal((await resolver.resolve({ a: '${ever:k}' })).ttlMs, undefined);
   });
 
-  it('make secrets of what is put in', async () => {
+  it('turn their values into secrets', async () => {
     const secrets = new SecretMask();
     await resolverOf({ e: new Echo() }, secrets).resolve({ a: '${e:password:hunter2}' });
     assert.equal(secrets.hide('refused for "password/hunter2"'), 'refused for "[hidden]"');
   });
 
-  it('of worker properties are replaced, but for plugin.path', async () => {
+  it('of worker properties are resolved, except in plugin.path', async () => {
     process.env['SLUICE_TEST_GROUP'] = 'group-of-the-environment';
     const secrets = new SecretMask();
     const { properties, warnings } = await resolveWorkerProperties(
@@ -92,13 +92,13 @@ describe('config variables', () => {
     assert.equal(properties['group.id'], 'group-of-the-environment');
     assert.equal(properties['plugin.path'], '/x/${strimzienv:SLUICE_TEST_GROUP}');
     assert.deepEqual(warnings, [
-      'Variables cannot be used in plugin.path; it is taken as it stands: /x/${strimzienv:SLUICE_TEST_GROUP}',
+      'Variables cannot be used in plugin.path; it is used unchanged: /x/${strimzienv:SLUICE_TEST_GROUP}',
     ]);
     // Not every value is a secret: a group that cannot be joined is named in the log.
     assert.equal(secrets.hide('group-of-the-environment'), 'group-of-the-environment');
   });
 
-  it('of a provider whose class there is not are an error that names it; without a class they stay', async () => {
+  it('of a provider with an unknown class cause an error with its name; without a class they stay unchanged', async () => {
     const properties = { 'config.providers': 'a', 'config.providers.a.class': 'com.acme.Vault' };
     await assert.rejects(openProviders(properties, find, silentLogger), {
       message:
@@ -107,7 +107,7 @@ describe('config variables', () => {
     assert.equal((await openProviders({ 'config.providers': 'a' }, find, silentLogger)).size, 0);
   });
 
-  it('leave no provider open when another one cannot be opened', async () => {
+  it('leave no provider open if another one fails to open', async () => {
     let closed = 0;
     const vault: ConfigProviderPlugin = {
       type: 'config_provider',

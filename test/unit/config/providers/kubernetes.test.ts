@@ -56,7 +56,7 @@ describe('config providers for Kubernetes', () => {
     await stub.close();
   });
 
-  it('give keys of a Secret, decoded, to whom the token of the service account opens it', async () => {
+  it('return decoded keys of a Secret with the token of the service account', async () => {
     assert.deepEqual(await given(kubernetesSecretConfigProvider, 'project/database', ['password', 'other']), {
       password: 'sécret',
     });
@@ -66,13 +66,13 @@ describe('config providers for Kubernetes', () => {
     });
   });
 
-  it('give keys of a ConfigMap, of the namespace of the pod where none is named', async () => {
+  it('return keys of a ConfigMap, by default in the namespace of the pod', async () => {
     assert.deepEqual(await given(kubernetesConfigMapConfigProvider, 'paths', ['file', 'missing']), {
       file: '/data/in.txt',
     });
   });
 
-  it('join all keys that a pattern matches, in their order', async () => {
+  it('join all keys that match a pattern, in order', async () => {
     assert.deepEqual(await given(kubernetesSecretConfigProvider, 'project/ca', ['*.crt', '?.key', '*.p12']), {
       '*.crt': 'A\nB',
       '?.key': 'K',
@@ -85,7 +85,7 @@ describe('config providers for Kubernetes', () => {
     assert.deepEqual(await given(kubernetesSecretConfigProvider, 'project/ca', [long]), {});
   });
 
-  it('say which resource is missing, refused or misnamed, without the text of an answer', async () => {
+  it('report missing, forbidden and invalid resources without quoting the response', async () => {
     const failures: readonly [string, RegExp][] = [
       ['project/none', /^Secret none in namespace project not found$/],
       ['project/forbidden', /^Failed to retrieve Secret forbidden from .* project .*403.*needs the right to get/],
@@ -102,17 +102,20 @@ describe('config providers for Kubernetes', () => {
     }
     stub.resources.set(`${SECRETS}/broken`, '{"data": {"password": "c2VjcmV0"');
     await assert.rejects(given(kubernetesSecretConfigProvider, 'project/broken', ['a']), (error: Error) => {
-      assert.match(error.message, /the answer is not a JSON object/);
+      assert.match(error.message, /the response is not a JSON object/);
       assert.doesNotMatch(error.message, /c2VjcmV0/);
       return true;
     });
   });
 
-  it('say that no API server is known outside of a cluster', async () => {
-    await assert.rejects(new KubernetesApi({}).data('secrets', 'a', 'b'), /neither KUBERNETES_SERVICE_HOST nor/);
+  it('report that the API server is unknown outside of a cluster', async () => {
+    await assert.rejects(
+      new KubernetesApi({}).data('secrets', 'a', 'b'),
+      /set KUBERNETES_SERVICE_HOST or KUBERNETES_MASTER/,
+    );
   });
 
-  it('trust the authority that is mounted, and read a replaced token', async () => {
+  it('trust the mounted authority, and read a rotated token', async () => {
     const { private: key, cert } = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
       extensions: [
         { name: 'basicConstraints', cA: true },

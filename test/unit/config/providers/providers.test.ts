@@ -30,14 +30,14 @@ describe('config providers', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('file: gives properties of a file, and none for keys that it lacks', async () => {
+  it('file: returns properties of a file, and nothing for unknown keys', async () => {
     const file = fileConfigProvider.create({}, context);
     const path = join(folder, 'secrets', 'db.properties');
     assert.deepEqual(await given(file, path, 'password', 'empty', 'other'), { password: 's3creté ', empty: '' });
     assert.deepEqual(await given(file, '', 'password'), {});
   });
 
-  it("file: an unreadable or malformed file is refused in Java's words, without what is in it", async () => {
+  it("file: rejects an unreadable or malformed file with Java's message, without its content", async () => {
     const file = fileConfigProvider.create({}, context);
     const missing = join(folder, 'missing');
     await assert.rejects(given(file, missing, 'a'), { message: `Could not read properties from file ${missing}` });
@@ -50,7 +50,7 @@ describe('config providers', () => {
     });
   });
 
-  it('file: a file of more than a mebibyte is refused', async () => {
+  it('file: rejects a file of more than 1 MiB', async () => {
     const large = join(folder, 'large');
     await writeFile(large, 'a=b\n'.repeat(300_000));
     await assert.rejects(given(fileConfigProvider.create({}, context), large, 'a'), /Could not read properties/);
@@ -58,7 +58,7 @@ describe('config providers', () => {
     await assert.rejects(given(fileConfigProvider.create({}, context), '/dev/zero', 'a'), /Could not read properties/);
   });
 
-  it('allowed.paths: only what lies below one of them is read, however the path is written', async () => {
+  it('allowed.paths: allows only paths under these, regardless of their notation', async () => {
     const own = fileConfigProvider.create({ 'allowed.paths': `${folder}/secrets/, ${folder}/large` }, context);
     const path = join(folder, 'secrets', 'db.properties');
     assert.deepEqual(await given(own, path, 'user'), { user: 'me' });
@@ -73,7 +73,7 @@ describe('config providers', () => {
     });
   });
 
-  it('directory: gives what is in its files, links included, and nothing outside of it', async () => {
+  it('directory: returns the content of its files, including links, and nothing outside of it', async () => {
     const directory = directoryConfigProvider.create({ 'allowed.paths': folder }, context);
     const path = join(folder, 'secrets');
     assert.deepEqual(await given(directory, path, 'token', 'linked', 'nothing'), { token: 'abc\n', linked: 'abc\n' });
@@ -82,7 +82,7 @@ describe('config providers', () => {
     assert.deepEqual(await given(directory, '/tmp', 'token'), {});
   });
 
-  it('env: gives variables whose names match the pattern as a whole, and takes no path', async () => {
+  it('env: returns variables whose whole name matches the pattern, and rejects a path', async () => {
     process.env['SLUICE_TEST_SECRET'] = 'from the environment';
     const all = envVarConfigProvider.create({}, context);
     const some = envVarConfigProvider.create({ 'allowlist.pattern': 'SLUICE_.*' }, context);
@@ -99,7 +99,7 @@ describe('config providers', () => {
     });
   });
 
-  it('ttl.ms: how long values of files hold', async () => {
+  it('ttl.ms: limits the validity of file values', async () => {
     const path = join(folder, 'secrets', 'db.properties');
     const brief = fileConfigProvider.create({ 'ttl.ms': '1500' }, context);
     assert.equal((await brief.get(path, new Set(['user']))).ttlMs, 1500);
