@@ -17,14 +17,14 @@ export const serviceOptions = declareOptions({
     default: 'https://:8080',
     importance: 'MEDIUM',
     documentation:
-      'Where the database HTTP API listens, as `https://host:port`; no host means all addresses. Plain HTTP on the same port is redirected to https.',
+      'Addresses on which the API listens, as `https://host:port`; without a host, on all addresses. Plain HTTP on the same port is redirected to https.',
     validator: distinctList({ emptyAllowed: false }),
   },
   'connection.url': {
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'The database server of the API: `jdbc:db://host:port` or `postgresql://host:port`, with TLS by `sslmode` and `sslrootcert`. Requests connect as their own users, to `db` or `default.database`: a database named here is ignored. A user named here (`postgresql://user@host:port`) reads and writes the cluster settings; without such a user they are read when an administrator logs in.',
+      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Requests connect as their own users, to `db` or `default.database`; a database named here is ignored. A user named here (`postgresql://user@host:port`) reads and writes the cluster settings; without such a user they are read when an administrator logs in.',
     validator: nonEmptyString,
   },
   'connection.password': {
@@ -37,7 +37,7 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     default: 'defaultdb',
     importance: 'MEDIUM',
-    documentation: 'Database of requests without `db`; logins are checked there.',
+    documentation: 'Database of requests without `db`. Logins are checked there.',
     validator: nonEmptyString,
   },
   'trust.authentication': {
@@ -45,14 +45,14 @@ export const serviceOptions = declareOptions({
     default: 'refuse',
     importance: 'MEDIUM',
     documentation:
-      'What happens if the database admits a user without asking for a password (`trust`, `peer` or `cert` in pg_hba.conf), so that any password would do: `refuse` refuses the user; `warn` admits the user with one warning in the log.',
+      'What happens to a user whom the database admits without a password, so that any password would do. This is the case with `trust`, `peer` or `cert` in pg_hba.conf. `refuse` refuses the user. `warn` admits the user and logs one warning.',
     validator: oneOf('refuse', 'warn'),
   },
   tls: {
     type: 'STRING',
     default: 'on',
     importance: 'MEDIUM',
-    documentation: '`off` serves plain HTTP, including passwords: use it only on networks that nobody else can read.',
+    documentation: '`off` serves plain HTTP, including passwords. Use it only on networks that nobody else can read.',
     validator: oneOf('on', 'off'),
   },
   'tls.certificate': {
@@ -60,7 +60,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'PEM file with the certificate and its chain, read again when it changes. Without one a development certificate is made.',
+      'PEM file with the certificate and its chain. It is read again when it changes. Without it, a development certificate is created.',
   },
   'tls.key': {
     type: 'STRING',
@@ -86,14 +86,14 @@ export const serviceOptions = declareOptions({
     default: 'floor',
     importance: 'LOW',
     documentation:
-      'What happens to nanoseconds in the times of lines and points, which PostgreSQL cannot store. `floor` drops them, so that points of a series within one microsecond are one row. `spread` gives a point the next microsecond that is free for its series in the same request. `column` stores them in a column `k_nanos` of the key, which tables created under this rule have. The parameter `nanoseconds` of a request overrides this option.',
+      'What happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops them, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same request. `column` stores them in a key column `k_nanos`, which tables created under this rule have. The parameter `nanoseconds` of a request overrides this option.',
     validator: oneOf(...NANOSECOND_RULES),
   },
   'max.body.bytes': {
     type: 'LONG',
     default: 64 * 1024 * 1024,
     importance: 'MEDIUM',
-    documentation: 'Bytes a request body may have after unpacking.',
+    documentation: 'Maximum size of a request body in bytes, after decompression.',
     validator: atLeast(1),
   },
   'max.statement.length': {
@@ -101,14 +101,14 @@ export const serviceOptions = declareOptions({
     default: 4 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Characters one SQL statement may have; a body may hold 10,000. An INSERT is translated in small steps; other statements are translated only if they have at most 100,000 characters. A statement whose kind is not known after 300,000 words and signs (of WITH, EXPLAIN or parentheses) counts as one that writes.',
+      'Maximum length of one SQL statement in characters. A body has at most 10,000 statements. INSERT statements are translated at any length, other statements only up to 100,000 characters. A statement whose kind is unknown after 300,000 tokens (of WITH, EXPLAIN or parentheses) counts as a write.',
     validator: between(1_000, 512 * 1024 * 1024),
   },
   'statement.timeout.ms': {
     type: 'LONG',
     default: 300_000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds a statement may run; 0 for no limit.',
+    documentation: 'Milliseconds that a statement may run; 0 means no limit.',
     validator: atLeast(0),
   },
   'query.max.bytes': {
@@ -116,7 +116,7 @@ export const serviceOptions = declareOptions({
     default: 5 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Bytes the answer of a query may have; further rows are left out. Up to 5 MB are held until the result of the query is known; a longer answer is sent while it is read, and a failure then breaks it off.',
+      'Maximum size of a query response in bytes; further rows are left out. Up to 5 MB are held until the result of the query is known. A longer response is sent while it is read, so a failure cuts it off.',
     validator: atLeast(1024),
   },
   'query.held.bytes': {
@@ -124,7 +124,7 @@ export const serviceOptions = declareOptions({
     default: 64 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Bytes of all answers together that are held until the results of their queries are known; one user has at most half. An answer of more than 64 kB that finds no room waits `connection.wait.ms` for it, then the request is answered 503.',
+      'Maximum size of all held query responses together, in bytes; one user has at most half of it. A response is held until the result of its query is known. If there is no memory for a response of more than 64 kB within `connection.wait.ms`, the request is answered 503.',
     validator: atLeast(5 * 1024 * 1024),
   },
   'client.timeout.ms': {
@@ -132,7 +132,7 @@ export const serviceOptions = declareOptions({
     default: 30_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds that a client may pause in the middle of its request, or while it takes its answer, before the connection is closed.',
+      'Milliseconds that a client may pause while it sends a request or reads a response, before the connection is closed.',
     validator: atLeast(1),
   },
   'client.headers.timeout.ms': {
@@ -140,7 +140,7 @@ export const serviceOptions = declareOptions({
     default: 15_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds a client has for the first byte, for the TLS handshake, and for the headers of a request.',
+      'Milliseconds in which a client must send its first byte, complete the TLS handshake, and send the headers of a request.',
     validator: atLeast(1),
   },
   'client.request.timeout.ms': {
@@ -148,14 +148,14 @@ export const serviceOptions = declareOptions({
     default: 300_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds a client has to send a whole request (64 MB need 220 kB/s), and to take an answer that is held for it (5 MB: 18 kB/s).',
+      'Milliseconds in which a client must send a whole request and read a held response. With the default, 64 MB need 220 kB/s, and a response of 5 MB 18 kB/s.',
     validator: atLeast(1),
   },
   'max.connections': {
     type: 'INT',
     default: 150,
     importance: 'MEDIUM',
-    documentation: 'HTTP connections at the same time; further ones are answered 503.',
+    documentation: 'Maximum number of open HTTP connections. Requests on further ones are answered 503.',
     validator: atLeast(1),
   },
   'address.connections': {
@@ -163,7 +163,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'HTTP connections of one address at the same time (for IPv6, one network of 64 bits; trusted proxies have no limit); all of `max.connections` by default. When there is no room, a connection that waits for a request is closed, the one idle for longest first; one that is younger than `client.headers.timeout.ms` and has had no request is not idle, and only gives way to other addresses while its own has more than half of all connections.',
+      'Maximum number of open HTTP connections of one client address; by default all of `max.connections`. A network of 64 bits counts as one address in IPv6; trusted proxies have no limit. When all connections are in use, the one that has been idle longest is closed. A connection without a request so far that is younger than `client.headers.timeout.ms` is not idle. It is closed only for another address, and only while its own address has more than half of all connections.',
     validator: nullOr(atLeast(1)),
   },
   'access.log': {
@@ -171,7 +171,7 @@ export const serviceOptions = declareOptions({
     default: 'off',
     importance: 'LOW',
     documentation:
-      'Requests that get a line in the log, at level INFO: `all`, `errors` (status 400 and above, and answers that broke off) or `off`. A line has user, address, method, path, status, bytes, rows, milliseconds and the request id; never parameters and bodies.',
+      'Which requests are logged, at level INFO. `errors` logs responses with status 400 and above, and those that were cut off. A line has user, address, method, path, status, bytes, rows, milliseconds and request id, but never parameters or bodies.',
     validator: oneOf('off', 'errors', 'all'),
   },
   'trusted.proxies': {
@@ -179,27 +179,27 @@ export const serviceOptions = declareOptions({
     default: '',
     importance: 'MEDIUM',
     documentation:
-      'Addresses and networks (`10.0.0.0/8`) of reverse proxies in front of the API. The client of their requests is the last address in `X-Forwarded-For` that is not one of theirs; without such an address, it is the other end of the connection.',
+      "Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The client of a proxied request is the last address in `X-Forwarded-For` that is not a proxy's; without one, it is the peer of the connection.",
   },
   'cors.allow.origins': {
     type: 'LIST',
     default: '',
     importance: 'LOW',
     documentation:
-      'Origins of the web pages that may call the API from a browser (CORS): `https://app.example.org`, `https://*.example.org` for all names below a domain, `*` for all. Empty: none.',
+      'Origins of web pages that may call the API (CORS), for example `https://app.example.org`; empty for none. `https://*.example.org` allows all names below a domain, `*` allows all origins.',
   },
   'token.connections': {
     type: 'INT',
     default: 100,
     importance: 'MEDIUM',
-    documentation: 'Requests at the same time with one token; further ones are answered 503.',
+    documentation: 'Maximum number of concurrent requests with one token. Further ones are answered 503.',
     validator: atLeast(1),
   },
   'user.connections': {
     type: 'INT',
     default: 16,
     importance: 'MEDIUM',
-    documentation: 'Database connections per user and database, at most 30; further requests wait.',
+    documentation: 'Database connections per user and database. Further requests wait.',
     validator: between(1, 30),
   },
   'connection.wait.ms': {
@@ -207,14 +207,14 @@ export const serviceOptions = declareOptions({
     default: 30_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds a request waits for a database connection, and for room for its answer, before it is answered 503.',
+      'Milliseconds that a request waits for a database connection, and for memory for its response, before it is answered 503.',
     validator: atLeast(1),
   },
   'shutdown.grace.ms': {
     type: 'INT',
     default: 10_000,
     importance: 'LOW',
-    documentation: 'Milliseconds that running requests have to end when the worker stops.',
+    documentation: 'Milliseconds that running requests have to finish when the worker stops.',
     validator: atLeast(0),
   },
 });

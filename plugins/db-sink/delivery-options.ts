@@ -3,14 +3,14 @@ import { quoteTable, type TableName } from '../database/index.ts';
 
 const GROUP = 'Delivery';
 
-/** How often a record may arrive (docs/sink.md#delivery). */
+/** How often a record may arrive (docs/sink-delivery.md). */
 export const deliveryOptions = declareOptions({
   delivery: {
     type: 'STRING',
     default: 'at-least-once',
     importance: 'MEDIUM',
     documentation:
-      '`at-least-once`: after a failure records may be written again, which has no effect if rows have a key. `exactly-once`: the offsets are stored in a table of the database in the transaction of the rows, and read from there when partitions are assigned.',
+      'Whether rows may be written again after a failure. `at-least-once`: yes; in a table with a key such a row replaces itself. `exactly-once`: no; offsets are stored in a table of the database, in the transaction of the rows, and are read from there when partitions are assigned.',
     validator: oneOf('at-least-once', 'exactly-once'),
     group: GROUP,
     width: 'SHORT',
@@ -21,7 +21,7 @@ export const deliveryOptions = declareOptions({
     default: 'sluice_offsets',
     importance: 'LOW',
     documentation:
-      '`exactly-once`: the table of the offsets, or schema and table separated by a dot. It is created if it is missing; connectors may share it.',
+      'Table of the offsets for `exactly-once`, for example `sluice_offsets` or `kafka.offsets`. It is created if it is missing. Connectors may share it.',
     group: GROUP,
     width: 'MEDIUM',
     displayName: 'Table of offsets',

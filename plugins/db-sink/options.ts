@@ -7,7 +7,7 @@ import { tableOptions } from './table-options.ts';
 const WRITES = 'Writes';
 const FORMAT = 'Format';
 
-/** The sink's options (docs/sink.md#options). */
+/** The sink's options (docs/sink-options.md). */
 export const sinkOptions = declareOptions({
   ...connectionOptions,
   'max.retries': {
@@ -15,7 +15,7 @@ export const sinkOptions = declareOptions({
     default: 3,
     importance: 'MEDIUM',
     documentation:
-      'How often a failed write is repeated before the task fails. The count starts again with every write.',
+      'How often a failed write is retried before the task fails. The count starts again with every write.',
     validator: atLeast(0),
     group: WRITES,
     width: 'SHORT',
@@ -25,7 +25,7 @@ export const sinkOptions = declareOptions({
     type: 'INT',
     default: 3,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds before a failed write is repeated.',
+    documentation: 'Milliseconds before a failed write is retried, plus up to 50 % jitter.',
     validator: atLeast(0),
     group: WRITES,
     width: 'SHORT',
@@ -36,7 +36,7 @@ export const sinkOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows of a write; with `batch.size.auto` writes grow beyond it. A write has at most 8 MB of messages, and fewer rows when no others are known to follow.',
+      'Maximum number of rows per write; with `batch.size.auto` writes grow beyond it. A write has at most 8 MB of messages. A smaller batch is written when no more records are pending.',
     validator: atLeast(1),
     group: WRITES,
     width: 'SHORT',
@@ -47,7 +47,7 @@ export const sinkOptions = declareOptions({
     default: true,
     importance: 'MEDIUM',
     documentation:
-      'Whether writes adapt to a backlog: they begin with `batch.size` rows, grow up to 10,000 rows as long as one takes less than about 100 ms, and shrink to `batch.size` again when they take longer. With `false` no write has more than `batch.size` rows.',
+      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink back to `batch.size` when writes take longer. With `false` no write has more than `batch.size` rows.',
     group: WRITES,
     width: 'SHORT',
     displayName: 'Larger batches for a backlog',
@@ -57,7 +57,7 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'What happens if a row with the same key is stored or comes earlier in the batch: `override` replaces the earlier row, `merge` replaces only the cells that the new row has, `discard` keeps the earlier row. Default: `merge` for `line_lp`, whose lines of one series and time are one point, otherwise `override`.',
+      'What happens to a row whose key is already in the table or earlier in the batch. `override` replaces the earlier row. `merge` replaces only the cells that the new row has. `discard` keeps the earlier row. Default: `merge` for `line_lp`, where the lines of one series and time are one point; otherwise `override`.',
     validator: nullOr(oneOf('override', 'merge', 'discard')),
     group: WRITES,
     width: 'SHORT',
@@ -69,7 +69,7 @@ export const sinkOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Format of the messages. `struct` is not a text format: it takes the data of records as converters read it. A relational database takes `json_db` and `struct` only.',
+      'Format of the messages. `struct` is not a text format: it takes the data of records as converters read it. A relational database takes only `json_db` and `struct`.',
     validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db', 'struct'),
     group: FORMAT,
     width: 'SHORT',
@@ -80,7 +80,7 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of the times in messages. `json_db`: ms (default), us, ns; a relational database: ms only. `line_lp`: ms, us, ns (default). `json_tsd`, `line_tsd`: s, ms; without this option up to 10 digits are seconds and up to 13 milliseconds. `cdc_db`: ms (default), us, ns.',
+      'Unit of the times in messages. `json_db`, `cdc_db`: `ms` (default), `us`, `ns`; in a relational database only `ms`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option the number of digits gives the unit, up to 10 for seconds and up to 13 for milliseconds.',
     validator: nullOr(oneOf('s', 'ms', 'us', 'ns')),
     group: FORMAT,
     width: 'SHORT',
@@ -91,7 +91,7 @@ export const sinkOptions = declareOptions({
     default: 'floor',
     importance: 'LOW',
     documentation:
-      '`line_lp`, `json_tsd`, `line_tsd`: what happens to nanoseconds in the times of lines and points, which PostgreSQL cannot store. `floor` drops them, so that points of a series within one microsecond are one row. `spread` gives a point the next microsecond that is free for its series in the same record. `column` stores them in a column `k_nanos` of the key, which tables created under this rule have.',
+      'For `line_lp`, `json_tsd`, `line_tsd`: what happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops them, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same record. `column` stores them in a key column `k_nanos`, which tables created under this rule have.',
     validator: oneOf(...NANOSECOND_RULES),
     group: FORMAT,
     width: 'SHORT',
@@ -102,7 +102,7 @@ export const sinkOptions = declareOptions({
     default: 'VARCHAR',
     importance: 'LOW',
     documentation:
-      'Type of the column `value` in tables that `json_tsd` and `line_tsd` create; `auto`: FLOAT8, BOOL or VARCHAR, by the first value.',
+      'Type of the column `value` in tables that `json_tsd` and `line_tsd` create. `auto` chooses FLOAT8, BOOL or VARCHAR by the first value.',
     validator: oneOf('auto', 'VARCHAR', 'FLOAT8'),
     group: FORMAT,
     width: 'SHORT',

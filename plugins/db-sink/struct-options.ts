@@ -11,7 +11,7 @@ export const structOptions = declareOptions({
     default: '${topic}',
     importance: 'MEDIUM',
     documentation:
-      '`struct`: name of the table, or schema and table separated by a dot. `${topic}` is the topic, `${source.FIELD}` a field of the block `source` of a Debezium event.',
+      '`struct`: name of the table, for example `${topic}` or `public.${source.table}`. `${topic}` is the topic, `${source.FIELD}` a field of the block `source` of a Debezium event. A dot separates schema and table.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Table name format',
@@ -21,7 +21,7 @@ export const structOptions = declareOptions({
     default: 'insert',
     importance: 'HIGH',
     documentation:
-      '`struct`: `insert` adds rows and refuses those whose key is stored; `upsert` adds rows, or sets the columns that the record has if the key is stored; `update` sets these columns if the key is stored and does nothing otherwise.',
+      '`struct`: how rows are written. `insert` adds rows and refuses those whose key exists. `upsert` adds a row, or sets the columns of the record if the key exists. `update` sets the columns of the record if the key exists, and otherwise does nothing.',
     validator: oneOfIgnoringCase('insert', 'upsert', 'update'),
     group: GROUP,
     width: 'SHORT',
@@ -32,7 +32,7 @@ export const structOptions = declareOptions({
     default: 'none',
     importance: 'HIGH',
     documentation:
-      "`struct`: what identifies a row: `none`, fields of the record's key (`record_key`), fields of its value (`record_value`), or its topic, partition and offset (`kafka`).",
+      "`struct`: what identifies a row. `none`: nothing. `record_key`: fields of the record's key. `record_value`: fields of its value. `kafka`: its topic, partition and offset.",
     validator: oneOfIgnoringCase('none', 'record_key', 'record_value', 'kafka'),
     group: GROUP,
     width: 'SHORT',
@@ -43,7 +43,7 @@ export const structOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      '`struct`: the fields of the key; all of them by default. A record key that is a single value needs one name here. `kafka` takes three names, or none: then they are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
+      '`struct`: the key fields, for example `id` or `site,meter`; all fields by default. A record key that is a single value needs one name here. `kafka` takes three names, or none: then they are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Primary key fields',
@@ -53,7 +53,7 @@ export const structOptions = declareOptions({
     default: false,
     importance: 'MEDIUM',
     documentation:
-      '`struct`: a record with a key and without a value (and the deletion event of Debezium) deletes the row; otherwise such records are skipped. Needs `pk.mode=record_key`.',
+      '`struct`: whether a record with a key and without a value deletes the row, as does a deletion event of Debezium. Without it, such records are skipped. Needs `pk.mode=record_key`.',
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable deletions',
@@ -63,7 +63,7 @@ export const structOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      '`struct`: the fields of the value that become columns; empty for all. The fields of the key are always columns.',
+      '`struct`: the fields of the value that become columns, for example `name,price`; empty for all. Key fields are always columns.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Included fields',
@@ -81,7 +81,7 @@ export const structOptions = declareOptions({
     type: 'LIST',
     default: [],
     importance: 'LOW',
-    documentation: "`struct`: the same as `fields.include`, under the name of Confluent's sink.",
+    documentation: "`struct`: Confluent's name for `fields.include`.",
     group: GROUP,
     width: 'LONG',
     displayName: 'Included fields (Confluent)',

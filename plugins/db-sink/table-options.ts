@@ -20,7 +20,7 @@ export const tableOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'How a table changes with its messages: with `none` it does not change (a `json_db` message must then list exactly its columns, in order); `add` adds the columns that it lacks; `widen` also makes `VARCHAR(n)` longer. Types never change. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are created from values alone, otherwise `none`. `true` and `false` mean `add` and `none`.',
+      'How a table is changed to fit its messages; column types never change. `none` changes nothing: a `json_db` message must then list exactly the columns of the table, in order. `add` adds missing columns. `widen` also lengthens `VARCHAR(n)`. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are created from values alone, otherwise `none`. `true` and `false` mean `add` and `none`.',
     validator: nullOr(oneOf('none', 'add', 'widen', 'true', 'false')),
     group: GROUP,
     width: 'SHORT',
@@ -31,7 +31,7 @@ export const tableOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'SQL that is added to CREATE TABLE after its columns: `WITH (fillfactor=70)`, `TABLESPACE fast`, `PARTITION BY …`.',
+      'SQL that is appended to CREATE TABLE, for example `WITH (fillfactor=70)`, `TABLESPACE fast` or `PARTITION BY …`.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Options of created tables',
@@ -41,7 +41,7 @@ export const tableOptions = declareOptions({
     default: 'fault',
     importance: 'LOW',
     documentation:
-      'What happens to a value whose column the table does not have (`json_db`: that the message does not list): `fault` refuses the row, `ignore` leaves the value out, `add` adds the column (`json_db`: FLOAT8, BOOL, VARCHAR or JSONB, by the value).',
+      'What happens to a value whose column the table does not have. `fault` refuses the row. `ignore` drops the value. `add` adds the column; in `json_db` its type is FLOAT8, BOOL, VARCHAR or JSONB, depending on the value. In `json_db` a column counts as unknown if the message does not list it.',
     validator: oneOf('fault', 'ignore', 'add'),
     group: GROUP,
     width: 'SHORT',

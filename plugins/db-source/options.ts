@@ -5,7 +5,7 @@ const TABLES = 'Tables';
 const READS = 'Reads';
 const OUTPUT = 'Output';
 
-/** The source's options (docs/source.md#options). */
+/** The source's options (docs/source-options.md). */
 export const sourceOptions = declareOptions({
   ...connectionOptions,
   'topic.prefix': {
@@ -13,7 +13,7 @@ export const sourceOptions = declareOptions({
     default: '',
     importance: 'HIGH',
     documentation:
-      'First part of topic names. The name of a topic is prefix, database, table and format, joined by the delimiter.',
+      'First part of topic names, for example `kw`. A topic name consists of prefix, database, table and format, joined by `topic.delimiter`.',
     group: OUTPUT,
     width: 'MEDIUM',
     displayName: 'Topic prefix',
@@ -31,7 +31,7 @@ export const sourceOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'MEDIUM',
-    documentation: 'One topic per table; `false` leaves the table out of the topic name.',
+    documentation: 'Whether each table has its own topic. `false` leaves the table out of the topic name.',
     group: OUTPUT,
     width: 'SHORT',
     displayName: 'Topic per table',
@@ -59,7 +59,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of times in records; finer digits are floored. json_db: `ms` (default), `us`, `ns`; json_tsd and line_tsd: `ms` (default), `s`; line_lp: `ns` (default), `us`, `ms`.',
+      'Unit of times in records; finer digits are truncated. `json_db`: `ms` (default), `us`, `ns`. `json_tsd` and `line_tsd`: `ms` (default), `s`. `line_lp`: `ns` (default), `us`, `ms`.',
     validator: oneOfOrNone('s', 'ms', 'us', 'ns'),
     group: OUTPUT,
     width: 'SHORT',
@@ -70,7 +70,7 @@ export const sourceOptions = declareOptions({
     default: 1,
     importance: 'LOW',
     documentation:
-      'Maximum number of rows of one table in a record. With 1, line_tsd has a record for each of its lines; with more, the lines of line formats are separated by newlines. A record of several rows has rows of one key, of one fetch, and at most 1,000,000 characters.',
+      'Maximum number of rows in a record. The rows of a record are of one table, have the same key and come from one fetch; a record has at most 1,000,000 characters. With 1, `line_tsd` has a record for each line; with more, lines are separated by newlines.',
     validator: atLeast(1),
     group: OUTPUT,
     width: 'SHORT',
@@ -81,7 +81,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Columns whose values are the key of a record: the text of one column, a JSON array of texts for several. Without this option records have no key. A table that lacks one of these columns is not read.',
+      'Columns whose values are the record key, for example `site,meter`. Without this option records have no key. The key is the text of one column, or a JSON array of the texts of several. A table that lacks one of the columns is not read.',
     group: OUTPUT,
     width: 'MEDIUM',
     displayName: 'Key columns',
@@ -91,7 +91,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Regular expressions; only tables whose whole name (`table`, or `schema.table` outside of `public`) matches one are read; all if empty.',
+      'Regular expressions of tables to read, for example `meters,plant\\..*`; empty for all. An expression must match the whole name: `table`, or `schema.table` outside of `public`.',
     group: TABLES,
     width: 'LONG',
     displayName: 'Tables to read',
@@ -100,7 +100,8 @@ export const sourceOptions = declareOptions({
     type: 'LIST',
     default: [],
     importance: 'MEDIUM',
-    documentation: 'Regular expressions; tables whose whole name matches one are not read.',
+    documentation:
+      'Regular expressions of tables that are not read. An expression must match the whole name, as in `table.include`.',
     group: TABLES,
     width: 'LONG',
     displayName: 'Tables to leave out',
@@ -109,7 +110,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'A SELECT whose result is read like a table, instead of tables. It must not end in a semicolon.',
+    documentation: 'A SELECT whose result is read like a table, in place of tables. It must not end in a semicolon.',
     validator: nonEmptyString,
     group: TABLES,
     width: 'LONG',
@@ -130,7 +131,7 @@ export const sourceOptions = declareOptions({
     default: 'timestamp',
     importance: 'MEDIUM',
     documentation:
-      '`timestamp`: new rows by a time column. `incrementing`: new rows by a number that grows. `bulk`: all rows of every table, every `poll.interval.ms`.',
+      'How new rows are found. `timestamp`: by a time column. `incrementing`: by an increasing number. `bulk`: all rows of every table are read every `poll.interval.ms`.',
     validator: oneOf('timestamp', 'incrementing', 'bulk'),
     group: READS,
     width: 'SHORT',
@@ -141,7 +142,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Time column of mode `timestamp`; tables without it are not read. Default: the first column if it is a timestamp, otherwise the first timestamp column.',
+      'Time column for `mode=timestamp`. Tables without it are not read. Default: the first column if it is a timestamp, otherwise the first timestamp column.',
     group: READS,
     width: 'MEDIUM',
     displayName: 'Time column',
@@ -151,7 +152,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Column of mode `incrementing`; tables without it are not read. Default: the only column of the key, if it is an integer.',
+      'Number column for `mode=incrementing`. Tables without it are not read. Default: the only column of the key, if it is an integer.',
     group: READS,
     width: 'MEDIUM',
     displayName: 'Incrementing column',
@@ -161,7 +162,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Rows before this instant are not read: `yyyy-MM-dd HH:mm:ss`, UTC, or with a zone (`2026-01-31 08:00:00+01:00`, `2026-01-31 08:00:00 Europe/Oslo`). Without it all rows are read.',
+      'Rows before this time are not read, for example `2026-01-31 08:00:00` (UTC). A zone may follow: `2026-01-31 08:00:00+01:00`, `2026-01-31 08:00:00 Europe/Oslo`. Without this option all rows are read.',
     group: READS,
     width: 'MEDIUM',
     displayName: 'Initial timestamp',
@@ -171,7 +172,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'How far back the source looks for rows that were committed after later rows had been read: set it to the longest time that a writing transaction may take. Default 10000; with 0 the source never looks back. A row whose time is further back when it is inserted is not read without `notify=true`; `passedOver` among the counts of a table estimates the number of such rows. If rows do not show which transaction wrote them (`query`, foreign tables), rows are read when they are this old (default there 0).',
+      'How far back the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks back. A row whose time is further back when it is inserted is not read without `notify=true`; the count `passedOver` of a table estimates the number of such rows. If rows do not show which transaction wrote them (`query`, foreign tables), they are read once they are this old (default there 0).',
     validator: atLeastOrNone(0),
     group: READS,
     width: 'SHORT',
@@ -181,7 +182,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: 'emit',
     importance: 'MEDIUM',
-    documentation: 'What happens to rows that are found by looking back: `emit` sends them, `count` only counts them.',
+    documentation: 'What happens to rows that are found by looking back. `emit` sends them, `count` only counts them.',
     validator: oneOf('emit', 'count'),
     group: READS,
     width: 'SHORT',
@@ -203,7 +204,7 @@ export const sourceOptions = declareOptions({
     default: 100,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows that one poll returns and one fetch from the database has; with `fetch.max.rows.auto` fetches and polls grow beyond it. A fetch never has more than 10,000 rows. Reading continues with the same cursor without waiting.',
+      'Maximum number of rows per fetch and per poll; with `fetch.max.rows.auto` both grow beyond it. A fetch never has more than 10,000 rows. Reading continues with the same cursor without a pause.',
     validator: atLeast(1),
     group: READS,
     width: 'SHORT',
@@ -214,7 +215,7 @@ export const sourceOptions = declareOptions({
     default: true,
     importance: 'MEDIUM',
     documentation:
-      'Whether fetches adapt to a backlog: they begin with `fetch.max.rows` rows and grow while more are there, up to 10,000 rows and about 256 kB. With `false` no fetch and no poll has more than `fetch.max.rows` rows.',
+      'Whether fetches grow while there is a backlog. Fetches start with `fetch.max.rows` rows and grow up to 10,000 rows and about 256 kB. With `false` no fetch and no poll has more than `fetch.max.rows` rows.',
     group: READS,
     width: 'SHORT',
     displayName: 'Larger fetches for a backlog',
@@ -224,7 +225,7 @@ export const sourceOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Length of time that one query covers at first. Queries follow each other without waiting until the present is reached; empty stretches are skipped, and the length doubles while a query takes less than half a second. 0: one query up to the present.',
+      'Length of time that one query covers at first; 0 means up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped, and the length doubles while a query takes less than half a second.',
     validator: atLeast(0),
     group: READS,
     width: 'SHORT',
@@ -235,7 +236,7 @@ export const sourceOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether the database notifies the source of new rows: triggers `sluice_notify` and `sluice_notify_update` are created on each table, and rows are read at once instead of within `poll.interval.ms`. In mode `timestamp`, rows that are inserted further back than `timestamp.delay.ms` while the source runs are read too.',
+      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, rows that are inserted further back than `timestamp.delay.ms` while the source runs are read too.',
     group: READS,
     width: 'SHORT',
     displayName: 'Notify',

@@ -7,8 +7,9 @@ const REPLICATION = topicNumber(
   "Positive number not larger than the number of brokers in the Kafka cluster, or -1 to use the broker's default",
 );
 
-function internalTopic(holds: string) {
-  return { type: 'STRING', importance: 'HIGH', documentation: `Topic that holds ${holds}.` } as const;
+function internalTopic(holds: string, example: string) {
+  const documentation = `Topic for ${holds}, for example \`${example}\`.`;
+  return { type: 'STRING', importance: 'HIGH', documentation } as const;
 }
 
 function internalReplication(topic: string) {
@@ -16,7 +17,7 @@ function internalReplication(topic: string) {
     type: 'SHORT',
     default: 3,
     importance: 'LOW',
-    documentation: `Replication factor with which the ${topic} topic is created; -1 for the broker's default.`,
+    documentation: `Replication factor of a new ${topic} topic; -1 for the broker's default.`,
     validator: REPLICATION,
   } as const;
 }
@@ -26,7 +27,7 @@ function internalPartitions<const N extends number>(topic: string, partitions: N
     type: 'INT',
     default: partitions,
     importance: 'LOW',
-    documentation: `Partitions with which the ${topic} topic is created; -1 for the broker's default.`,
+    documentation: `Number of partitions of a new ${topic} topic; -1 for the broker's default.`,
     validator: PARTITIONS,
   } as const;
 }
@@ -36,7 +37,8 @@ export const distributedOptions = declareOptions({
   'group.id': {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'Name of the Connect cluster this worker belongs to; must not be the name of a consumer group.',
+    documentation:
+      'Name of the Connect cluster of this worker, for example `connect-cluster`. It must not be the name of a consumer group.',
   },
   'session.timeout.ms': {
     type: 'INT',
@@ -48,34 +50,35 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 60000,
     importance: 'HIGH',
-    documentation: 'Milliseconds that each worker has to join after a rebalance has begun.',
+    documentation: 'Milliseconds that each worker has to join after a rebalance has started.',
   },
   'heartbeat.interval.ms': {
     type: 'INT',
     default: 1000,
     importance: 'HIGH',
     documentation:
-      'Milliseconds between two heartbeats of the worker. Connect’s default is 3000; a heartbeat is also how a worker learns that another one has left.',
+      'Milliseconds between heartbeats of the worker. Connect’s default is 3000; with a shorter interval a worker learns sooner that another one has left.',
   },
   'exactly.once.source.support': {
     type: 'STRING',
     default: 'disabled',
     importance: 'HIGH',
-    documentation: 'Exactly-once delivery for source connectors: disabled, preparing or enabled.',
+    documentation:
+      'Exactly-once delivery for source connectors. To turn it on, set `preparing` on all workers, then `enabled`.',
     validator: oneOfIgnoringCase('DISABLED', 'ENABLED', 'PREPARING'),
   },
   'metadata.max.age.ms': {
     type: 'LONG',
     default: 300000,
     importance: 'LOW',
-    documentation: 'Milliseconds after which metadata of the cluster is read again.',
+    documentation: 'Milliseconds after which cluster metadata is refreshed.',
     validator: atLeast(0),
   },
   'client.id': {
     type: 'STRING',
     default: '',
     importance: 'LOW',
-    documentation: 'Name that brokers show for requests of this worker.',
+    documentation: 'Name that brokers show for requests of this worker, for example `connect-1`.',
   },
   'send.buffer.bytes': {
     type: 'INT',
@@ -91,12 +94,15 @@ export const distributedOptions = declareOptions({
     documentation: 'Size of the TCP receive buffer; -1 for the system default.',
     validator: atLeast(-1),
   },
-  'reconnect.backoff.ms': milliseconds(50, 'First wait before connecting to a broker again'),
-  'reconnect.backoff.max.ms': milliseconds(1000, 'Longest wait before connecting to a broker again'),
-  'socket.connection.setup.timeout.ms': milliseconds(10000, 'Time a connection may take to be made'),
-  'socket.connection.setup.timeout.max.ms': milliseconds(30000, 'Longest time a connection may take after failures'),
-  'retry.backoff.ms': milliseconds(100, 'First wait before a failed request is sent again'),
-  'retry.backoff.max.ms': milliseconds(1000, 'Longest wait before a failed request is sent again'),
+  'reconnect.backoff.ms': milliseconds(50, 'First wait before reconnecting to a broker'),
+  'reconnect.backoff.max.ms': milliseconds(1000, 'Longest wait before reconnecting to a broker'),
+  'socket.connection.setup.timeout.ms': milliseconds(10000, 'Time that a connection attempt may take'),
+  'socket.connection.setup.timeout.max.ms': milliseconds(
+    30000,
+    'Longest time that a connection attempt may take after failures',
+  ),
+  'retry.backoff.ms': milliseconds(100, 'First wait before a failed request is retried'),
+  'retry.backoff.max.ms': milliseconds(1000, 'Longest wait before a failed request is retried'),
   'request.timeout.ms': {
     type: 'INT',
     default: 40000,
@@ -114,20 +120,20 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 3000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds to wait for other workers if this one has to catch up with them.',
+    documentation: 'Milliseconds to wait for other workers when this one has to catch up with them.',
   },
   'worker.unsync.backoff.ms': {
     type: 'INT',
     default: 300000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds to stay out of the group when catching up failed.',
+    documentation: 'Milliseconds to stay out of the group after catching up failed.',
   },
-  'offset.storage.topic': internalTopic('the offsets of source connectors'),
+  'offset.storage.topic': internalTopic('the offsets of source connectors', 'connect-offsets'),
   'offset.storage.partitions': internalPartitions('offset', 25),
   'offset.storage.replication.factor': internalReplication('offset'),
-  'config.storage.topic': internalTopic('the configurations of connectors and tasks'),
+  'config.storage.topic': internalTopic('the configurations of connectors and tasks', 'connect-configs'),
   'config.storage.replication.factor': internalReplication('config'),
-  'status.storage.topic': internalTopic('the states of connectors and tasks'),
+  'status.storage.topic': internalTopic('the states of connectors and tasks', 'connect-status'),
   'status.storage.partitions': internalPartitions('status', 5),
   'status.storage.replication.factor': internalReplication('status'),
   'connect.protocol': {
@@ -147,14 +153,14 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 300000,
     importance: 'LOW',
-    documentation: 'Maximum time in milliseconds for which the work of a lost worker is kept for its return.',
+    documentation: 'Longest time in milliseconds that the connectors and tasks of a lost worker wait for its return.',
     validator: between(0, 2147483647),
   },
   'inter.worker.key.ttl.ms': {
     type: 'INT',
     default: 3600000,
     importance: 'LOW',
-    documentation: 'Milliseconds after which the key that signs requests between workers is replaced.',
+    documentation: 'Milliseconds after which the key that signs requests between workers is rotated.',
     validator: between(0, 2147483647),
   },
   'inter.worker.key.generation.algorithm': {
@@ -168,7 +174,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Bits of that key; the default of the algorithm when absent.',
+    documentation: 'Size of that key in bits; by default that of the algorithm.',
   },
   'inter.worker.signature.algorithm': {
     type: 'STRING',
@@ -181,19 +187,19 @@ export const distributedOptions = declareOptions({
     type: 'LIST',
     default: ['HmacSHA256'],
     importance: 'LOW',
-    documentation: 'Algorithms that are accepted on requests from other workers.',
+    documentation: 'Algorithms accepted on requests from other workers.',
     validator: listOf(['HmacSHA256', 'HmacSHA384', 'HmacSHA512', 'HmacSHA1', 'HmacMD5'], { emptyAllowed: false }),
   },
   'metadata.recovery.strategy': {
     type: 'STRING',
     default: 'rebootstrap',
     importance: 'LOW',
-    documentation: 'What the clients do when no known broker is reachable: rebootstrap or none.',
+    documentation: 'What clients do when none of the known brokers responds.',
     validator: oneOfIgnoringCase('REBOOTSTRAP', 'NONE'),
   },
   'metadata.recovery.rebootstrap.trigger.ms': milliseconds(
     300000,
-    'Time without metadata after which clients start over',
+    'Time without metadata after which clients start again from `bootstrap.servers`',
   ),
 });
 

@@ -18,7 +18,7 @@ export const rateLimitOptions = declareOptions({
     default: NONE,
     importance: 'LOW',
     documentation:
-      'Records per second that all tasks of the connector take together; each task has an equal part of it. -1: no limit.',
+      'Records per second for all tasks of the connector together; each task has an equal share. -1 means no limit.',
     group: GROUP,
     order: 1,
     width: 'SHORT',
@@ -30,7 +30,7 @@ export const rateLimitOptions = declareOptions({
     default: NONE,
     importance: 'LOW',
     documentation:
-      'The same in bytes per second: of values, in a sink, as Kafka has them; of keys and values, in a source, as they are produced. -1: no limit.',
+      'Bytes per second for all tasks of the connector together; each task has an equal share. -1 means no limit. A sink counts values as they are in Kafka; a source counts keys and values as they are produced.',
     group: GROUP,
     order: 2,
     width: 'SHORT',

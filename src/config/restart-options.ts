@@ -14,7 +14,7 @@ export const restartOptions = declareOptions({
     default: 'transient',
     importance: 'MEDIUM',
     documentation:
-      'After which failures the worker restarts the task or connector. `transient`: infrastructure, hangs and full heaps. `always`: all, also those of configurations, data and plugins. `never`: none, as in Kafka Connect. The default of a connector is that of the worker.',
+      "Which failed tasks and connectors the worker restarts. `transient`: after failures of the infrastructure, hangs and full heaps. `always`: after all failures, including those of configurations, data and plugins. `never`: none, as in Kafka Connect. Connectors use the worker's value by default.",
     group: GROUP,
     order: 1,
     width: 'SHORT',
@@ -26,7 +26,7 @@ export const restartOptions = declareOptions({
     default: 1000,
     importance: 'LOW',
     documentation:
-      'Milliseconds before the first restart. The wait doubles with each further restart, plus or minus up to 20 %. The default of a connector is that of the worker.',
+      "Milliseconds before the first restart. The wait doubles with each further one, plus or minus 20 %. Connectors use the worker's value by default.",
     group: GROUP,
     order: 2,
     width: 'SHORT',
@@ -37,7 +37,7 @@ export const restartOptions = declareOptions({
     type: 'LONG',
     default: 300_000,
     importance: 'LOW',
-    documentation: 'Maximum wait before a restart. The default of a connector is that of the worker.',
+    documentation: "Longest wait before a restart, in milliseconds. Connectors use the worker's value by default.",
     group: GROUP,
     order: 3,
     width: 'SHORT',
@@ -49,7 +49,7 @@ export const restartOptions = declareOptions({
     default: 20,
     importance: 'LOW',
     documentation:
-      'The number of restarts in a row after which a task or connector stays FAILED; -1 means no limit. With the other defaults, 20 restarts take about an hour. The default of a connector is that of the worker.',
+      "Number of restarts in a row after which a task or connector stays FAILED; -1 means no limit. With the other defaults, 20 restarts take about an hour. Connectors use the worker's value by default.",
     group: GROUP,
     order: 4,
     width: 'SHORT',
@@ -61,7 +61,7 @@ export const restartOptions = declareOptions({
     default: 600_000,
     importance: 'LOW',
     documentation:
-      'The milliseconds that a task or connector must run after a restart before its restarts are counted from zero again. The default of a connector is that of the worker.',
+      "Milliseconds without a failure after which the restart count of a task or connector is reset. Connectors use the worker's value by default.",
     group: GROUP,
     order: 5,
     width: 'SHORT',

@@ -10,7 +10,7 @@ export const taskThreadOptions = declareOptions({
     type: 'STRING',
     default: 'shared',
     importance: 'LOW',
-    documentation: '`shared`: tasks share the threads of `task.threads`. `own`: each task has a thread of its own.',
+    documentation: '`shared`: tasks share the threads of `task.threads`. `own`: each task has its own thread.',
     group: GROUP,
     order: 1,
     width: 'SHORT',
@@ -22,7 +22,7 @@ export const taskThreadOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Megabytes that the heap of a task may have; a task that needs more becomes FAILED. Needs `task.isolation=own`.',
+      'Maximum heap size of a task in megabytes; a task that needs more becomes FAILED. Needs `task.isolation=own`.',
     group: GROUP,
     order: 2,
     width: 'SHORT',

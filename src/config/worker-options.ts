@@ -20,21 +20,21 @@ export const commonWorkerOptions = declareOptions({
   'bootstrap.servers': {
     type: 'LIST',
     importance: 'HIGH',
-    documentation: 'Brokers to ask first, as `host:port`, separated by commas.',
+    documentation: 'Brokers to connect to first, for example `broker-1:9092,broker-2:9092`.',
     validator: distinctList({ emptyAllowed: false }),
   },
   'client.dns.lookup': {
     type: 'STRING',
     default: 'use_all_dns_ips',
     importance: 'MEDIUM',
-    documentation: 'How names of brokers are resolved.',
+    documentation: "How the client uses the IP addresses of a broker's host name.",
     validator: oneOf('use_all_dns_ips', 'resolve_canonical_bootstrap_servers_only'),
   },
   'key.converter': {
     type: 'CLASS',
     importance: 'HIGH',
     documentation:
-      'Converter for keys of connectors that do not name one; its settings are sub-keys `key.converter.…`.',
+      'Converter for the keys of connectors that do not set one. The options of the converter have the prefix `key.converter.`. Example: `org.apache.kafka.connect.storage.StringConverter`.',
   },
   'key.converter.plugin.version': {
     type: 'STRING',
@@ -46,7 +46,7 @@ export const commonWorkerOptions = declareOptions({
     type: 'CLASS',
     importance: 'HIGH',
     documentation:
-      'Converter for values of connectors that do not name one; its settings are sub-keys `value.converter.…`.',
+      'Converter for the values of connectors that do not set one. The options of the converter have the prefix `value.converter.`. Example: `org.apache.kafka.connect.json.JsonConverter`.',
   },
   'value.converter.plugin.version': {
     type: 'STRING',
@@ -58,46 +58,47 @@ export const commonWorkerOptions = declareOptions({
     type: 'LONG',
     default: 5000,
     importance: 'LOW',
-    documentation: 'Milliseconds that all tasks together have for an orderly stop.',
+    documentation: 'Milliseconds that all tasks together have to shut down gracefully.',
   },
   'offset.flush.interval.ms': {
     type: 'LONG',
     default: 60000,
     importance: 'LOW',
-    documentation: 'Milliseconds between two commits of offsets.',
+    documentation: 'Milliseconds between offset commits.',
   },
   'offset.flush.timeout.ms': {
     type: 'LONG',
     default: 5000,
     importance: 'LOW',
-    documentation: 'Milliseconds a commit of offsets may take before it is abandoned and tried again later.',
+    documentation: 'Milliseconds that an offset commit may take before it is abandoned and retried later.',
   },
   'plugin.path': {
     type: 'LIST',
     default: null,
     importance: 'LOW',
-    documentation: 'Directories that hold plugins as npm packages. Java plugins in them are ignored.',
+    documentation:
+      'Directories with plugins as npm packages, for example `/opt/plugins,/opt/acme`. Java plugins in them are ignored.',
     validator: distinctList({ emptyAllowed: false, nullAllowed: true }),
   },
   'metrics.sample.window.ms': {
     type: 'LONG',
     default: 30000,
     importance: 'LOW',
-    documentation: 'Milliseconds of one sample of a metric.',
+    documentation: 'Milliseconds that one sample of a metric covers.',
     validator: atLeast(0),
   },
   'metrics.num.samples': {
     type: 'INT',
     default: 2,
     importance: 'LOW',
-    documentation: 'Samples from which a metric is computed.',
+    documentation: 'Number of samples from which a metric is computed.',
     validator: atLeast(1),
   },
   'metrics.recording.level': {
     type: 'STRING',
     default: 'INFO',
     importance: 'LOW',
-    documentation: 'How detailed metrics are.',
+    documentation: 'Level of detail of the metrics.',
     validator: oneOf('INFO', 'DEBUG'),
   },
   'header.converter': {
@@ -105,7 +106,7 @@ export const commonWorkerOptions = declareOptions({
     default: 'org.apache.kafka.connect.storage.SimpleHeaderConverter',
     importance: 'LOW',
     documentation:
-      'Converter for headers of connectors that do not name one; its settings are sub-keys `header.converter.…`.',
+      'Converter for the headers of connectors that do not set one. The options of the converter have the prefix `header.converter.`.',
   },
   'header.converter.plugin.version': {
     type: 'STRING',
@@ -117,39 +118,41 @@ export const commonWorkerOptions = declareOptions({
     type: 'LIST',
     default: [],
     importance: 'LOW',
-    documentation: 'Names of config providers; each is set up by `config.providers.<name>.class` and `.param.…`.',
+    documentation:
+      'Names of config providers, for example `file,env`. Each is configured by `config.providers.NAME.class` and `config.providers.NAME.param.…`.',
     validator: distinctList(),
   },
   'connector.client.config.override.policy': {
     type: 'STRING',
     default: 'All',
     importance: 'MEDIUM',
-    documentation: 'Which client settings connectors may override: All, None, Principal or Allowlist.',
+    documentation: 'Which client settings connectors may override: `All`, `None`, `Principal` or `Allowlist`.',
   },
   'connector.client.config.override.allowlist': {
     type: 'LIST',
     default: [],
     importance: 'MEDIUM',
-    documentation: 'Client settings that connectors may override with the Allowlist policy.',
+    documentation:
+      'Client settings that connectors may override with the policy `Allowlist`, for example `max.poll.records,client.rack`.',
     validator: distinctList(),
   },
   'topic.creation.enable': {
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether source connectors may have topics created by their `topic.creation.…` settings.',
+    documentation: 'Whether the worker creates topics for source connectors that have `topic.creation.…` settings.',
   },
   'topic.tracking.enable': {
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether the worker keeps track of the topics each connector uses.',
+    documentation: 'Whether the worker tracks the topics that each connector uses.',
   },
   'topic.tracking.allow.reset': {
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether users may reset the set of topics a connector used.',
+    documentation: 'Whether users may reset the set of topics that a connector used.',
   },
 });
 
@@ -159,45 +162,48 @@ export const restOptions = declareOptions({
     default: 'http://:8083',
     importance: 'LOW',
     documentation:
-      'Where the REST API listens, as `http://host:port` or `https://host:port`; no host means all addresses.',
+      'Addresses on which the REST API listens, as `http://host:port` or `https://host:port`. Without a host it listens on all addresses.',
     validator: listenerUrls,
   },
   'rest.advertised.host.name': {
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Host name by which other workers reach this one.',
+    documentation: 'Host name at which other workers reach this one.',
   },
   'rest.advertised.port': {
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Port by which other workers reach this one.',
+    documentation: 'Port at which other workers reach this one.',
   },
   'rest.advertised.listener': {
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Protocol by which other workers reach this one: http or https.',
+    documentation: 'Protocol with which other workers reach this one.',
     validator: nullOr(oneOf('http', 'https')),
   },
   'access.control.allow.origin': {
     type: 'STRING',
     default: '',
     importance: 'LOW',
-    documentation: 'Origins from which browsers may call the REST API, separated by commas, or `*`; empty for none.',
+    documentation:
+      'Origins from which browsers may call the REST API, for example `https://app.example.org`; `*` for all, empty for none. Several are separated by commas.',
   },
   'access.control.allow.methods': {
     type: 'STRING',
     default: '',
     importance: 'LOW',
-    documentation: 'Methods browsers may use from other origins; empty for GET, POST and HEAD.',
+    documentation:
+      'Methods that browsers may use from other origins, for example `GET,PUT`; empty for GET, POST and HEAD.',
   },
   'response.http.headers.config': {
     type: 'STRING',
     default: '',
     importance: 'LOW',
-    documentation: 'Headers added to every answer: `[set|add|setDate|addDate] Name: value`, separated by commas.',
+    documentation:
+      'Headers added to every response, as `[set|add|setDate|addDate] Name: value`, separated by commas. Example: `add Cache-Control: no-cache`.',
     validator: headerRules,
   },
   'rest.extension.classes': {
@@ -211,14 +217,15 @@ export const restOptions = declareOptions({
     type: 'LIST',
     default: null,
     importance: 'LOW',
-    documentation: 'Where the admin endpoints listen. Absent: where the others do; empty: nowhere.',
+    documentation:
+      'Addresses on which the admin endpoints listen, for example `http://127.0.0.1:8084`. If absent, they use `listeners`; if empty, they are off.',
     validator: optionalListenerUrls,
   },
   'ssl.client.auth': {
     type: 'STRING',
     default: 'none',
     importance: 'LOW',
-    documentation: 'Whether https clients must show a certificate.',
+    documentation: 'Whether https clients must present a certificate.',
     validator: oneOf('required', 'requested', 'none'),
   },
 });
@@ -230,7 +237,7 @@ export const ownWorkerOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether JsonConverter refuses values that it would otherwise damage silently: numbers that do not fit, values of another type, text after the end.',
+      'Whether JsonConverter refuses values that it would otherwise change silently. These are numbers that do not fit, values of another type, and text after the end.',
   },
   'log.level': {
     type: 'STRING',
@@ -243,14 +250,15 @@ export const ownWorkerOptions = declareOptions({
     type: 'STRING',
     default: 'auto',
     importance: 'LOW',
-    documentation: '`json`: one object per line. `pretty`: for reading. `auto`: pretty on a terminal, else JSON.',
+    documentation:
+      '`json`: one object per line. `pretty`: text for people. `auto`: `pretty` on a terminal, otherwise `json`.',
     validator: oneOf('auto', 'json', 'pretty'),
   },
   'task.threads': {
     type: 'INT',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'Threads that tasks share. By default one for each core, at least 2 and at most 8.',
+    documentation: 'Number of threads that tasks share. By default one per core, at least 2 and at most 8.',
     validator: nullOr(THREADS),
   },
   'task.hang.timeout.ms': {
@@ -258,7 +266,7 @@ export const ownWorkerOptions = declareOptions({
     default: 60000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds after which a thread whose event loop is blocked is terminated. The task that blocks it becomes FAILED; the other tasks of the thread continue in a new one.',
+      'Milliseconds without a turn of its event loop after which a thread is terminated. The task that blocks it becomes FAILED; the other tasks of the thread continue in a new one.',
     validator: atLeast(100),
   },
   services: {
@@ -266,7 +274,7 @@ export const ownWorkerOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Services that run in this worker: `database-http`, the HTTP API of a database, set up by `database.http.…`.',
+      'Services that run in this worker. The only one is `database-http`, the HTTP API of a database, which is configured by `database.http.…`.',
     validator: distinctList(),
   },
   'services.threads': {
@@ -274,7 +282,7 @@ export const ownWorkerOptions = declareOptions({
     default: 'own',
     importance: 'LOW',
     documentation:
-      'Where the services run. `own`: in a thread of their own; when it hangs (`task.hang.timeout.ms`) or ends, they start again in a new one. `main`: in the main thread, which saves its memory.',
+      'Where the services run. `own`: in their own thread; if it hangs (`task.hang.timeout.ms`) or exits, they restart in a new one. `main`: in the main thread, which saves memory.',
     validator: oneOf('own', 'main'),
   },
   'metrics.listeners': {
@@ -282,7 +290,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Where `/metrics` answers besides, as `http://host:port` or `https://host:port`, such as `http://0.0.0.0:9404`. Nothing else answers there, and extensions such as BasicAuthSecurityRestExtension do not hold. The settings of https are those of `listeners.https.…`.',
+      'Additional addresses on which only `/metrics` answers, for example `http://0.0.0.0:9404`. Extensions such as BasicAuthSecurityRestExtension do not apply there. https uses the settings of `listeners.https.…`.',
     validator: optionalListenerUrls,
   },
   'metrics.naming': {
@@ -290,29 +298,28 @@ export const ownWorkerOptions = declareOptions({
     default: ['strimzi', 'confluent'],
     importance: 'LOW',
     documentation:
-      "Names under which `/metrics` has the metrics of Connect: `strimzi` and `confluent`, as jmx_exporter gives them by the rules of those projects, `reporter`, as Strimzi's Metrics Reporter does.",
+      "Names under which `/metrics` publishes Connect's metrics. `strimzi` and `confluent` are the names that jmx_exporter produces with the rules of those projects; `reporter` those of Strimzi's Metrics Reporter.",
     validator: listOf(['strimzi', 'confluent', 'reporter']),
   },
   console: {
     type: 'STRING',
     default: 'on',
     importance: 'MEDIUM',
-    documentation: 'Whether the REST API has the console for browsers at `/ui`: `on` or `off`.',
+    documentation: 'Whether the REST API serves the browser console at `/ui`.',
     validator: oneOf('on', 'off'),
   },
   'console.read.only': {
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation:
-      'Whether the console only shows: it offers no changes and no previews of messages then, and those below `/ui/` are refused. What the REST API itself allows stays as it is.',
+    documentation: 'Whether the console refuses changes and previews of messages. The REST API itself stays as it is.',
   },
   'allowed.hosts': {
     type: 'LIST',
     default: '',
     importance: 'MEDIUM',
     documentation:
-      'Host names by which clients may call the REST API, as `name.example.org` or `*.example.org`; `*` allows every name. The check prevents DNS rebinding. Always allowed are IP addresses, names without a dot, names under `localhost`, `local`, `internal` and `svc`, and the names of the machine, of the listeners and `rest.advertised.host.name`.',
+      'Host names by which clients may call the REST API, for example `connect.example.org,*.example.net`; `*` allows every name. The check prevents DNS rebinding. Always allowed are IP addresses, names without a dot, names under `localhost`, `local`, `internal` and `svc`, and the names of the machine, of the listeners and `rest.advertised.host.name`.',
     validator: distinctList(),
   },
   'rest.max.connections': {
@@ -320,7 +327,7 @@ export const ownWorkerOptions = declareOptions({
     default: 500,
     importance: 'LOW',
     documentation:
-      'Connections that each listener of the REST API has open at the same time; requests on further ones are answered 503. When there is no room, a connection that waits for a request is closed, the one idle for longest first; one that sends its first request, or is slow to send one, only gives way to other addresses while its own has more than half of all connections.',
+      'Maximum number of open connections per listener of the REST API. Requests on further ones are answered 503. When all connections are in use, the one that has been idle longest is closed. A connection that has not completed its first request is closed only for another address, and only while its own address has more than half of all connections.',
     validator: atLeast(1),
   },
   'rest.basic.auth.credentials.file': {
@@ -328,14 +335,14 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'File with `user=password` lines for BasicAuthSecurityRestExtension; instead of a JAAS file named in `KAFKA_OPTS`.',
+      'File with a line `user=password` per user for BasicAuthSecurityRestExtension. It replaces the JAAS file that `KAFKA_OPTS` names.',
   },
   'mixed.group': {
     type: 'STRING',
     default: 'refuse',
     importance: 'LOW',
     documentation:
-      'Whether Java workers may be in the group of this worker: `refuse` or `allow`, for moving from or to them one worker at a time.',
+      'Whether Java workers may be in the group of this worker. Set `allow` while you migrate from or to Java workers one at a time.',
     validator: oneOfIgnoringCase('ALLOW', 'REFUSE'),
   },
   'sluice.storage.topic': {
@@ -343,14 +350,14 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Topic that holds what Sluice keeps beyond the records of Connect: counts of automatic restarts and the history of configurations, secrets included: it needs the protection of the config topic. Compacted, with one partition and the replication factor of the config topic. By default `<config.storage.topic>-sluice`. If it cannot be made, the worker keeps these data in memory. A standalone worker does not use it.',
+      'Topic for state that Kafka Connect does not have: restart counts and the history of configurations. By default `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. It is compacted, with one partition and the replication factor of the config topic. If it cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
   },
   'history.max.changes': {
     type: 'INT',
     default: 100,
     importance: 'LOW',
     documentation:
-      'The number of changes of each connector that its history keeps. With a smaller number, the oldest are removed when the worker leads next; 0: there is no history, and what there is of it is removed. The same on all workers.',
+      'Number of changes per connector that the history keeps; 0 turns the history off. Use the same value on all workers. With a smaller value, the oldest changes are removed when the worker next becomes leader; with 0, all are.',
     validator: between(0, 1000),
   },
   ...healthOptions,
@@ -359,7 +366,7 @@ export const ownWorkerOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether the worker creates its config, offset and status topics when they are missing.',
+    documentation: 'Whether the worker creates missing config, offset and status topics.',
   },
 });
 
@@ -367,6 +374,6 @@ export const standaloneOptions = declareOptions({
   'offset.storage.file.filename': {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'File in which the offsets of source connectors are kept.',
+    documentation: 'File with the offsets of source connectors, for example `/var/lib/sluice/offsets`.',
   },
 });

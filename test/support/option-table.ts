@@ -1,35 +1,67 @@
 import type { OptionDeclaration, OptionDeclarations } from '../../src/config/option.ts';
 import { defaultValue } from '../../src/config/parse.ts';
 import { optionText } from '../../src/config/to-text.ts';
+import { wrapped } from './wrapped.ts';
+
+/** The longest cell of a table. What follows the first sentence of a longer documentation is in a list below the table. */
+export const CELL_LIMIT = 160;
 
 /**
- * Options as a Markdown table, `name | type | default | importance | meaning`, in the order of their declaration;
- * internal ones are left out.
+ * Options as a Markdown table, `name | values | default | importance | meaning`, in the order of their declaration, and a
+ * list of the sentences that do not fit into the table. Internal options are left out.
  */
 export function describeOptions(declarations: OptionDeclarations): string {
-  const rows = Object.entries(declarations)
-    .filter(([, option]) => option.internal !== true)
-    .map(([name, option]) => row(name, option));
-  return ['| Name | Type | Default | Importance | Meaning |', '|---|---|---|---|---|', ...rows].join('\n');
+  const shown = Object.entries(declarations).filter(([, option]) => option.internal !== true);
+  const details = shown.flatMap(([name, option]) => {
+    const { rest } = divided(option.documentation);
+    return rest === '' ? [] : [wrapped(`* \`${name}\`: ${rest}`, '  ')];
+  });
+  return [
+    '| Name | Values | Default | Importance | Meaning |',
+    '|---|---|---|---|---|',
+    ...shown.map(([name, option]) => row(name, option)),
+    ...(details.length === 0 ? [] : ['', ...details]),
+  ].join('\n');
 }
 
 function row(name: string, option: OptionDeclaration): string {
   const cells = [
     `\`${name}\``,
-    option.type.toLowerCase(),
+    values(option),
     defaultCell(name, option),
     option.importance.toLowerCase(),
-    meaning(option),
+    divided(option.documentation).cell,
   ];
-  return `| ${cells
-    .map((cell) => cell.replace(/\|/g, '\\|'))
-    .map(oneLine)
-    .join(' | ')} |`;
+  return `| ${cells.map((cell) => cell.replace(/\|/g, '\\|')).join(' | ')} |`;
 }
 
-function oneLine(text: string): string {
-  const lines = text.split('\n').map((line) => line.trim());
-  return lines.length === 1 ? text : lines.filter((line) => line !== '').join(' ');
+/** The whole documentation, or its first sentence, if the rest does not fit into a cell. */
+function divided(documentation: string): { readonly cell: string; readonly rest: string } {
+  const text = documentation.replace(/\s*\n\s*/g, ' ').trim();
+  const [first = '', ...others] = text.split(/(?<=\.) /);
+  if (text.length <= CELL_LIMIT || others.length === 0) return { cell: text, rest: '' };
+  return { cell: `${first} More below.`, rest: others.join(' ') };
+}
+
+/** The type, and the allowed values where the validator prints a plain list or range of them. */
+function values({ type, validator }: OptionDeclaration): string {
+  const typeName = type.toLowerCase();
+  const text = validator?.text ?? '';
+  const [, list] = /^(?:\(case insensitive\) )?\[(.*)\]$/.exec(text) ?? [];
+  if (list === undefined) return typeName;
+  const range = rangeText(list);
+  if (range !== undefined) return `${typeName}, ${range}`;
+  const choices = (list === list.toUpperCase() && text !== `[${list}]` ? list.toLowerCase() : list).split(/, */);
+  const names = choices.map((choice) => `\`${choice}\``).join(', ');
+  return type === 'LIST' ? `list of ${names}` : names;
+}
+
+/** `1,...` is `at least 1`, `0,...,9` is `0 to 9`, and `-1, 1,...` is `-1 or at least 1`. */
+function rangeText(list: string): string | undefined {
+  const [, before, least = '', , most] = /^(?:(-?\d+), )?(-?\d+),(\.\.\.)(?:,(\d+))?$/.exec(list) ?? [];
+  if (least === '') return undefined;
+  const range = most === undefined ? `at least ${least}` : `${least} to ${most}`;
+  return before === undefined ? range : `${before} or ${range}`;
 }
 
 function defaultCell(name: string, option: OptionDeclaration): string {
@@ -37,11 +69,4 @@ function defaultCell(name: string, option: OptionDeclaration): string {
   const text = optionText(defaultValue(name, option), option.type);
   if (text === null) return 'none';
   return text === '' ? 'empty' : `\`${text}\``;
-}
-
-/** The documentation, and the allowed values where the validator prints a plain list or range of them. */
-function meaning({ documentation, validator }: OptionDeclaration): string {
-  const allowed = validator?.text.replace(/^\(case insensitive\) /, '') ?? '';
-  const isList = allowed.startsWith('[') && allowed.endsWith(']');
-  return isList ? `${documentation} Allowed: \`${allowed}\`.` : documentation;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describeOptions } from '../../support/option-table.ts';
 import { declareOptions } from '../../../src/config/option.ts';
-import { oneOf } from '../../../src/config/validators.ts';
+import { atLeast, between, oneOf } from '../../../src/config/validators.ts';
 import { compareVersions, parseVersionRange } from '../../../src/config/version-range.ts';
 
 describe('the table of options', () => {
@@ -16,20 +16,36 @@ describe('the table of options', () => {
         validator: oneOf('fast', 'safe'),
       },
       list: { type: 'LIST', default: [], importance: 'LOW', documentation: 'What.' },
+      size: { type: 'INT', default: 1, importance: 'LOW', documentation: 'How large.', validator: atLeast(1) },
+      share: { type: 'INT', default: 1, importance: 'LOW', documentation: 'How much.', validator: between(0, 9) },
       secret: { type: 'PASSWORD', default: null, importance: 'MEDIUM', documentation: 'Hush.' },
       hidden: { type: 'INT', default: 1, importance: 'LOW', documentation: '', internal: true },
     });
     assert.equal(
       describeOptions(options),
       [
-        '| Name | Type | Default | Importance | Meaning |',
+        '| Name | Values | Default | Importance | Meaning |',
         '|---|---|---|---|---|',
         '| `url` | string | required | high | Where to \\| connect. |',
-        '| `mode` | string | `fast` | low | How. Allowed: `[fast, safe]`. |',
+        '| `mode` | `fast`, `safe` | `fast` | low | How. |',
         '| `list` | list | empty | low | What. |',
+        '| `size` | int, at least 1 | `1` | low | How large. |',
+        '| `share` | int, 0 to 9 | `1` | low | How much. |',
         '| `secret` | password | none | medium | Hush. |',
       ].join('\n'),
     );
+  });
+
+  it('has the sentences that do not fit into a cell below it, in lines of 120 characters', () => {
+    const sentence = `This sentence has the code \`a b\` and ${'word '.repeat(15)}end.`;
+    const options = declareOptions({
+      long: { type: 'INT', default: null, importance: 'LOW', documentation: `${sentence} ${sentence} ${sentence}` },
+    });
+    const [, , row = '', empty, ...details] = describeOptions(options).split('\n');
+    assert.equal(row, `| \`long\` | int | none | low | ${sentence} More below. |`);
+    assert.equal(empty, '');
+    assert.equal(details.join('\n').replace(/\n {2}/g, ' '), `* \`long\`: ${sentence} ${sentence}`);
+    assert.ok(details.length > 1 && details.every((line) => line.length <= 120));
   });
 });
 
