@@ -19,6 +19,7 @@ export default {
         items: [
           page('Overview', 'index'),
           page('Running a worker', 'docs/worker'),
+          page('Worker options', 'docs/worker-options'),
           page('The console', 'docs/console'),
           page('Troubleshooting', 'docs/troubleshooting'),
         ],
@@ -43,13 +44,23 @@ export default {
         text: 'Connectors',
         items: [
           page('The database sink', 'docs/sink'),
+          page('Delivery of the sink', 'docs/sink-delivery'),
+          page('A dry run', 'docs/dry-run'),
+          page('Options of the sink', 'docs/sink-options'),
           page('The database source', 'docs/source'),
+          page('Options of the source', 'docs/source-options'),
           page('Message formats', 'docs/formats'),
           page('Converters', 'docs/converters'),
           page('Transforms and predicates', 'docs/transforms'),
         ],
       },
-      { text: 'HTTP', items: [page('The database HTTP API', 'docs/database-api')] },
+      {
+        text: 'HTTP',
+        items: [
+          page('The database HTTP API', 'docs/database-api'),
+          page('Options of the HTTP API', 'docs/database-api-options'),
+        ],
+      },
       {
         text: 'Reference',
         items: [

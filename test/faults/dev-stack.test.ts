@@ -171,8 +171,8 @@ describe('sluice dev', function () {
       );
     });
 
-    it('has what the dry run of the sink page needs, which shows the row that does not fit', async () => {
-      const blocks = (await shellBlocks('docs/sink.md', 'A dry run')).map(atAddressesOf(running.printed.out));
+    it('has what the page on the dry run needs, which shows the row that does not fit', async () => {
+      const blocks = (await shellBlocks('docs/dry-run.md', 'An example')).map(atAddressesOf(running.printed.out));
       assert.equal(blocks.length, 2);
       assert.equal((JSON.parse(await sh(blocks[0] ?? '')) as { code: number }).code, 0);
       const preview = JSON.parse(await sh(blocks[1] ?? '')) as {
