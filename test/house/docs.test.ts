@@ -5,24 +5,34 @@ import { dirname, join, normalize } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { documentPaths, readDocument, regenerated } from '../support/generate-docs.ts';
 import { githubAnchor } from '../support/github-anchor.ts';
+import { CELL_LIMIT } from '../support/option-table.ts';
+import { PROSE_WIDTH } from '../support/wrapped.ts';
+
+/** The pages for operators, which are read in an incident. */
+const OPERATIONS = [
+  'cluster',
+  'configurations',
+  'console',
+  'dead-letters',
+  'doctor',
+  'health',
+  'java-workers',
+  'kubernetes',
+  'monitoring',
+  'rolling-upgrade',
+  'threads',
+  'troubleshooting',
+  'upgrading',
+].map((name) => `docs/${name}.md`);
+const OPERATIONS_WORDS = 2500;
+
+/** Packages of more than 4,000 lines have a page of their own. */
+const PACKAGE_PAGES = [
+  ...['config', 'connect', 'converters', 'herder', 'kafka', 'operate'].map((name) => `src/${name}/README.md`),
+  ...['console', 'database', 'database-http', 'db-source'].map((name) => `plugins/${name}/README.md`),
+];
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Reference pages, in which readers look up single facts. All other pages are read from top to bottom. */
-const REFERENCE = new Set([
-  'architecture',
-  'benchmarks',
-  'compatibility',
-  'compatibility-matrix',
-  'converters',
-  'database-api',
-  'formats',
-  'plugins',
-  'sink',
-  'source',
-  'transforms',
-  'worker',
-]);
 
 describe('the documents', () => {
   it('have the option tables and the picture of the packages that the code gives (npm run docs)', async () => {
@@ -45,19 +55,24 @@ describe('the documents', () => {
     for (const page of pages) assert.ok(readme.includes(`](${page})`), `README.md does not link to ${page}`);
   });
 
-  it('are short: at most 2,500 words, lines of 120 columns and table cells of 160 characters', async () => {
+  it('have prose of at most 120 columns, and cells of tables of at most 160 characters', async () => {
     const long: string[] = [];
-    for (const path of await documentPaths()) {
-      const [, name] = /^docs\/([^/]+)\.md$/.exec(path) ?? [];
-      if (name === undefined || REFERENCE.has(name)) continue;
-      const page = await readDocument(path);
-      if (page.split(/\s+/).length > 2500) long.push(path);
-      const lines = prose(page)
-        .replace(/\]\([^)]*\)/g, ']')
-        .split('\n');
-      const texts = lines.filter((line) => !line.startsWith('|'));
-      const cells = lines.filter((line) => line.startsWith('|')).flatMap((line) => line.split('|'));
-      long.push(...texts.filter(({ length }) => length > 120), ...cells.filter((cell) => cell.trim().length > 160));
+    for (const path of [...(await documentPaths()), ...PACKAGE_PAGES]) {
+      const lines = prose(await readDocument(path)).split('\n');
+      const cells = lines.filter(isRow).flatMap(cellsOf).map(withoutAddresses);
+      const texts = lines.filter((line) => !isRow(line));
+      const isLong = (line: string) => line.length > PROSE_WIDTH && line.trim().includes(' ');
+      for (const text of texts.filter(isLong)) long.push(`${path}: ${text}`);
+      for (const cell of cells.filter(({ length }) => length > CELL_LIMIT)) long.push(`${path}: ${cell}`);
+    }
+    assert.deepEqual(long, []);
+  });
+
+  it('have pages for operators of at most 2,500 words', async () => {
+    const long: string[] = [];
+    for (const path of OPERATIONS) {
+      const words = (await readDocument(path)).split(/\s+/).length;
+      if (words > OPERATIONS_WORDS) long.push(`${path}: ${String(words)} words`);
     }
     assert.deepEqual(long, []);
   });
@@ -87,7 +102,7 @@ describe('the documents', () => {
   it('link only to files and headings that exist', async () => {
     const dead: string[] = [];
     let links = 0;
-    for (const path of await documentPaths()) {
+    for (const path of [...(await documentPaths()), ...PACKAGE_PAGES]) {
       for (const link of relativeLinks(await readDocument(path))) {
         links += 1;
         const [file = '', anchor] = link.split('#');
@@ -100,6 +115,19 @@ describe('the documents', () => {
     }
     assert.deepEqual(dead, []);
     assert.ok(links > 50);
+  });
+
+  it('of large packages name files that exist', async () => {
+    const missing: string[] = [];
+    for (const path of PACKAGE_PAGES) {
+      const folder = root + dirname(path);
+      const files = (await readdir(folder, { recursive: true })).map((file) => file.replaceAll('\\', '/'));
+      for (const [, name = ''] of (await readDocument(path)).matchAll(/`([\w/.-]+\.tsx?)`/g)) {
+        const isThere = files.some((file) => file === name || file.endsWith(`/${name}`)) || existsSync(root + name);
+        if (!isThere) missing.push(`${path}: ${name}`);
+      }
+    }
+    assert.deepEqual(missing, []);
   });
 
   it('that comments of src, plugins and test name exist, with their headings', async () => {
@@ -177,13 +205,23 @@ function documentsNamedIn(text: string): RegExpExecArray[] {
 /** The rows of the table below a heading, each a list of its cells, without the head. */
 function rowsOf(page: string, heading: string): string[][] {
   const [section = ''] = (page.split(`\n## ${heading}\n`)[1] ?? '').split('\n## ');
-  const rows = section.split('\n').filter((line) => line.startsWith('|'));
-  return rows.slice(2).map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
+  return section.split('\n').filter(isRow).slice(2).map(cellsOf);
+}
+
+function isRow(line: string): boolean {
+  return /^ *\|/.test(line);
+}
+
+/** A cell as it is read: without the addresses of its links. */
+function withoutAddresses(cell: string): string {
+  return cell.replace(/\]\([^)]*\)/g, ']');
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
 }
 
 /** The text outside of code, where `#` begins headings and `](` links. */
