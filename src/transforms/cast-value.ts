@@ -1,8 +1,9 @@
 import { temporalText } from '../java/java-date-text.ts';
+import type { Present } from '../connect/pipeline/struct-plan.ts';
 import { javaClassOf } from '../data/java-class.ts';
 import { javaText } from '../java/java-text.ts';
 import { MS_PER_DAY } from '../data/logical-values.ts';
-import { LogicalName, type Schema } from '../data/schema.ts';
+import { LogicalName, type Schema, type SchemaType } from '../data/schema.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from '../data/value.ts';
 import { DataError, SluiceError } from '../errors.ts';
 import { CAST_SOURCES_TEXT, type CastType } from './cast-spec.ts';
@@ -18,7 +19,7 @@ import { parsedDouble, parsedFloat, parsedInteger } from './number-parsing.ts';
 
 /**
  * A value as another type, by Java's casts. The result fits a schema of that type; without a schema numbers that have no
- * JavaScript type of their own come as TypedNumber. Throws a DataError for what cannot be cast.
+ * JavaScript type of their own become a TypedNumber. Throws a DataError for a value that cannot be cast.
  */
 export function castValue(value: ConnectValue, schema: Schema | null, type: CastType): ConnectValue {
   if (value === null) return null;
@@ -26,7 +27,7 @@ export function castValue(value: ConnectValue, schema: Schema | null, type: Cast
   if (type === 'string') return castToString(value, schema);
   const plain = schema === null ? value : withoutLogicalType(value, schema);
   try {
-    const result = type === 'boolean' ? castToBoolean(plain) : castToNumber(plain, type);
+    const result = CASTS[type](plain);
     if (schema !== null || typeof result !== 'number' || type === 'float64') return result;
     return new TypedNumber(type as TypedNumber['type'], result);
   } catch (error) {
@@ -35,46 +36,23 @@ export function castValue(value: ConnectValue, schema: Schema | null, type: Cast
   }
 }
 
-/** `castValue` for all values of a schema but null, of which an int64 may be a number; so may the result's. */
-export function castFor(schema: Schema, type: CastType): (value: Exclude<ConnectValue, null>) => ConnectValue {
+/** `castValue` for values of a schema other than null. An int64 may be a number, as an argument and as a result. */
+export function castFor(schema: Schema, type: CastType): (value: Present) => ConnectValue {
   const isWide = schema.type === 'int64';
-  const quick = isWide ? castOfLong(type) : castOfNumber(type);
+  const cast = (value: Present) => castValue(value, schema, type);
+  if (!isWide && !NARROW_NUMBERS.has(schema.type)) return cast;
+  if (type === 'string') return (value) => (isWide && typeof value === 'number' ? String(value) : cast(value));
+  const castNumber = CASTS[type];
+  if (!isWide) return (value) => (typeof value === 'number' ? castNumber(value) : cast(value));
+  if (type === 'int64') return (value) => (typeof value === 'number' ? value + 0 : cast(value));
+  const wraps = type === 'int8' || type === 'int16' || type === 'int32';
   return (value) => {
-    if (typeof value !== 'number') return castValue(value, schema, type);
-    return quick?.(value) ?? castValue(isWide ? BigInt(value) : value, schema, type);
+    if (typeof value !== 'number') return cast(value);
+    return castNumber(wraps ? value | 0 : value + 0);
   };
 }
 
-function castOfLong(type: CastType): ((value: number) => ConnectValue) | undefined {
-  switch (type) {
-    case 'int64':
-    case 'float64':
-      return (value) => value + 0;
-    case 'float32':
-      return (value) => Math.fround(value + 0);
-    case 'int32':
-      return (value) => value | 0;
-    case 'boolean':
-      return (value) => value !== 0;
-    case 'string':
-      return String;
-    default:
-      return undefined;
-  }
-}
-
-function castOfNumber(type: CastType): ((value: number) => ConnectValue) | undefined {
-  switch (type) {
-    case 'float64':
-      return (value) => value;
-    case 'float32':
-      return Math.fround;
-    case 'int32':
-      return doubleToInt;
-    default:
-      return undefined;
-  }
-}
+const NARROW_NUMBERS: ReadonlySet<SchemaType> = new Set(['int8', 'int16', 'int32', 'float32', 'float64']);
 
 function requireCastable(value: ConnectValue, schema: Schema | null): void {
   if (schema === null && (value instanceof Date || value instanceof Decimal)) {
@@ -119,27 +97,27 @@ function castToString(value: ConnectValue, schema: Schema | null): string {
 function castToBoolean(value: ConnectValue): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return value.toLowerCase() === 'true';
+  if (typeof value === 'number') return Math.abs(value) >= 1;
   return castToLong(value) !== 0n;
 }
 
-function castToNumber(value: ConnectValue, type: Exclude<CastType, 'boolean' | 'string'>): number | bigint {
-  switch (type) {
-    case 'int64':
-      return castToLong(value);
-    case 'float32':
-      return castToFloat(value);
-    case 'float64':
-      return castToDouble(value);
-    default:
-      return castToInt(value, Number(type.slice(3)) as 8 | 16 | 32);
-  }
-}
+/** The casts by the type that results. A number is a double or an integer of at most 32 bits. */
+const CASTS = {
+  int8: (value: ConnectValue) => castToInt(value, 8),
+  int16: (value: ConnectValue) => castToInt(value, 16),
+  int32: (value: ConnectValue) => castToInt(value, 32),
+  int64: castToLong,
+  float32: castToFloat,
+  float64: castToDouble,
+  boolean: castToBoolean,
+} as const;
 
 /** Narrow integers are cut out of an int, as Java's byteValue and shortValue do. */
-function castToInt(value: ConnectValue, bits: 8 | 16 | 32): number {
+export function castToInt(value: ConnectValue, bits: 8 | 16 | 32): number {
   if (typeof value === 'string') return Number(parsedInteger(value, bits));
-  const int = typeof value === 'bigint' ? value : BigInt(intOf(value));
-  return Number(BigInt.asIntN(bits, int));
+  const int = typeof value === 'bigint' ? value : intOf(value);
+  if (typeof int === 'bigint') return Number(BigInt.asIntN(bits, int));
+  return (int << (32 - bits)) >> (32 - bits);
 }
 
 function intOf(value: ConnectValue): number | bigint {
@@ -160,6 +138,7 @@ function castToLong(value: ConnectValue): bigint {
 }
 
 function castToFloat(value: ConnectValue): number {
+  if (typeof value === 'number') return Math.fround(value);
   if (typeof value === 'bigint') return longToFloat(value);
   if (typeof value === 'string') return parsedFloat(value);
   return value instanceof Decimal ? decimalToFloat(value) : Math.fround(castToDouble(value));

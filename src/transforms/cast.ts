@@ -1,29 +1,16 @@
-import { declareOptions, type Validator } from '../config/option.ts';
+import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
-import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
+import { PLAN, type PlannableTransformation } from '../connect/pipeline/struct-plan.ts';
 import { Schema } from '../data/schema.ts';
-import { Struct, type ConnectValue } from '../data/value.ts';
-import { DataError, toError } from '../errors.ts';
+import type { ConnectValue } from '../data/value.ts';
 import { castSpec, type CastType } from './cast-spec.ts';
 import { castFor, castValue } from './cast-value.ts';
-import { partTransformation, PAIRS_TEXT, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
-import { requireMap, requireStruct } from './requirements.ts';
-import { basicsOf, fieldAt, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
-import { cellOf, checkedCell } from './struct-cells.ts';
+import { changedMap, fieldTransformation, type StructMapping } from './field-transformation.ts';
+import { partTransformation, pairsValidator, replaceNullWithDefault, type RecordPart } from './plugin-declaration.ts';
+import { requireStructSchema } from './requirements.ts';
+import { basicsOf, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
 
 const PURPOSE = 'cast types';
-
-const validSpec: Validator = {
-  text: PAIRS_TEXT,
-  check(_name, value) {
-    try {
-      castSpec(value as readonly string[] | null);
-      return undefined;
-    } catch (error) {
-      return { message: toError(error).message };
-    }
-  },
-};
 
 const options = declareOptions({
   spec: {
@@ -31,7 +18,7 @@ const options = declareOptions({
     importance: 'HIGH',
     documentation:
       'Fields and their new types, `field:type,…`, or one type for the whole key or value: int8, int16, int32, int64, float32, float64, boolean, string. Bytes become a string only (base64).',
-    validator: validSpec,
+    validator: pairsValidator(castSpec),
   },
   'replace.null.with.default': replaceNullWithDefault,
 });
@@ -41,63 +28,62 @@ export const cast = partTransformation('Cast', options, (config, part) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const replaceNull = parsed['replace.null.with.default'];
   const { whole, fields } = castSpec(parsed.spec);
+  if (whole !== undefined) return wholeCast(part, whole);
 
-  const wholeSchema = rememberedBySchema((schema) => castSchema(schema, whole ?? 'string', basicsOf(schema)));
-
-  const structWithCasts = rememberedBySchema((schema) => {
-    if (schema.type !== 'struct') throw new DataError('Cannot list fields on non-struct type');
-    const cells = schema.fields.map((field) => {
-      const type = fields.get(field.name);
-      return { name: field.name, schema: type === undefined ? field.schema : castSchema(field.schema, type, {}) };
+  const mapping = rememberedBySchema((schema): StructMapping => {
+    requireStructSchema(schema);
+    const cells = schema.fields.map((from) => {
+      const type = fields.get(from.name);
+      const kept = { from, withDefault: replaceNull, schema: from.schema };
+      if (type === undefined) return kept;
+      return { ...kept, change: castFor(from.schema, type), schema: castSchema(from.schema, type, {}) };
     });
-    const casted = structSchema(cells, { ...basicsOf(schema), optional: schema.optional });
+    const casted = structSchema(
+      cells.map((cell) => ({ name: cell.from.name, schema: cell.schema })),
+      { ...basicsOf(schema), optional: schema.optional },
+    );
     const byDefault = (schema.defaultValue ?? null) as ConnectValue;
-    // A struct cannot be cast, and so neither can a default that is one: Connect refuses such schemas.
-    return byDefault === null ? casted : withDefault(casted, castValue(byDefault, schema, 'string'));
+    // A struct cannot be cast, and neither can a default that is one: Connect refuses such schemas.
+    return {
+      schema: byDefault === null ? casted : withDefault(casted, castValue(byDefault, schema, 'string')),
+      fields: cells,
+    };
   });
 
-  const inStruct = (struct: Struct, schema: Schema): Struct => {
-    const values = struct.schema.fields.map((field, index) => {
-      const value = cellOf(struct, field, replaceNull);
-      const type = fields.get(field.name);
-      return checkedCell(type === undefined ? value : castValue(value, field.schema, type), fieldAt(schema, index));
-    });
-    return new Struct(schema, values);
+  const casts = [...fields].map(
+    ([name, type]) => [name, (value: ConnectValue) => castValue(value, null, type)] as const,
+  );
+  const inFields = fieldTransformation(part, {
+    purpose: PURPOSE,
+    keepsNull: true,
+    inMap: (map) => changedMap(map, casts),
+    mapping,
+  });
+  return {
+    ...inFields,
+    apply(record) {
+      const schema = part.schema(record);
+      // Connect makes the new schema before it looks at the value.
+      if (schema !== null && part.value(record) !== null) mapping(schema);
+      return inFields.apply(record);
+    },
   };
+});
 
+/** Casts the whole key or value. */
+function wholeCast(part: RecordPart, type: CastType): PlannableTransformation {
+  const casted = rememberedBySchema((schema) => castSchema(schema, type, basicsOf(schema)));
   return {
     apply(record) {
       const schema = part.schema(record);
       const value = part.value(record);
       if (value === null) return record;
-      if (whole !== undefined) {
-        const updated = schema === null ? null : wholeSchema(schema);
-        return part.replaced(record, updated, castValue(value, schema, whole));
-      }
-      if (schema === null) {
-        const map = requireMap(value, PURPOSE);
-        const updated = new Map<ConnectValue, ConnectValue>(map);
-        for (const [name, type] of fields) updated.set(name, castValue(map.get(name) ?? null, null, type));
-        return part.replaced(record, null, updated);
-      }
-      const casted = structWithCasts(schema);
-      return part.replaced(record, casted, inStruct(requireStruct(value, schema, PURPOSE), casted));
+      const updated = schema === null ? null : casted(schema);
+      return part.replaced(record, updated, castValue(value, schema, type));
     },
-    [PLAN](plan) {
-      const struct = plannedStruct(part, plan);
-      if (struct === undefined || whole !== undefined) return false;
-      const casted = structWithCasts(struct.schema);
-      const places = struct.schema.fields.map((field, index) => {
-        const { name, schema } = field;
-        const place = plan.withDefault(placeOf(struct, field), schema, replaceNull);
-        const type = fields.get(name);
-        const cast = type === undefined ? place : plan.changedAsRead(place, castFor(schema, type));
-        return plan.required(cast, fieldAt(casted, index).schema);
-      });
-      return part.replan(plan, casted, places);
-    },
+    [PLAN]: () => false,
   };
-});
+}
 
 /** A schema of another type, as optional as it was, with its default cast too. */
 function castSchema(schema: Schema, type: CastType, basics: ConstructorParameters<typeof Schema>[1]): Schema {

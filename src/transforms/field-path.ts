@@ -7,7 +7,7 @@ import { cellOf } from './struct-cells.ts';
 const PURPOSE = 'nested field access';
 
 /**
- * The way to one field (org.apache.kafka.connect.transforms.field.SingleFieldPath). V1: the text is the name of a field at
+ * The path to one field (org.apache.kafka.connect.transforms.field.SingleFieldPath). V1: the text is the name of a field at
  * the top. V2: dots separate steps; a step in backticks may hold dots, and a backtick before a dot inside it is written
  * with a backslash.
  */
@@ -32,7 +32,7 @@ export class FieldPath {
     return this.#last;
   }
 
-  /** Throws a DataError where the way leads into what is no struct. */
+  /** Throws a DataError if a field on the path is not a struct. */
   fieldOf(schema: Schema): Field | undefined {
     let current: Schema | undefined = schema;
     for (const step of this.#parents) {
@@ -42,7 +42,7 @@ export class FieldPath {
     return fieldIn(current, this.last);
   }
 
-  /** Null where the way ends early. */
+  /** Null if a field on the path is missing or null. */
   inStruct(struct: Struct, withDefault: boolean): ConnectValue {
     let current = struct;
     for (const step of this.#parents) {
@@ -55,7 +55,7 @@ export class FieldPath {
     return field === undefined ? null : cellOf(current, field, withDefault);
   }
 
-  /** Null where the way ends early. */
+  /** Null if a field on the path is missing or null. */
   inMap(map: ConnectMap): ConnectValue {
     let current = map;
     for (const step of this.#parents) {
@@ -94,7 +94,7 @@ function plainStep(path: string, start: number): Step {
   return dot < 0 ? { name: path.slice(start), next: path.length } : { name: path.slice(start, dot), next: dot + 1 };
 }
 
-/** A backtick closes the step at the end of the path or before a dot, unless a backslash stands before it. */
+/** A backtick at the end of the path or before a dot closes the step, unless a backslash precedes it. */
 function quotedStep(path: string, start: number): Step {
   let name = '';
   let from = start + 1;

@@ -1,17 +1,15 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
-import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { javaClassOf } from '../data/java-class.ts';
 import type { Schema } from '../data/schema.ts';
 import type { Field } from '../data/schema.ts';
 import { Decimal, Struct, type ConnectValue } from '../data/value.ts';
 import { DataError } from '../errors.ts';
-import { partTransformation, plannedStruct } from './plugin-declaration.ts';
-import { requireMap, requireStruct, requireTextKey, type ConnectMap } from './requirements.ts';
+import { fieldTransformation, type MappedField, type StructMapping } from './field-transformation.ts';
+import { partTransformation } from './plugin-declaration.ts';
+import { requireTextKey, type ConnectMap } from './requirements.ts';
 import { basicsOf, copyOf, fieldAt, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
-
-const PURPOSE = 'flattening';
 
 const options = declareOptions({
   delimiter: {
@@ -22,17 +20,12 @@ const options = declareOptions({
   },
 });
 
-/** A field of the flat schema and the way to its value: structs on the way, then the field. */
+/** A field of the flat schema and the path to its value: the structs on the path, then the field. */
 interface Leaf {
   readonly name: string;
   readonly schema: Schema;
   readonly parents: readonly Field[];
   readonly field: Field;
-}
-
-interface Flat {
-  readonly schema: Schema;
-  readonly leaves: readonly Leaf[];
 }
 
 /** Limit for the names of one record together, because a long delimiter between nested fields could exhaust the memory. */
@@ -59,62 +52,40 @@ export const flatten = partTransformation('Flatten', options, (config, part) => 
     }
   };
 
-  const flatSchema = rememberedBySchema((schema): Flat => {
+  const mapping = rememberedBySchema((from): StructMapping => {
     left = MAX_NAME_CHARACTERS;
-    const top = schema.defaultValue instanceof Struct ? schema.defaultValue : undefined;
-    const leaves = [...leavesOf(schema, '', [], schema.optional, top, nameBelow)];
-    return { schema: structSchema(leaves, basicsOf(schema)), leaves };
+    const top = from.defaultValue instanceof Struct ? from.defaultValue : undefined;
+    const leaves = [...leavesOf(from, '', [], from.optional, top, nameBelow)];
+    const schema = structSchema(leaves, basicsOf(from));
+    return { schema, fields: leaves.map((leaf, index) => mappedLeaf(leaf, fieldAt(schema, index))) };
   });
 
-  const flattenStruct = (struct: Struct, from: Schema): Struct => {
-    const { schema, leaves } = flatSchema(from);
-    const values = leaves.map(({ parents, field }, index) => {
-      const holder = holderIn(struct, parents);
-      return holder === null ? null : checkedCell(cellOf(holder, field, true), fieldAt(schema, index));
-    });
-    return new Struct(schema, values);
-  };
-
-  return {
-    apply(record) {
-      const schema = part.schema(record);
-      const value = part.value(record);
-      if (value === null) return record;
-      if (schema === null) {
-        const flat = new Map<ConnectValue, ConnectValue>();
-        left = MAX_NAME_CHARACTERS;
-        flattenMap(requireMap(value, PURPOSE), '', flat);
-        return part.replaced(record, null, flat);
-      }
-      const updated = flattenStruct(requireStruct(value, schema, PURPOSE), schema);
-      return part.replaced(record, updated.schema, updated);
+  return fieldTransformation(part, {
+    purpose: 'flattening',
+    keepsNull: true,
+    inMap(map) {
+      const flat = new Map<ConnectValue, ConnectValue>();
+      left = MAX_NAME_CHARACTERS;
+      flattenMap(map, '', flat);
+      return flat;
     },
-    [PLAN](plan) {
-      const struct = plannedStruct(part, plan);
-      if (struct === undefined) return false;
-      const { schema, leaves } = flatSchema(struct.schema);
-      const places = leaves.map(({ parents: [top, ...parents], field }, index) => {
-        const to = fieldAt(schema, index);
-        if (top === undefined) {
-          return plan.required(plan.withDefault(placeOf(struct, field), field.schema, true), to.schema);
-        }
-        const from = placeOf(struct, top);
-        return plan.place((place) => (cells) => {
-          const holder = holderIn(cells[from] as Struct | null, parents);
-          cells[place] = holder === null ? null : checkedCell(cellOf(holder, field, true), to);
-          return true;
-        });
-      });
-      return part.replan(plan, schema, places);
-    },
-  };
+    mapping,
+  });
 });
 
-/** The struct at the end of a way; null where the way ends early. */
-function holderIn(struct: Struct | null, parents: readonly Field[]): Struct | null {
-  let holder = struct;
-  for (const { index } of parents) holder = (holder?.values[index] ?? null) as Struct | null;
-  return holder;
+/** The value is null if a struct on the path is null, without a check; otherwise the field's default applies. */
+function mappedLeaf({ parents: [top, ...parents], field }: Leaf, to: Field): MappedField {
+  if (top === undefined) return { from: field, withDefault: true };
+  return {
+    from: top,
+    withDefault: false,
+    change(value) {
+      let holder: Struct | null = value as Struct;
+      for (const { index } of parents) holder = (holder?.values[index] ?? null) as Struct | null;
+      return holder === null ? null : checkedCell(cellOf(holder, field, true), to);
+    },
+    allowsNull: true,
+  };
 }
 
 function schemalessLeaf(value: ConnectValue, name: string): ConnectValue {

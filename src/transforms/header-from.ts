@@ -3,13 +3,14 @@ import { parseOptions } from '../config/parse.ts';
 import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { oneOf } from '../config/validators.ts';
 import type { Header } from '../data/record.ts';
-import { schemaText, type Schema } from '../data/schema.ts';
-import { Struct, type ConnectValue } from '../data/value.ts';
+import { schemaText } from '../data/schema.ts';
+import type { ConnectValue, Struct } from '../data/value.ts';
 import { ConfigError, DataError } from '../errors.ts';
+import { mappedStruct, planFields, type StructMapping } from './field-transformation.ts';
 import { recordError, requireMap, requireStruct } from './requirements.ts';
 import { partTransformation, nonEmptyList, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { basicsOf, rememberedBySchema, structSchema } from './schema-building.ts';
-import { cellOf, checkedCell } from './struct-cells.ts';
+import { cellOf } from './struct-cells.ts';
 
 const options = declareOptions({
   fields: {
@@ -43,20 +44,11 @@ export const headerFrom = partTransformation('HeaderFrom', options, (config, par
     throw new ConfigError("'fields' config must have the same number of elements as 'headers' config.");
   }
   const pairs = fields.map((field, index) => ({ field, header: names[index] ?? field }));
-  const schemaWithout = rememberedBySchema((schema) =>
-    structSchema(
-      schema.fields.filter(({ name }) => !moved.has(name)),
-      basicsOf(schema),
-    ),
-  );
-
-  const structWithout = (struct: Struct, from: Schema): Struct => {
-    const schema = schemaWithout(from);
-    const values = schema.fields.map((field) =>
-      checkedCell(cellOf(struct, struct.schema.field(field.name) ?? field, withDefault), field),
-    );
-    return new Struct(schema, values);
-  };
+  /** Used only to move fields. */
+  const mapping = rememberedBySchema((from): StructMapping => {
+    const kept = from.fields.filter(({ name }) => !moved.has(name));
+    return { schema: structSchema(kept, basicsOf(from)), fields: kept.map((field) => ({ from: field, withDefault })) };
+  });
 
   const headerOf = (struct: Struct, key: string, fieldName: string): Header => {
     const field = struct.schema.field(fieldName);
@@ -80,7 +72,7 @@ export const headerFrom = partTransformation('HeaderFrom', options, (config, par
         return { ...part.replaced(record, null, rest), headers: [...record.headers, ...added] };
       }
       const struct = requireStruct(value, schema, purpose);
-      const rest = operation === 'move' ? structWithout(struct, schema) : struct;
+      const rest = operation === 'move' ? mappedStruct(struct, mapping(struct.schema)) : struct;
       const added = pairs.map(({ field, header }) => headerOf(struct, header, field));
       const updated = part.replaced(record, operation === 'move' ? rest.schema : schema, rest);
       return { ...updated, headers: [...record.headers, ...added] };
@@ -94,11 +86,7 @@ export const headerFrom = partTransformation('HeaderFrom', options, (config, par
         const place = plan.withDefault(placeOf(struct, field), field.schema, withDefault);
         plan.addHeader(header, field.schema, plan.required(place, field.schema));
       }
-      if (operation === 'copy') return true;
-      const schema = schemaWithout(struct.schema);
-      const places = schema.fields.map((field) => placeOf(struct, struct.schema.field(field.name) ?? field));
-      const rest = { schema, places };
-      return part.replan(plan, schema, plan.stored(rest, withDefault));
+      return operation === 'copy' || planFields(plan, part, mapping);
     },
   };
 });

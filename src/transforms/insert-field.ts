@@ -7,10 +7,11 @@ import type { ConnectRecord, SinkRecord } from '../data/record.ts';
 import { LogicalName, Schema } from '../data/schema.ts';
 import { Struct, TypedNumber, type ConnectValue } from '../data/value.ts';
 import { ConfigError, DataError } from '../errors.ts';
+import { copyOfFields, mappedPlaces, mappedValues } from './field-transformation.ts';
 import { partTransformation, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { requireMap, requireStruct } from './requirements.ts';
 import { basicsOf, fieldAt, rememberedBySchema, structSchema } from './schema-building.ts';
-import { cellOf, checkedCell } from './struct-cells.ts';
+import { checkedCell } from './struct-cells.ts';
 
 const PURPOSE = 'field insertion';
 const MARKS = 'A `!` at its end makes the field required, a `?` optional, as it is without either.';
@@ -90,17 +91,9 @@ export const insertField = partTransformation('InsertField', options, (config, p
     throw new ConfigError(invalidValueText('static.value', null, reason));
   }
 
-  const widened = rememberedBySchema((schema) => structSchema([...schema.fields, ...insertions], basicsOf(schema)));
-
-  const inStruct = (struct: Struct, record: ConnectRecord): Struct => {
-    const schema = widened(struct.schema);
-    const values = struct.schema.fields.map((field) => checkedCell(cellOf(struct, field, withDefault), field));
-    for (const { typed } of insertions) {
-      const value = typed(record);
-      values.push(value === undefined ? null : checkedCell(value, fieldAt(schema, values.length)));
-    }
-    return new Struct(schema, values);
-  };
+  const mapping = rememberedBySchema((schema) =>
+    copyOfFields(schema, structSchema([...schema.fields, ...insertions], basicsOf(schema)), withDefault),
+  );
 
   return {
     apply(record) {
@@ -115,19 +108,26 @@ export const insertField = partTransformation('InsertField', options, (config, p
         }
         return part.replaced(record, null, updated);
       }
-      const updated = inStruct(requireStruct(value, schema, PURPOSE), record);
-      return part.replaced(record, updated.schema, updated);
+      const struct = requireStruct(value, schema, PURPOSE);
+      const rule = mapping(struct.schema);
+      const values = mappedValues(struct, rule);
+      for (const { typed } of insertions) {
+        const inserted = typed(record);
+        values.push(inserted === undefined ? null : checkedCell(inserted, fieldAt(rule.schema, values.length)));
+      }
+      return part.replaced(record, rule.schema, new Struct(rule.schema, values));
     },
     [PLAN](plan) {
       const struct = plannedStruct(part, plan);
       if (struct === undefined) return false;
-      const places = plan.stored(struct, withDefault);
+      const rule = mapping(struct.schema);
+      const places = mappedPlaces(plan, struct, rule);
       for (const { planned } of insertions) {
         const place = planned(plan);
         if (place === undefined) return false;
         places.push(place);
       }
-      return part.replan(plan, widened(struct.schema), places);
+      return part.replan(plan, rule.schema, places);
     },
   };
 });

@@ -1,9 +1,8 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
-import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { nonNull } from '../config/validators.ts';
 import { parseHeaderText } from '../converters/header-literals.ts';
-import { recordTransformation } from './plugin-declaration.ts';
+import { headerTransformation, recordTransformation } from './plugin-declaration.ts';
 
 const options = declareOptions({
   header: {
@@ -21,16 +20,9 @@ const options = declareOptions({
   },
 });
 
-/** Adds a header with a fixed value, after those that are there. */
+/** Adds a header with a fixed value after the existing ones. */
 export const insertHeader = recordTransformation('InsertHeader', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const header = { key: parsed.header, ...parseHeaderText(parsed['value.literal']) };
-  return {
-    apply: (record) => ({ ...record, headers: [...record.headers, header] }),
-    [PLAN](plan) {
-      plan.headerNames = plan.headerNames && [...plan.headerNames, header.key];
-      plan.headerSteps.push((headers) => [...headers, header]);
-      return true;
-    },
-  };
+  return headerTransformation((headers) => [...headers, header]);
 });

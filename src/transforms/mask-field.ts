@@ -1,20 +1,17 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
-import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { distinctList, nonEmptyString } from '../config/validators.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import { javaClassOf } from '../data/java-class.ts';
 import type { Schema } from '../data/schema.ts';
-import { Decimal, Struct, TypedNumber, type ConnectValue } from '../data/value.ts';
+import { Decimal, TypedNumber, type ConnectValue } from '../data/value.ts';
 import { DataError } from '../errors.ts';
+import { castToInt } from './cast-value.ts';
+import { changedMap, fieldTransformation } from './field-transformation.ts';
 import { decimalToDouble, decimalToLong } from './number-casts.ts';
 import { parsedDecimal } from './number-parsing.ts';
-import { partTransformation, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
-import { requireMap, requireStruct } from './requirements.ts';
-import { fieldAt } from './schema-building.ts';
-import { cellOf, checkedCell } from './struct-cells.ts';
-
-const PURPOSE = 'mask fields';
+import { partTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
+import { rememberedBySchema } from './schema-building.ts';
 
 const options = declareOptions({
   fields: {
@@ -41,45 +38,26 @@ export const maskField = partTransformation('MaskField', options, (config, part)
   const masked = new Set(javaHashMapOrder(fields, { capacity: Math.max(16, fields.length / 0.75) }));
   const mask = (value: ConnectValue, schema: Schema | null): ConnectValue => {
     if (value === null) return null;
+    if (typeof value === 'string') return replacement ?? '';
     return replacement === null ? zeroOf(value, schema) : replaced(value, schema, replacement);
   };
-  return {
-    apply(record) {
-      const schema = part.schema(record);
-      const value = part.value(record);
-      if (schema === null) {
-        const map = requireMap(value, PURPOSE);
-        const updated = new Map<ConnectValue, ConnectValue>(map);
-        for (const name of masked) updated.set(name, mask(map.get(name) ?? null, null));
-        return part.replaced(record, null, updated);
-      }
-      const struct = requireStruct(value, schema, PURPOSE);
-      const values = struct.schema.fields.map((field) => {
-        const cell = cellOf(struct, field, withDefault);
-        return checkedCell(masked.has(field.name) ? mask(cell, field.schema) : cell, field);
-      });
-      return part.replaced(record, schema, new Struct(struct.schema, values));
-    },
-    [PLAN](plan) {
-      const struct = plannedStruct(part, plan);
-      if (struct === undefined) return false;
-      const places = plan.stored(struct, withDefault).map((place, index) => {
-        const field = fieldAt(struct.schema, index);
-        if (!masked.has(field.name)) return place;
-        const text = field.schema.type === 'string' ? (replacement ?? '') : undefined;
-        const changed = plan.changed(place, field.schema, (value) =>
-          text !== undefined && typeof value === 'string' ? text : mask(value, field.schema),
-        );
-        return plan.required(changed, field.schema);
-      });
-      return part.replan(plan, struct.schema, places);
-    },
-  };
+  const masks = [...masked].map((name) => [name, (value: ConnectValue) => mask(value, null)] as const);
+  return fieldTransformation(part, {
+    purpose: 'mask fields',
+    inMap: (map) => changedMap(map, masks),
+    mapping: rememberedBySchema((schema) => ({
+      schema,
+      fields: schema.fields.map((from) => ({
+        from,
+        withDefault,
+        change: masked.has(from.name) ? (value: ConnectValue) => mask(value, from.schema) : undefined,
+      })),
+    })),
+  });
 });
 
 function zeroOf(value: ConnectValue, schema: Schema | null): ConnectValue {
   if (typeof value === 'boolean') return false;
-  if (typeof value === 'string') return '';
   if (typeof value === 'number') return 0;
   if (typeof value === 'bigint') return 0n;
   if (value instanceof TypedNumber) return new TypedNumber(value.type, 0);
@@ -92,26 +70,28 @@ function zeroOf(value: ConnectValue, schema: Schema | null): ConnectValue {
 
 /** The replacement as the value's own type: integers lose their fraction and wrap, as Java's narrowing does. */
 function replaced(value: ConnectValue, schema: Schema | null, text: string): ConnectValue {
-  if (typeof value === 'string') return text;
-  if (typeof value === 'bigint') return decimalToLong(numberOf(text));
-  if (value instanceof TypedNumber) return new TypedNumber(value.type, narrowed(text, value.type));
+  if (typeof value === 'bigint') return narrowed(text, 'int64');
+  if (value instanceof TypedNumber) return new TypedNumber(value.type, Number(narrowed(text, value.type)));
   if (typeof value === 'number') return narrowed(text, schema?.type ?? 'float64');
   if (value instanceof Decimal) return numberOf(text, 'number');
   throw new DataError(`Cannot mask value of type class ${javaClassOf(value, schema)} with custom replacement.`);
 }
 
-function narrowed(text: string, type: Schema['type']): number {
+function narrowed(text: string, type: Schema['type']): number | bigint {
+  const number = numberOf(text);
   switch (type) {
     case 'int8':
-      return Number(BigInt.asIntN(8, decimalToLong(numberOf(text))));
+      return castToInt(number, 8);
     case 'int16':
-      return Number(BigInt.asIntN(16, decimalToLong(numberOf(text))));
+      return castToInt(number, 16);
     case 'int32':
-      return Number(BigInt.asIntN(32, decimalToLong(numberOf(text))));
+      return castToInt(number, 32);
+    case 'int64':
+      return decimalToLong(number);
     case 'float32':
-      return Math.fround(decimalToDouble(numberOf(text)));
+      return Math.fround(decimalToDouble(number));
     default:
-      return decimalToDouble(numberOf(text));
+      return decimalToDouble(number);
   }
 }
 

@@ -4,7 +4,7 @@ import { MAX_DECIMAL_DIGITS, parseDecimal } from '../data/logical-values.ts';
 import type { Decimal } from '../data/value.ts';
 import { numberFormatError } from './requirements.ts';
 
-/** Texts as Java's parsers read them; what they refuse is a NumberFormatException with their reason. */
+/** Texts as Java's parsers read them. Invalid ones throw a NumberFormatException with the reason that Java gives. */
 
 /** `Byte.parseByte`, `Short.parseShort`, `Integer.parseInt`, `Long.parseLong`: blanks around the digits are refused. */
 export function parsedInteger(text: string, bits: 8 | 16 | 32 | 64): bigint {

@@ -1,11 +1,17 @@
 import type { OptionDeclarations, OptionDeclaration, Validator } from '../config/option.ts';
 import { CONNECT_VERSION } from '../version.ts';
 import type { ConnectorConfig, TransformationPlugin } from '../connect/api.ts';
-import type { PlannableTransformation, PlannedPart, StructPlan } from '../connect/pipeline/struct-plan.ts';
-import type { ConnectRecord } from '../data/record.ts';
+import {
+  PLAN,
+  type PlannableTransformation,
+  type PlannedPart,
+  type StructPlan,
+} from '../connect/pipeline/struct-plan.ts';
+import type { ConnectRecord, Header } from '../data/record.ts';
 import type { Schema } from '../data/schema.ts';
 import type { ConnectValue } from '../data/value.ts';
 import { oneOfIgnoringCase } from '../config/validators.ts';
+import { toError } from '../errors.ts';
 
 const PACKAGE = 'org.apache.kafka.connect.transforms';
 
@@ -16,6 +22,19 @@ export function recordTransformation(
   create: (config: ConnectorConfig) => PlannableTransformation,
 ): readonly TransformationPlugin[] {
   return [{ type: 'transformation', className: `${PACKAGE}.${name}`, version: CONNECT_VERSION, options, create }];
+}
+
+/** A transformation of the headers alone. */
+export function headerTransformation(
+  change: (headers: readonly Header[]) => readonly Header[],
+): PlannableTransformation {
+  return {
+    apply: (record) => ({ ...record, headers: change(record.headers) }),
+    [PLAN](plan) {
+      plan.changeHeaders(change);
+      return true;
+    },
+  };
 }
 
 /** A transformation of keys or values: two plugins, `…transforms.Name$Key` and `…transforms.Name$Value`. */
@@ -35,9 +54,9 @@ export interface RecordPart {
   value(record: ConnectRecord): ConnectValue;
   /** The same record with another schema and value at this place. */
   replaced<R extends ConnectRecord>(record: R, schema: Schema | null, value: ConnectValue): R;
-  /** What it is in a plan; `undefined`: not known. */
+  /** The key or value in a plan; `undefined` if the plan does not know it. */
   planned(plan: StructPlan): PlannedPart | undefined;
-  /** Gives `true`, as the method of a transformation that could be planned. */
+  /** Replaces the key or value in a plan. Returns `true`, as the method of a planned transformation does. */
   replan(plan: StructPlan, schema: Schema, places: readonly number[]): true;
 }
 
@@ -96,5 +115,17 @@ export const nonEmptyList: Validator = {
   check: (_name, value) => (Array.isArray(value) && value.length > 0 ? undefined : 'Empty list'),
 };
 
-/** The text of lists of pairs (`spec` of Cast, `renames` of ReplaceField). */
-export const PAIRS_TEXT = 'list of colon-delimited pairs, e.g. <code>foo:bar,abc:xyz</code>';
+/** Lists of pairs (`spec` of Cast, `renames` of ReplaceField), which `parse` refuses with an error. */
+export function pairsValidator(parse: (pairs: readonly string[] | null) => unknown): Validator {
+  return {
+    text: 'list of colon-delimited pairs, e.g. <code>foo:bar,abc:xyz</code>',
+    check(_name, value) {
+      try {
+        parse(value as readonly string[] | null);
+        return undefined;
+      } catch (error) {
+        return { message: toError(error).message };
+      }
+    },
+  };
+}

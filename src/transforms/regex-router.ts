@@ -7,7 +7,7 @@ import { JavaPattern, ReplacementError } from '../java/java-regex.ts';
 import { recordError, requireTopic } from './requirements.ts';
 import { recordTransformation } from './plugin-declaration.ts';
 
-/** Topics of a connector are few; past this many the memory of their new names starts afresh. */
+/** A connector has few topics; beyond this number the cache of their new names is cleared. */
 const REMEMBERED_TOPICS = 1000;
 
 const options = declareOptions({
@@ -48,7 +48,7 @@ export const regexRouter = recordTransformation('RegexRouter', options, (config)
   };
 });
 
-/** What is wrong with a replacement shows when it is applied, as in Connect. */
+/** An invalid replacement is reported when it is applied, as in Connect. */
 function replaced(pattern: JavaPattern, topic: string, replacement: string): string {
   try {
     return pattern.replaceFirst(topic, replacement);

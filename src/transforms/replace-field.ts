@@ -1,31 +1,19 @@
-import { declareOptions, type Validator } from '../config/option.ts';
+import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
-import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
+import type { Present } from '../connect/pipeline/struct-plan.ts';
 import { invalidValueText } from '../config/to-text.ts';
 import { distinctList } from '../config/validators.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import { javaSplit } from '../java/java-text.ts';
-import type { Field, Schema } from '../data/schema.ts';
-import { Struct, type ConnectValue } from '../data/value.ts';
-import { ConfigError, DataError, toError } from '../errors.ts';
-import { partTransformation, PAIRS_TEXT, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
-import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
-import { basicsOf, fieldAt, rememberedBySchema, structSchema } from './schema-building.ts';
-import { cellOf, fittingCell } from './struct-cells.ts';
+import type { ConnectValue } from '../data/value.ts';
+import { ConfigError, DataError } from '../errors.ts';
+import { fieldTransformation, type MappedField, type StructMapping } from './field-transformation.ts';
+import { partTransformation, pairsValidator, replaceNullWithDefault } from './plugin-declaration.ts';
+import type { ConnectMap } from './requirements.ts';
+import { basicsOf, rememberedBySchema, structSchema } from './schema-building.ts';
+import { fittingCell } from './struct-cells.ts';
 
 const PURPOSE = 'field replacement';
-
-const renamePairs: Validator = {
-  text: PAIRS_TEXT,
-  check(_name, value) {
-    try {
-      renamesOf(Array.isArray(value) ? (value as string[]) : []);
-      return undefined;
-    } catch (error) {
-      return { message: toError(error).message };
-    }
-  },
-};
 
 const options = declareOptions({
   exclude: {
@@ -47,7 +35,7 @@ const options = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation: 'New names of fields: `old:new,…`.',
-    validator: renamePairs,
+    validator: pairsValidator((pairs) => renamesOf(pairs ?? [])),
   },
   'replace.null.with.default': replaceNullWithDefault,
 });
@@ -64,15 +52,9 @@ function renamesOf(pairs: readonly string[]): Map<string, string> {
   return renames;
 }
 
-/** Of several old names for one new name Java's maps keep the one that comes last in their order. */
+/** If several fields get the same name, Java's maps keep the one that is last in their order. */
 function reversed(renames: ReadonlyMap<string, string>): Map<string, string> {
   return new Map(javaHashMapOrder([...renames.keys()]).map((from) => [renames.get(from) ?? from, from]));
-}
-
-/** A schema that comes out, and for each of its fields the one it is filled from. */
-interface Replacement {
-  readonly schema: Schema;
-  readonly sources: readonly Field[];
 }
 
 /** Leaves out and renames fields at the top of structs and maps. */
@@ -85,19 +67,21 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
   const oldNames = reversed(renames);
   const keeps = (name: string) => !exclude.has(name) && (include.size === 0 || include.has(name));
 
-  const replacement = rememberedBySchema((from): Replacement => {
+  const mapping = rememberedBySchema((from): StructMapping => {
     const kept = from.fields.filter(({ name }) => keeps(name));
     const schema = structSchema(
       kept.map((field) => ({ name: renames.get(field.name) ?? field.name, schema: field.schema })),
       basicsOf(from),
     );
-    const sources = schema.fields.map(({ name }) => {
-      const oldName = oldNames.get(name) ?? name;
+    const fields = schema.fields.map((to): MappedField => {
+      const oldName = oldNames.get(to.name) ?? to.name;
       const field = from.field(oldName);
       if (field === undefined) throw new DataError(`${oldName} is not a valid field name`);
-      return field;
+      // If two fields get the same name, the value may be that of the field that is excluded.
+      const change = field.schema === to.schema ? undefined : (value: Present) => fittingCell(value, field, to);
+      return { from: field, withDefault, change };
     });
-    return { schema, sources };
+    return { schema, fields };
   });
 
   const inMap = (map: ConnectMap): ConnectMap => {
@@ -108,34 +92,5 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
     return updated;
   };
 
-  const inStruct = (struct: Struct): Struct => {
-    const { schema, sources } = replacement(struct.schema);
-    const values = sources.map((field, index) =>
-      fittingCell(cellOf(struct, field, withDefault), field, fieldAt(schema, index)),
-    );
-    return new Struct(schema, values);
-  };
-
-  return {
-    apply(record) {
-      const schema = part.schema(record);
-      const value = part.value(record);
-      if (value === null) return record;
-      if (schema === null) return part.replaced(record, null, inMap(requireMap(value, PURPOSE)));
-      const updated = inStruct(requireStruct(value, schema, PURPOSE));
-      return part.replaced(record, updated.schema, updated);
-    },
-    [PLAN](plan) {
-      const struct = plannedStruct(part, plan);
-      if (struct === undefined) return false;
-      const { schema, sources } = replacement(struct.schema);
-      // Of two renames to one name the value may be that of the field that is left out, which need not fit.
-      if (sources.some((source, index) => source.schema !== fieldAt(schema, index).schema)) return false;
-      const places = sources.map((field) => {
-        const place = plan.withDefault(placeOf(struct, field), field.schema, withDefault);
-        return plan.required(place, field.schema);
-      });
-      return part.replan(plan, schema, places);
-    },
-  };
+  return fieldTransformation(part, { purpose: PURPOSE, keepsNull: true, inMap, mapping });
 });

@@ -3,7 +3,7 @@ import type { Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import { DataError, SluiceError } from '../errors.ts';
 
-/** What transformations ask of the data they get (org.apache.kafka.connect.transforms.util.Requirements), with its texts. */
+/** Requirements on the data of transformations (org.apache.kafka.connect.transforms.util.Requirements), with its messages. */
 
 export type ConnectMap = ReadonlyMap<ConnectValue, ConnectValue>;
 
@@ -19,9 +19,14 @@ export function requireStruct(value: ConnectValue, schema: Schema, purpose: stri
   throw new DataError(`Only Struct objects supported for [${purpose}], found: ${javaClassOf(value, schema)}`);
 }
 
+/** Only structs have fields (ConnectSchema.fields). */
+export function requireStructSchema({ type }: Schema): void {
+  if (type !== 'struct') throw new DataError('Cannot list fields on non-struct type');
+}
+
 /** Failures with the Java classes that traces and dead letters of Connect's own transformations show. */
 
-/** SchemaBuilderException: the schema that would come out is not possible. */
+/** SchemaBuilderException: the resulting schema is invalid. */
 export function schemaBuilderError(message: string, cause?: unknown): SluiceError {
   return recordError('org.apache.kafka.connect.errors.SchemaBuilderException', message, cause);
 }

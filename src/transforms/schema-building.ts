@@ -50,7 +50,7 @@ export function copyOf(schema: Schema, changes: SchemaOptions): Schema {
   );
 }
 
-/** What `build` makes of a schema, made once while records keep coming with the same ones. */
+/** `build` with a cache of its results for the latest schemas. */
 export function rememberedBySchema<T>(build: (schema: Schema) => T): (schema: Schema) => T {
   const known = new BoundedMap<Schema, T>(REMEMBERED_SCHEMAS);
   let last: Schema | undefined;

@@ -1,11 +1,12 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
 import { PLAN } from '../connect/pipeline/struct-plan.ts';
-import { Struct, type ConnectValue } from '../data/value.ts';
+import { Struct } from '../data/value.ts';
 import { ConfigError, DataError } from '../errors.ts';
-import { partTransformation, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
+import { copyOfFields, mappedStruct, planFields } from './field-transformation.ts';
+import { partTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
+import { requireStructSchema } from './requirements.ts';
 import { copyOf, rememberedBySchema } from './schema-building.ts';
-import { cellOf, checkedCell } from './struct-cells.ts';
 
 const options = declareOptions({
   'schema.name': { type: 'STRING', default: null, importance: 'HIGH', documentation: 'New name of the schema.' },
@@ -20,30 +21,21 @@ export const setSchemaMetadata = partTransformation('SetSchemaMetadata', options
   const version = parsed['schema.version'];
   const withDefault = parsed['replace.null.with.default'];
   if (name === null && version === null) throw new ConfigError('Neither schema name nor version configured');
-  const changed = rememberedBySchema((schema) =>
-    copyOf(schema, { name: name ?? schema.name, version: version ?? schema.version }),
-  );
+  const mapping = rememberedBySchema((schema) => {
+    const changed = copyOf(schema, { name: name ?? schema.name, version: version ?? schema.version });
+    return copyOfFields(schema, changed, withDefault);
+  });
   return {
     apply(record) {
       const schema = part.schema(record);
       const value = part.value(record);
       if (value === null && schema === null) return record;
       if (schema === null) throw new DataError('Schema required for [updating schema metadata]');
-      // Connect 4.3 asks every schema for its fields, so that only structs get through.
-      if (schema.type !== 'struct') throw new DataError('Cannot list fields on non-struct type');
-      const updated = changed(schema);
-      const moved: ConnectValue =
-        value instanceof Struct
-          ? new Struct(
-              updated,
-              updated.fields.map((field) => checkedCell(cellOf(value, field, withDefault), field)),
-            )
-          : value;
-      return part.replaced(record, updated, moved);
+      // Connect 4.3 asks every schema for its fields, so that only structs are accepted.
+      requireStructSchema(schema);
+      const rule = mapping(schema);
+      return part.replaced(record, rule.schema, value instanceof Struct ? mappedStruct(value, rule) : value);
     },
-    [PLAN](plan) {
-      const struct = plannedStruct(part, plan);
-      return struct !== undefined && part.replan(plan, changed(struct.schema), plan.stored(struct, withDefault));
-    },
+    [PLAN]: (plan) => planFields(plan, part, mapping),
   };
 });

@@ -19,9 +19,8 @@ export function checkedCell(value: ConnectValue, { name, schema }: Field): Conne
   return value;
 }
 
-/** As `checkedCell`, for a value that comes from a field of another schema: its type must fit too. */
+/** The value of a field, or a DataError if its type does not fit the schema of another field. */
 export function fittingCell(value: ConnectValue, from: Field, to: Field): ConnectValue {
-  if (from.schema === to.schema) return checkedCell(value, to);
   const { type } = from.schema;
   const isNarrow = type === 'int8' || type === 'int16' || type === 'int32' || type === 'float32';
   const typed = typeof value === 'number' && isNarrow ? new TypedNumber(type, value) : value;

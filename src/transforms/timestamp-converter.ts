@@ -1,19 +1,22 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
-import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
+import { PLAN, type Present } from '../connect/pipeline/struct-plan.ts';
 import { oneOf } from '../config/validators.ts';
-import { DatePatternError } from '../java/date-format/date-pattern.ts';
-import { SimpleDateFormat } from '../java/date-format/simple-date-format.ts';
 import { javaTrim } from '../java/java-text.ts';
-import type { Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
-import { ConfigError, DataError } from '../errors.ts';
-import { partTransformation, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
-import { requireMap, requireStruct } from './requirements.ts';
-import { basicsOf, fieldAt, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
-import { cellOf, checkedCell } from './struct-cells.ts';
+import { ConfigError } from '../errors.ts';
 import {
-  conversionFor,
+  changedMap,
+  fieldTransformation,
+  mappedStruct,
+  type MappedField,
+  type StructMapping,
+} from './field-transformation.ts';
+import { partTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
+import { requireStructSchema } from './requirements.ts';
+import { basicsOf, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
+import {
+  dateFormat,
   kindOfSchema,
   kindOfValue,
   TIMESTAMP_KINDS,
@@ -25,8 +28,6 @@ import {
   type TimestampSettings,
   type UnixPrecision,
 } from './timestamp-kinds.ts';
-
-const PURPOSE = 'converting timestamp formats';
 
 const options = declareOptions({
   field: {
@@ -65,94 +66,80 @@ export const timestampConverter = partTransformation('TimestampConverter', optio
   const target = parsed['target.type'] as TimestampKind;
   const settings = settingsOf(target, parsed.format, parsed['unix.precision'] as UnixPrecision);
 
-  const convert = (value: ConnectValue, kind: (value: ConnectValue) => TimestampKind): ConnectValue =>
-    value === null ? null : timestampValue(timestampMs(value, kind(value), settings), target, settings);
+  const convert = (value: Present, kind: TimestampKind): Present =>
+    timestampValue(timestampMs(value, kind, settings), target, settings);
+  const convertWhole = (value: ConnectValue, kindOf: (value: Present) => TimestampKind): ConnectValue => {
+    const converted = value === null ? null : convert(value, kindOf(value));
+    return typeof converted === 'number' ? BigInt(converted) : converted;
+  };
 
   const wholeSchema = rememberedBySchema((schema) => ({
     schema: timestampSchema(target, schema.optional),
     kind: kindOfSchema(schema),
   }));
+  const changeOf = rememberedBySchema((schema) => {
+    const kind = kindOfSchema(schema);
+    return (value: Present) => convert(value, kind);
+  });
 
-  const inStruct = (struct: Struct, schema: Schema): Struct => {
-    const values = struct.schema.fields.map((field, index) => {
-      const value = cellOf(struct, field, replaceNull);
-      if (field.name !== name) return checkedCell(value, fieldAt(schema, index));
-      const kind = kindOfSchema(field.schema);
-      return checkedCell(
-        convert(value, () => kind),
-        fieldAt(schema, index),
-      );
+  const mapping = rememberedBySchema((from): StructMapping => {
+    requireStructSchema(from);
+    const fields = from.fields.map((field): MappedField => {
+      if (field.name !== name) return { from: field, withDefault: replaceNull };
+      return {
+        from: field,
+        withDefault: replaceNull,
+        // Connect refuses a field that cannot be a time after it has checked the fields before it.
+        get change() {
+          return changeOf(field.schema);
+        },
+      };
     });
-    return new Struct(schema, values);
-  };
-
-  const structWithTime = rememberedBySchema((schema) => {
-    if (schema.type !== 'struct') throw new DataError('Cannot list fields on non-struct type');
-    const converted = structSchema(
-      schema.fields.map((field) => ({
+    const schema = structSchema(
+      from.fields.map((field) => ({
         name: field.name,
         schema: field.name === name ? timestampSchema(target, field.schema.optional) : field.schema,
       })),
-      { ...basicsOf(schema), optional: schema.optional },
+      { ...basicsOf(from), optional: from.optional },
     );
-    const byDefault = schema.defaultValue;
-    if (!(byDefault instanceof Struct)) return converted;
-    return withDefault(converted, inStruct(byDefault, converted));
+    const byDefault = from.defaultValue;
+    if (!(byDefault instanceof Struct)) return { schema, fields };
+    return { schema: withDefault(schema, mappedStruct(byDefault, { schema, fields })), fields };
   });
 
+  const inFields = fieldTransformation(part, {
+    purpose: 'converting timestamp formats',
+    inMap: (map) => changedMap(map, [[name, (value) => convertWhole(value, kindOfValue)]]),
+    mapping,
+  });
   return {
     apply(record) {
       const schema = part.schema(record);
       const value = part.value(record);
-      if (schema === null) {
-        if (value === null || name === '') return part.replaced(record, null, convert(value, kindOfValue));
-        const map = requireMap(value, PURPOSE);
-        const updated = new Map<ConnectValue, ConnectValue>(map);
-        updated.set(name, convert(map.get(name) ?? null, kindOfValue));
-        return part.replaced(record, null, updated);
-      }
       if (name === '') {
-        const { schema: updated, kind } = wholeSchema(schema);
+        if (schema === null) return part.replaced(record, null, convertWhole(value, kindOfValue));
+        const whole = wholeSchema(schema);
         return part.replaced(
           record,
-          updated,
-          convert(value, () => kind),
+          whole.schema,
+          convertWhole(value, () => whole.kind),
         );
       }
-      const struct = value === null ? null : requireStruct(value, schema, PURPOSE);
-      const updated = structWithTime(schema);
-      return part.replaced(record, updated, struct === null ? null : inStruct(struct, updated));
+      if (value !== null) return inFields.apply(record);
+      return part.replaced(record, schema === null ? null : mapping(schema).schema, null);
     },
-    [PLAN](plan) {
-      const struct = plannedStruct(part, plan);
-      // A zone that is read with one record counts for the next ones, and a plan reads texts of records that are refused.
-      if (struct === undefined || name === '' || settings.format?.keepsZone === true) return false;
-      const converted = structWithTime(struct.schema);
-      const places = struct.schema.fields.map((field, index) => {
-        const { schema } = field;
-        const place = plan.withDefault(placeOf(struct, field), schema, replaceNull);
-        const time = field.name === name ? plan.changedAsRead(place, conversionFor(schema, target, settings)) : place;
-        return plan.required(time, fieldAt(converted, index).schema);
-      });
-      return part.replan(plan, converted, places);
-    },
+    // A zone that is read with one record counts for the next ones, and a plan reads texts of records that are refused.
+    [PLAN]: (plan) => name !== '' && settings.format?.keepsZone !== true && inFields[PLAN](plan),
   };
 });
 
 function settingsOf(target: TimestampKind, pattern: string, precision: UnixPrecision): TimestampSettings {
-  if (javaTrim(pattern) !== '') return { format: dateFormat(pattern), precision };
+  // Java shows the exception as the value, and the text as the name of an option.
+  const refused = (message: string): ConfigError =>
+    new ConfigError(
+      `Invalid value java.lang.IllegalArgumentException: ${message} for configuration TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps: ${pattern}`,
+    );
+  if (javaTrim(pattern) !== '') return { format: dateFormat(pattern, refused), precision };
   if (target !== 'string') return { format: undefined, precision };
   throw new ConfigError('TimestampConverter requires format option to be specified when using string timestamps');
-}
-
-function dateFormat(pattern: string): SimpleDateFormat {
-  try {
-    return new SimpleDateFormat(pattern);
-  } catch (error) {
-    if (!(error instanceof DatePatternError)) throw error;
-    // Java shows the exception as the value, and the text as the name of an option.
-    throw new ConfigError(
-      `Invalid value java.lang.IllegalArgumentException: ${error.message} for configuration TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps: ${pattern}`,
-    );
-  }
 }

@@ -1,4 +1,5 @@
-import type { SimpleDateFormat } from '../java/date-format/simple-date-format.ts';
+import { DatePatternError } from '../java/date-format/date-pattern.ts';
+import { SimpleDateFormat } from '../java/date-format/simple-date-format.ts';
 import { javaClassOf } from '../data/java-class.ts';
 import { MS_PER_DAY } from '../data/logical-values.ts';
 import { schemaText, LogicalName, Schema } from '../data/schema.ts';
@@ -21,15 +22,23 @@ export type UnixPrecision = keyof typeof UNIX_PRECISIONS;
 
 const NANOS_PER_MS = UNIX_PRECISIONS.milliseconds;
 const MAX_LONG = 2n ** 63n - 1n;
-/** The last moment that a Date holds, in the year 275760; Java's go on to the year 292278994. */
+/** The last moment that a Date holds, in the year 275760; Java's end in the year 292278994. */
 const LAST_MS = 8_640_000_000_000_000;
-const LAST_DATE_MS = BigInt(LAST_MS);
 const DAY_MS = BigInt(MS_PER_DAY);
 
 export interface TimestampSettings {
   /** Absent when no format is configured. */
   readonly format: SimpleDateFormat | undefined;
   readonly precision: UnixPrecision;
+}
+
+/** `refused`: the error for a pattern that SimpleDateFormat does not accept. */
+export function dateFormat(pattern: string, refused: (message: string) => Error): SimpleDateFormat {
+  try {
+    return new SimpleDateFormat(pattern);
+  } catch (error) {
+    throw error instanceof DatePatternError ? refused(error.message) : error;
+  }
 }
 
 const SCHEMAS: Readonly<Record<TimestampKind, (optional: boolean) => Schema>> = {
@@ -44,7 +53,7 @@ export function timestampSchema(kind: TimestampKind, optional: boolean): Schema 
   return SCHEMAS[kind](optional);
 }
 
-/** What a schema says of its values; a ConnectError when they are no times. */
+/** The kind of the values of a schema. Throws a ConnectError if they are not times. */
 export function kindOfSchema(schema: Schema): TimestampKind {
   switch (schema.name) {
     case LogicalName.timestamp:
@@ -61,7 +70,7 @@ export function kindOfSchema(schema: Schema): TimestampKind {
   });
 }
 
-/** What a value without a schema is. */
+/** The kind of a value without a schema. */
 export function kindOfValue(value: ConnectValue): TimestampKind {
   if (value instanceof Date) return 'Timestamp';
   if (typeof value === 'bigint') return 'unix';
@@ -69,16 +78,19 @@ export function kindOfValue(value: ConnectValue): TimestampKind {
   throw new DataError(`TimestampConverter does not support class ${javaClassOf(value)} objects as timestamps`);
 }
 
-/** Milliseconds since 1970 of a time. */
-export function timestampMs(value: ConnectValue, kind: TimestampKind, settings: TimestampSettings): bigint {
+/** Milliseconds since 1970 of a time. An int64 may be a number. */
+export function timestampMs(value: ConnectValue, kind: TimestampKind, settings: TimestampSettings): number | bigint {
   switch (kind) {
     case 'string':
       return parsed(value, settings);
     case 'unix':
+      if (typeof value === 'number') {
+        return settings.precision === 'milliseconds' ? value : toMs(BigInt(value), settings.precision);
+      }
       if (typeof value === 'bigint') return toMs(value, settings.precision);
       throw new DataError(`Expected Unix timestamp to be a Long, but found class ${javaClassOf(value)}`);
     default:
-      if (value instanceof Date && !Number.isNaN(value.getTime())) return BigInt(value.getTime());
+      if (value instanceof Date && !Number.isNaN(value.getTime())) return value.getTime();
       throw new DataError(`Expected ${kind} to be a java.util.Date, but found class ${javaClassOf(value)}`);
   }
 }
@@ -97,51 +109,33 @@ function parsed(value: ConnectValue, { format }: TimestampSettings): bigint {
   });
 }
 
-/** A time as a kind asks for it. */
-export function timestampValue(ms: bigint, kind: TimestampKind, settings: TimestampSettings): ConnectValue {
+/** The value of this kind for a time. An int64 may be a number. */
+export function timestampValue(
+  ms: number | bigint,
+  kind: TimestampKind,
+  settings: TimestampSettings,
+): Exclude<ConnectValue, null> {
   switch (kind) {
     case 'string':
       return settings.format?.format(ms) ?? '';
     case 'unix':
-      return fromMs(ms, settings.precision);
+      if (typeof ms === 'number' && settings.precision === 'milliseconds') return ms;
+      return fromMs(BigInt(ms), settings.precision);
     case 'Date':
-      return dateOf(ms - msOfDay(ms));
+      return dateOf(BigInt(ms) - msOfDay(BigInt(ms)));
     case 'Time':
-      return dateOf(msOfDay(ms));
+      return dateOf(msOfDay(BigInt(ms)));
     case 'Timestamp':
       return dateOf(ms);
   }
-}
-
-/** `timestampMs` and `timestampValue` for all values of a schema but null, of which an int64 may be a number; so may the result's. */
-export function conversionFor(
-  schema: Schema,
-  target: TimestampKind,
-  settings: TimestampSettings,
-): (value: Exclude<ConnectValue, null>) => ConnectValue {
-  const kind = kindOfSchema(schema);
-  const { format, precision } = settings;
-  const fromNumber = kind === 'unix' && precision === 'milliseconds';
-  const fromDate = kind === 'Timestamp' || kind === 'Date' || kind === 'Time';
-  return (value) => {
-    const isPlain = fromDate ? value instanceof Date : fromNumber && typeof value === 'number';
-    const ms = isPlain ? Number(value) : NaN;
-    if (Math.abs(ms) <= LAST_MS) {
-      if (target === 'Timestamp') return new Date(ms);
-      if (target === 'unix' && precision === 'milliseconds') return ms;
-      if (target === 'string' && format !== undefined) return format.format(ms);
-    }
-    const exact = typeof value === 'number' ? BigInt(value) : value;
-    return timestampValue(timestampMs(exact, kind, settings), target, settings);
-  };
 }
 
 function msOfDay(ms: bigint): bigint {
   return ((ms % DAY_MS) + DAY_MS) % DAY_MS;
 }
 
-function dateOf(ms: bigint): Date {
-  if (ms > LAST_DATE_MS || ms < -LAST_DATE_MS) {
+function dateOf(ms: number | bigint): Date {
+  if (ms > LAST_MS || ms < -LAST_MS) {
     throw new DataError(`The time of ${String(ms)} ms since 1970 is past the year 275760, or before 271821 BC`);
   }
   return new Date(Number(ms));

@@ -1,12 +1,12 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
 import { PLAN } from '../connect/pipeline/struct-plan.ts';
-import { DatePatternError } from '../java/date-format/date-pattern.ts';
-import { SimpleDateFormat } from '../java/date-format/simple-date-format.ts';
+import type { SimpleDateFormat } from '../java/date-format/simple-date-format.ts';
 import { DataError } from '../errors.ts';
 import { illegalArgument, requireTopic } from './requirements.ts';
 import { recordTransformation } from './plugin-declaration.ts';
 import { recordText } from './record-text.ts';
+import { dateFormat } from './timestamp-kinds.ts';
 
 const options = declareOptions({
   'topic.format': {
@@ -31,7 +31,7 @@ export const timestampRouter = recordTransformation('TimestampRouter', options, 
   // A wrong pattern is found with the first record, as in Connect.
   let format: SimpleDateFormat | undefined;
   const routed = (topic: string, timestamp: number): string => {
-    format ??= dateFormat(parsed['timestamp.format']);
+    format ??= dateFormat(parsed['timestamp.format'], illegalArgument);
     const time = format.format(timestamp);
     const name = requireTopic(topic, NO_TOPIC);
     const named = parsed['topic.format'].replaceAll('${topic}', () => name);
@@ -56,12 +56,3 @@ export const timestampRouter = recordTransformation('TimestampRouter', options, 
     },
   };
 });
-
-function dateFormat(pattern: string): SimpleDateFormat {
-  try {
-    return new SimpleDateFormat(pattern);
-  } catch (error) {
-    if (error instanceof DatePatternError) throw illegalArgument(error.message);
-    throw error;
-  }
-}

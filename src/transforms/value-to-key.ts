@@ -1,14 +1,13 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
-import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
+import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { distinctList } from '../config/validators.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
-import { Struct } from '../data/value.ts';
 import { DataError } from '../errors.ts';
+import { mappedPlaces, mappedStruct, type StructMapping } from './field-transformation.ts';
 import { recordTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
 import { requireMap, requireStruct } from './requirements.ts';
 import { rememberedBySchema, structSchema } from './schema-building.ts';
-import { cellOf, checkedCell } from './struct-cells.ts';
 
 const PURPOSE = 'copying fields from value to key';
 
@@ -28,23 +27,14 @@ export const valueToKey = recordTransformation('ValueToKey', options, (config) =
   const withDefault = parsed['replace.null.with.default'];
   // The order of Java's map: converters write it down, and partitions are chosen by the bytes.
   const mapOrder = javaHashMapOrder(fields, { capacity: fields.length });
-  const keySchema = rememberedBySchema((schema) =>
-    structSchema(
-      fields.map((name) => {
-        const field = schema.field(name);
-        if (field === undefined) throw new DataError(`Field does not exist: ${name}`);
-        return { name, schema: field.schema };
-      }),
-    ),
-  );
-  const keyStruct = (value: Struct): Struct => {
-    const schema = keySchema(value.schema);
-    const values = schema.fields.map((field) => {
-      const source = value.schema.field(field.name) ?? field;
-      return checkedCell(cellOf(value, source, withDefault), field);
+  const mapping = rememberedBySchema((from): StructMapping => {
+    const sources = fields.map((name) => {
+      const field = from.field(name);
+      if (field === undefined) throw new DataError(`Field does not exist: ${name}`);
+      return field;
     });
-    return new Struct(schema, values);
-  };
+    return { schema: structSchema(sources), fields: sources.map((field) => ({ from: field, withDefault })) };
+  });
   return {
     apply(record) {
       const { valueSchema, value } = record;
@@ -53,18 +43,15 @@ export const valueToKey = recordTransformation('ValueToKey', options, (config) =
         const key = new Map(mapOrder.map((name) => [name, map.get(name) ?? null]));
         return { ...record, keySchema: null, key };
       }
-      const key = keyStruct(requireStruct(value, valueSchema, PURPOSE));
+      const struct = requireStruct(value, valueSchema, PURPOSE);
+      const key = mappedStruct(struct, mapping(struct.schema));
       return { ...record, keySchema: key.schema, key };
     },
     [PLAN](plan) {
       const { value } = plan;
       if (value.schema.type !== 'struct') return false;
-      const schema = keySchema(value.schema);
-      const places = schema.fields.map((field) => {
-        const place = placeOf(value, value.schema.field(field.name) ?? field);
-        return plan.required(plan.withDefault(place, field.schema, withDefault), field.schema);
-      });
-      plan.key = { schema, places };
+      const rule = mapping(value.schema);
+      plan.key = { schema: rule.schema, places: mappedPlaces(plan, value, rule) };
       return true;
     },
   };

@@ -27,14 +27,14 @@ export interface ConvertedRecords {
   readonly failed: { readonly index: number; readonly error: Error } | undefined;
 }
 
-/** Is told of each record before work on it begins. */
+/** Notified of each record before work on it starts. */
 type RecordPlace = Pick<TaskPlace, 'record' | 'leaveRecord'>;
 
 const NO_PLACE: RecordPlace = { record: () => undefined, leaveRecord: () => undefined };
 const NO_HEADERS: readonly Header[] = [];
 const NO_PRODUCED_HEADERS: ProducedRecord['headers'] = [];
 
-/** Makes sink records of consumed ones; see SinkRecordConverter. */
+/** Converts consumed records to sink records; see SinkRecordConverter. */
 export interface RecordConversion {
   readonly times: StageTimes;
   convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords>;
@@ -76,8 +76,8 @@ export class SinkRecordConverter implements RecordConversion {
   }
 
   /**
-   * The records that are left, up to the first one that fails the task; those dropped (filtered or tolerated) are simply not
-   * among them. Many records take several turns of the event loop.
+   * The converted records up to the first one that fails the task, without those that were dropped (filtered or tolerated). Many
+   * records take several turns of the event loop.
    */
   async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {
     const records: SinkRecord[] = [];
@@ -106,7 +106,7 @@ export class SinkRecordConverter implements RecordConversion {
     return converted;
   }
 
-  /** The record of which a plan has just transformed the value; `undefined`: it is to be converted by itself. */
+  /** The record whose value a plan has just transformed; `undefined` if it must be converted on its own. */
   planned(source: ConsumedRecord, program: StructProgram): SinkRecord | undefined {
     const { topic } = source;
     this.#place.record(topic, source.partition, source.offset);
@@ -155,7 +155,7 @@ export class SinkRecordConverter implements RecordConversion {
 
   #transform(record: SinkRecord, isMeasured = false): SinkRecord | null {
     if (this.#chain.empty) return record;
-    const kept = isMeasured ? this.#chain.applyMeasured(record) : this.#chain.apply(record);
+    const kept = this.#chain.apply(record, isMeasured);
     if (kept === null) this.#onDropped?.(record.consumed);
     return kept;
   }
@@ -177,7 +177,7 @@ export class SinkRecordConverter implements RecordConversion {
     });
   }
 
-  /** Stage by stage again, so that the failure is put at the right door; runs only after something failed. */
+  /** Converts stage by stage again, so that the failure is attributed to the right stage; runs only after something failed. */
   async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
     const { key, keyClass, value, valueClass, headerClass } = this.#converters;
     const guard = guardOf(this.#policy, this.#chain, source);
@@ -221,7 +221,7 @@ type Guard = <T>(
   run: () => T | Promise<T>,
 ) => Promise<T | undefined>;
 
-/** Runs one stage; what it throws is for the policy, which may give `undefined`. */
+/** Runs one stage; the policy handles its errors and may return `undefined`. */
 function guardOf(policy: ErrorPolicy, chain: TransformationChain, consumed?: ConsumedRecord): Guard {
   return async (stage, name, run) => {
     try {
@@ -302,7 +302,7 @@ export class SourceRecordConverter {
   }
 
   #measured(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord> {
-    const kept = this.#chain.empty ? record : this.#chain.applyMeasured(record);
+    const kept = this.#chain.empty ? record : this.#chain.apply(record, true);
     if (kept === null) return null;
     const beganAt = performance.now();
     const produced = this.#convertKept(kept);
@@ -341,7 +341,7 @@ export class SourceRecordConverter {
     }));
   }
 
-  /** Stage by stage again, in Java's order, so that the failure is put at the right door. */
+  /** Converts stage by stage again, in Java's order, so that the failure is attributed to the right stage. */
   async #convertSlowly(record: SourceRecord): Promise<ProducedRecord | null> {
     const { key: keyConverter, keyClass, value: valueConverter, valueClass, headerClass } = this.#converters;
     const guard = guardOf(this.#policy, this.#chain);

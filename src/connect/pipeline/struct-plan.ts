@@ -16,8 +16,8 @@ export function placeOf({ places }: PlannedPart, { index }: Pick<Field, 'index'>
 }
 
 /**
- * Fills places from others, for one record. False, or an error: the record is to be transformed by itself. It must not
- * change anything else, so that nothing has happened when a later step of the plan fails.
+ * Fills places from others, for one record. On `false` or an error the record is transformed on its own. A step must not change
+ * anything else, so that nothing has happened when a later step of the plan fails.
  */
 export type PlanStep = (cells: ConnectValue[], messages: MessageBlock, index: number) => boolean;
 
@@ -27,26 +27,28 @@ export const PLAN = Symbol('plan');
 export interface PlannableTransformation extends Transformation {
   /**
    * Adds to the plan what `apply` does to each record of its kind.
-   * @returns false if that depends on more than the plan knows; what was added does not count then. An error means the same
+   * @returns false if that depends on more than the plan knows; the plan is discarded then. An error means the same
    */
   [PLAN]?(plan: StructPlan): boolean;
 }
 
-/** A predicate whose result can be told from the kind of the records. */
-export const HOLDS = Symbol('holds');
+/** The only member of records that a predicate reads, so that its result may be known for all records of a plan. */
+export const READS = Symbol('reads');
 
 export interface PlannablePredicate extends Predicate {
-  /** `undefined`: that depends on the record. */
-  [HOLDS]?(plan: StructPlan): boolean | undefined;
+  readonly [READS]?: 'topic' | 'value' | 'headers';
 }
 
-type Present = Exclude<ConnectValue, null>;
+/** A value other than null. */
+export type Present = Exclude<ConnectValue, null>;
+
+type HeaderChange = (headers: readonly Header[], cells: readonly ConnectValue[]) => readonly Header[];
 
 /**
- * What transforms do to the structs of one schema that come from one topic, found out before there are records. Values have places in a list:
- * first those of the struct that is read, then those that steps fill. To rename, move or leave out a field takes no step.
+ * The transforms of structs of one schema and topic, determined before the records are read. Values have places in a list: first
+ * those of the struct that is read, then those that steps fill. To rename, move or drop a field takes no step.
  *
- * A null is where a record's fate is decided by its values: a place either never holds one (`required`), or each step lets it pass.
+ * A record with null in a place that is `required` is transformed on its own. In all other places steps accept null.
  */
 export class StructPlan {
   /** `undefined`: it differs from record to record, and `topicPlace` has it. */
@@ -55,21 +57,21 @@ export class StructPlan {
   /** `undefined`: the message's own, which was not read. */
   key: PlannedPart | undefined;
   value: PlannedPart;
-  /** Names of the record's headers, of which there may be two of one name; `undefined`: not known. */
-  headerNames: readonly string[] | undefined;
-  /** What becomes of the headers, for those who look at them. */
-  readonly headerSteps: ((headers: readonly Header[], cells: readonly ConnectValue[]) => readonly Header[])[] = [];
+  /** Headers with the names of the record's headers, without their values; `undefined`: not known. */
+  #headers: readonly Header[] | undefined;
+  /** Changes of the headers, made when they are read. */
+  readonly headerSteps: HeaderChange[] = [];
   readonly #cells: ConnectValue[];
   readonly #steps: PlanStep[] = [];
   readonly #required = new Set<number>();
-  /** For each transform, how many steps there are up to its last one. */
+  /** For each transform, the number of steps up to its last one. */
   readonly #ends: number[] = [];
   readonly #inputs: number;
 
   constructor(topic: string, schema: Schema, hasHeaders: boolean) {
     this.topic = topic;
     this.value = { schema, places: schema.fields.map((_, index) => index) };
-    this.headerNames = hasHeaders ? undefined : [];
+    this.#headers = hasHeaders ? undefined : [];
     this.#inputs = schema.fields.length;
     this.#cells = new Array<ConnectValue>(this.#inputs).fill(null);
   }
@@ -80,7 +82,7 @@ export class StructPlan {
     return this.#cells.push(value) - 1;
   }
 
-  /** A place for what the record has beside its value. */
+  /** A place with a value that does not come from the struct, such as the record's offset. */
   inserted(valueOf: (messages: MessageBlock, index: number) => ConnectValue): number {
     return this.place((to) => (cells, messages, index) => {
       cells[to] = valueOf(messages, index);
@@ -95,14 +97,8 @@ export class StructPlan {
     return place;
   }
 
-  /** What `change` makes of the values of a place; null stays null. An int64 comes as a bigint. */
-  changed(from: number, schema: Schema, change: (value: Present) => ConnectValue): number {
-    const isWide = schema.type === 'int64';
-    return this.changedAsRead(from, (value) => change(isWide && typeof value === 'number' ? BigInt(value) : value));
-  }
-
-  /** The same, but an int64 may come as a number. */
-  changedAsRead(from: number, change: (value: Present) => ConnectValue): number {
+  /** A place with the converted values of another one; null stays null. An int64 may be a number. */
+  changed(from: number, change: (value: Present) => ConnectValue): number {
     return this.place((to) => (cells) => {
       const value = cells[from]!;
       cells[to] = value === null ? null : change(value);
@@ -110,10 +106,14 @@ export class StructPlan {
     });
   }
 
-  /** A header behind those that are there, with the value of a place. */
+  changeHeaders(change: HeaderChange): void {
+    this.#headers = this.#headers && change(this.#headers, this.#cells);
+    this.headerSteps.push(change);
+  }
+
+  /** Adds a header with the value of a place after the existing ones. */
   addHeader(key: string, schema: Schema, place: number): void {
-    this.headerNames = this.headerNames && [...this.headerNames, key];
-    this.headerSteps.push((headers, cells) => [...headers, { key, schema, value: asStored(schema, cells[place]!) }]);
+    this.changeHeaders((headers, cells) => [...headers, { key, schema, value: asStored(schema, cells[place]!) }]);
   }
 
   /** The field's default where a place holds null (`cellOf`). */
@@ -127,20 +127,13 @@ export class StructPlan {
     return to;
   }
 
-  /** Records with null in this place are transformed by themselves, unless the schema allows null (`checkedCell`). */
+  /** Records with null in this place are transformed on their own, unless the schema allows null (`checkedCell`). */
   required(place: number, { optional }: Schema): number {
     if (!optional) this.#required.add(place);
     return place;
   }
 
-  /** The values of a part's fields as they are stored, each checked as when it is put into a struct of these fields. */
-  stored({ schema, places }: PlannedPart, withDefault: boolean): number[] {
-    return schema.fields.map(({ index, schema: field }) =>
-      this.required(this.withDefault(places[index]!, field, withDefault), field),
-    );
-  }
-
-  /** The places of the fields of a struct in a place; records with null in it are transformed by themselves. */
+  /** The places of the fields of a struct in a place; records with null in it are transformed on their own. */
   opened(from: number, { fields }: Schema): number[] {
     const [first, ...more] = fields;
     if (first === undefined) return [];
@@ -167,12 +160,29 @@ export class StructPlan {
     return place;
   }
 
-  /** The steps that come belong to the next transform. */
+  /** The result of a predicate for all records of the plan; `undefined` if it may differ from record to record. */
+  resultOf(predicate: PlannablePredicate): boolean | undefined {
+    const { topic, value } = this;
+    const headers = this.#headers;
+    const example = {
+      ...{ topic: topic ?? '', partition: null, keySchema: null, key: null, timestamp: null, headers: headers ?? [] },
+      ...{ valueSchema: value.schema, value: new Struct(value.schema) },
+    };
+    const isKnown = {
+      topic: topic !== undefined,
+      value: value.schema.type === 'struct',
+      headers: headers !== undefined,
+    };
+    const member = predicate[READS];
+    return member !== undefined && isKnown[member] ? predicate.test(example) : undefined;
+  }
+
+  /** The following steps belong to the next transform. */
   endTransform(): void {
     this.#ends.push(this.#steps.length);
   }
 
-  /** `undefined`: what comes out is no struct. */
+  /** `undefined` if the resulting value is not a struct. */
   finish(): StructProgram | undefined {
     if (this.value.schema.type !== 'struct') return undefined;
     return new StructProgram(this, {
@@ -191,7 +201,8 @@ function structOf(schema: Schema, places: readonly number[], cells: readonly Con
   return new Struct(schema, values);
 }
 
-function asStored(schema: Schema | undefined, value: ConnectValue): ConnectValue {
+/** An int64 as records have it. */
+export function asStored(schema: Schema | undefined, value: ConnectValue): ConnectValue {
   return schema?.type === 'int64' && typeof value === 'number' ? BigInt(value) : value;
 }
 
@@ -203,9 +214,9 @@ interface ProgramParts {
   readonly required: readonly number[];
 }
 
-/** A finished plan. What it made of a record is there until the next one. */
+/** A finished plan. The result for a record is available until the next record is run. */
 export class StructProgram {
-  /** Of the struct that comes out. */
+  /** The schema of the resulting struct. */
   readonly schema: Schema;
   /** In the order of its fields; an int64 may be a number. */
   readonly values: readonly ConnectValue[];
@@ -224,44 +235,36 @@ export class StructProgram {
   /**
    * Transforms one record.
    * @param read values of the struct in the order of its fields
-   * @returns false if it is to be transformed by itself, which says what is wrong with it, if anything
+   * @param times if the transforms are measured. A transform that only renames and reorders fields takes no time
+   * @returns false if the record must be transformed on its own, which reports what is wrong with it, if anything
    */
-  run(read: readonly ConnectValue[], messages: MessageBlock, index: number): boolean {
-    const { cells, inputs, steps } = this.#parts;
+  run(read: readonly ConnectValue[], messages: MessageBlock, index: number, times?: StageTimes): boolean {
+    const { cells, inputs, steps, required } = this.#parts;
     for (let i = 0; i < inputs; i++) cells[i] = read[i]!;
     try {
-      for (const step of steps) if (!step(cells, messages, index)) return false;
+      if (times === undefined) {
+        for (const step of steps) if (!step(cells, messages, index)) return false;
+      } else if (!this.#runMeasured(messages, index, times)) return false;
     } catch {
       return false;
     }
-    return this.#finished();
-  }
-
-  #finished(): boolean {
-    const { cells, required } = this.#parts;
     for (const place of required) if (cells[place] === null) return false;
     const { places } = this.#plan.value;
     for (let i = 0; i < places.length; i++) this.#values[i] = cells[places[i]!]!;
     return true;
   }
 
-  /** As `run`, with the time of each transform. One whose work is to name and order fields takes none. */
-  runMeasured(read: readonly ConnectValue[], messages: MessageBlock, index: number, times: StageTimes): boolean {
-    const { cells, inputs, steps, ends } = this.#parts;
-    for (let i = 0; i < inputs; i++) cells[i] = read[i]!;
+  #runMeasured(messages: MessageBlock, index: number, times: StageTimes): boolean {
+    const { cells, steps, ends } = this.#parts;
     let at = performance.now();
-    try {
-      let next = 0;
-      for (const [transform, end] of ends.entries()) {
-        for (; next < end; next++) if (steps[next]?.(cells, messages, index) === false) return false;
-        const now = performance.now();
-        times.transformed(transform, now - at, true);
-        at = now;
-      }
-    } catch {
-      return false;
+    let next = 0;
+    for (const [transform, end] of ends.entries()) {
+      for (; next < end; next++) if (!steps[next]!(cells, messages, index)) return false;
+      const now = performance.now();
+      times.transformed(transform, now - at, true);
+      at = now;
     }
-    return this.#finished();
+    return true;
   }
 
   get topic(): string {
@@ -284,7 +287,7 @@ export class StructProgram {
     return structOf(schema, places, this.#parts.cells);
   }
 
-  /** What becomes of these headers. */
+  /** These headers, transformed. */
   headers(read: readonly Header[]): readonly Header[] {
     return this.#plan.headerSteps.reduce((headers, step) => step(headers, this.#parts.cells), read);
   }

@@ -2,8 +2,8 @@ import type { ConnectRecord } from '../../data/record.ts';
 import type { Predicate, Transformation } from '../api.ts';
 import { StageTimes } from './stage-times.ts';
 import {
-  HOLDS,
   PLAN,
+  READS,
   type PlannablePredicate,
   type PlannableTransformation,
   type StructPlan,
@@ -22,7 +22,7 @@ export interface TransformationStep {
 /** A connector's transforms in order. An empty chain costs nothing: check `empty` before calling `apply`. */
 export class TransformationChain {
   readonly #steps: readonly TransformationStep[];
-  /** Of these transforms, and of the converter before or behind them. */
+  /** Times of these transforms, and of the converter before or after them. */
   readonly times: StageTimes;
 
   constructor(steps: readonly TransformationStep[]) {
@@ -34,65 +34,59 @@ export class TransformationChain {
     return this.#steps.length === 0;
   }
 
-  /** Whether there may be records for which `plan` gives a program. */
+  /** Whether `plan` may return a program for some records. */
   get isPlannable(): boolean {
     return this.#steps.every(
       ({ transformation, condition }) =>
-        transformation[PLAN] !== undefined && (condition === undefined || condition.predicate[HOLDS] !== undefined),
+        transformation[PLAN] !== undefined && (condition === undefined || condition.predicate[READS] !== undefined),
     );
   }
 
   #last: TransformationStep | undefined;
 
-  /** Class name of the step that ran last, so that an error can be put at its door. */
+  /** Class name of the step that ran last, for the context of an error. */
   get lastClassName(): string {
     return this.#last?.className ?? '';
   }
 
-  apply<R extends ConnectRecord>(record: R): R | null {
+  /** `isMeasured`: adds the time of each step to `times`. */
+  apply<R extends ConnectRecord>(record: R, isMeasured = false): R | null {
     let current: R | null = record;
+    let at = isMeasured ? performance.now() : 0;
+    let index = 0;
     for (const step of this.#steps) {
+      const { transformation, condition } = step;
       this.#last = step;
-      if (step.condition !== undefined && step.condition.predicate.test(current) === step.condition.negate) continue;
-      current = step.transformation.apply(current);
+      if (condition === undefined || condition.predicate.test(current) !== condition.negate) {
+        current = transformation.apply(current);
+      }
+      if (isMeasured) {
+        const now = performance.now();
+        this.times.transformed(index++, now - at, current !== null);
+        at = now;
+      }
       if (current === null) return null;
     }
     return current;
   }
 
-  /** As `apply`, with the time of each step. */
-  applyMeasured<R extends ConnectRecord>(record: R): R | null {
-    let current: R | null = record;
-    let at = performance.now();
-    for (const [index, step] of this.#steps.entries()) {
-      this.#last = step;
-      const applies = step.condition === undefined || step.condition.predicate.test(current) !== step.condition.negate;
-      if (applies) current = step.transformation.apply(current);
-      const now = performance.now();
-      this.times.transformed(index, now - at, current !== null);
-      at = now;
-      if (current === null) return null;
-    }
-    return current;
-  }
-
-  /** A record has failed in the step that ran last. */
+  /** Counts a record that failed in the step that ran last. */
   noteFailure(): void {
     if (this.#last !== undefined) this.times.failed(this.#steps.indexOf(this.#last));
   }
 
-  /** What `apply` does to records of this kind; `undefined` if each has to be looked at. */
+  /** A program that does what `apply` does to all records of the plan; `undefined` if there is none. */
   plan(plan: StructPlan): StructProgram | undefined {
     try {
       for (const { transformation, condition } of this.#steps) {
-        const holds = condition === undefined || condition.predicate[HOLDS]?.(plan);
+        const holds = condition === undefined || plan.resultOf(condition.predicate);
         if (holds === undefined) return undefined;
         if (holds !== condition?.negate && transformation[PLAN]?.(plan) !== true) return undefined;
         plan.endTransform();
       }
       return plan.finish();
     } catch {
-      // What is wrong shows with each record.
+      // `apply` reports the error for each record.
       return undefined;
     }
   }

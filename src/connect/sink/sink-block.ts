@@ -81,10 +81,7 @@ export class SinkBlock implements SinkRecordBlock {
     const transform = (schema: Schema, values: readonly ConnectValue[], index: number): boolean => {
       const readAt = isMeasured ? performance.now() : 0;
       const program = schema === this.#schema ? this.#program : this.#planned(schema);
-      const isPlanned = isMeasured
-        ? program?.runMeasured(values, messages, index, times)
-        : program?.run(values, messages, index);
-      if (program === undefined || isPlanned !== true) {
+      if (program?.run(values, messages, index, isMeasured ? times : undefined) !== true) {
         this.#unplanned++;
         return false;
       }

@@ -3,7 +3,7 @@ import { parseOptions } from '../../config/parse.ts';
 import { nonEmptyString } from '../../config/validators.ts';
 import { CONNECT_VERSION } from '../../version.ts';
 import type { PredicatePlugin } from '../../connect/api.ts';
-import { HOLDS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
+import { READS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
 
 const options = declareOptions({
   name: {
@@ -24,7 +24,7 @@ export const hasHeaderKey: PredicatePlugin = {
     const { name } = parseOptions(options, config, { errors: 'first' });
     return {
       test: (record) => record.headers.some(({ key }) => key === name),
-      [HOLDS]: ({ headerNames }) => headerNames?.includes(name),
+      [READS]: 'headers',
     };
   },
 };

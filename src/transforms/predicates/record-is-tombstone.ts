@@ -1,6 +1,6 @@
 import { CONNECT_VERSION } from '../../version.ts';
 import type { PredicatePlugin } from '../../connect/api.ts';
-import { HOLDS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
+import { READS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
 
 /** Holds for records without a value. */
 export const recordIsTombstone: PredicatePlugin = {
@@ -10,7 +10,6 @@ export const recordIsTombstone: PredicatePlugin = {
   options: {},
   create: (): PlannablePredicate => ({
     test: (record) => record.value === null,
-    // A struct in a plan is there.
-    [HOLDS]: ({ value }) => (value.schema.type === 'struct' ? false : undefined),
+    [READS]: 'value',
   }),
 };

@@ -4,7 +4,7 @@ import { validRegex, composite, nonEmptyString } from '../../config/validators.t
 import { JavaPattern } from '../../java/java-regex.ts';
 import { CONNECT_VERSION } from '../../version.ts';
 import type { PredicatePlugin } from '../../connect/api.ts';
-import { HOLDS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
+import { READS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
 
 const options = declareOptions({
   pattern: {
@@ -29,12 +29,12 @@ export const topicNameMatches: PredicatePlugin = {
     return {
       test({ topic }) {
         if (topic === lastTopic) return lastResult;
-        // A source record of somebody else's plugin may have no topic.
+        // A source record of a third-party plugin may have no topic.
         lastResult = (topic as string | null) !== null && pattern.matches(topic);
         lastTopic = topic;
         return lastResult;
       },
-      [HOLDS]: ({ topic }) => (topic === undefined ? undefined : pattern.matches(topic)),
+      [READS]: 'topic',
     };
   },
 };

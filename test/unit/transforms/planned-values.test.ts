@@ -9,13 +9,7 @@ import { SimpleDateFormat } from '../../../src/java/date-format/simple-date-form
 import { castFor, castValue } from '../../../src/transforms/cast-value.ts';
 import { predicatePlugins } from '../../../src/transforms/predicates/registry.ts';
 import { transformationPlugins } from '../../../src/transforms/registry.ts';
-import {
-  conversionFor,
-  kindOfSchema,
-  TIMESTAMP_KINDS,
-  timestampMs,
-  timestampValue,
-} from '../../../src/transforms/timestamp-kinds.ts';
+import { kindOfSchema, TIMESTAMP_KINDS, timestampMs, timestampValue } from '../../../src/transforms/timestamp-kinds.ts';
 
 const registry = new PluginRegistry([...transformationPlugins, ...predicatePlugins]);
 
@@ -84,26 +78,20 @@ describe('values of planned transforms', () => {
     }
   });
 
-  it('are converted between kinds of times as those of records are', () => {
+  it('are converted between kinds of times alike, whether an int64 is a bigint or a number', () => {
     for (const [type, name, values] of VALUES) {
       const schema = new Schema(type, { name });
       if (outcome(() => kindOfSchema(schema)) === 'refused') continue;
+      const kind = kindOfSchema(schema);
       for (const to of TIMESTAMP_KINDS) {
         for (const precision of ['nanoseconds', 'microseconds', 'milliseconds', 'seconds'] as const) {
           const settings = { format: new SimpleDateFormat('yyyy-MM-dd'), precision };
-          const convert = conversionFor(schema, to, settings);
           for (const value of values) {
-            const expected = outcome(() =>
-              timestampValue(timestampMs(value, kindOfSchema(schema), settings), to, settings),
+            const [expected, ...others] = bothForms(value).map((form) =>
+              outcome(() => timestampValue(timestampMs(form, kind, settings), to, settings), to === 'unix'),
             );
-            for (const form of bothForms(value)) {
-              const what = `${typeof form} ${textOf(form)} of ${name ?? type} to ${to} in ${precision}`;
-              assert.deepEqual(
-                outcome(() => convert(form), to === 'unix'),
-                expected,
-                what,
-              );
-            }
+            const what = `${textOf(value)} of ${name ?? type} to ${to} in ${precision}`;
+            for (const other of others) assert.deepEqual(other, expected, what);
           }
         }
       }
@@ -142,7 +130,7 @@ describe('values of planned transforms', () => {
     assert.equal(isPlanned({ type: full('Cast$Key'), spec: 'int8' }), false, 'the key of the message was not read');
     assert.equal(isPlanned({ type: full('ReplaceField$Value'), renames: 'a:b,b:a' }), true);
     const twice = { type: full('ReplaceField$Value'), renames: 'a:x,b:x' };
-    assert.equal(isPlanned({ ...twice, exclude: 'a' }) && isPlanned({ ...twice, exclude: 'b' }), false);
+    assert.equal(isPlanned({ ...twice, exclude: 'a' }) && isPlanned({ ...twice, exclude: 'b' }), true);
     assert.equal(isPlanned({ type: full('ExtractField$Value'), field: 'a' }), false, 'what comes out is no struct');
   });
 });

@@ -1,0 +1,103 @@
+import { asStored, PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
+import type { PlannableTransformation, PlannedPart, Present, StructPlan } from '../connect/pipeline/struct-plan.ts';
+import type { Field, Schema } from '../data/schema.ts';
+import { Struct, type ConnectValue } from '../data/value.ts';
+import { plannedStruct, type RecordPart } from './plugin-declaration.ts';
+import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
+import { fieldAt } from './schema-building.ts';
+import { cellOf, checkedCell } from './struct-cells.ts';
+
+/**
+ * What a transformation does to the structs of one schema: the schema that results, and where the value of each of its fields
+ * comes from. A mapping is the only place where this is written down. `mappedStruct` applies it to a single struct and reports
+ * what is wrong with it. `mappedPlaces` adds it to a plan, which leaves records with anything wrong to `mappedStruct`.
+ */
+export interface StructMapping {
+  readonly schema: Schema;
+  /** In the order of the schema's fields. */
+  readonly fields: readonly MappedField[];
+}
+
+export interface MappedField {
+  readonly from: Field;
+  /** Reads the default of `from` where the struct holds null. */
+  readonly withDefault: boolean;
+  /** Converts values; null stays null. An int64 may be a number, as an argument and as a result. */
+  readonly change?: ((value: Present) => ConnectValue) | undefined;
+  /** Null is accepted even if the resulting field is required. */
+  readonly allowsNull?: boolean;
+}
+
+/** A mapping that copies all fields. */
+export function copyOfFields({ fields }: Schema, schema: Schema, withDefault: boolean): StructMapping {
+  return { schema, fields: fields.map((from) => ({ from, withDefault })) };
+}
+
+export function mappedStruct(struct: Struct, mapping: StructMapping): Struct {
+  return new Struct(mapping.schema, mappedValues(struct, mapping));
+}
+
+export function mappedValues(struct: Struct, { schema, fields }: StructMapping): ConnectValue[] {
+  return fields.map(({ from, withDefault, change, allowsNull }, index) => {
+    const to = fieldAt(schema, index);
+    const read = cellOf(struct, from, withDefault);
+    const value = read === null || change === undefined ? read : asStored(to.schema, change(read));
+    return allowsNull === true ? value : checkedCell(value, to);
+  });
+}
+
+export function mappedPlaces(plan: StructPlan, struct: PlannedPart, { schema, fields }: StructMapping): number[] {
+  return fields.map(({ from, withDefault, change, allowsNull }, index) => {
+    const read = plan.withDefault(placeOf(struct, from), from.schema, withDefault);
+    const place = change === undefined ? read : plan.changed(read, change);
+    return allowsNull === true ? place : plan.required(place, fieldAt(schema, index).schema);
+  });
+}
+
+/** Adds a mapping of the key or value to a plan. Returns false if it is not a struct there. */
+export function planFields(plan: StructPlan, part: RecordPart, mapping: (schema: Schema) => StructMapping): boolean {
+  const struct = plannedStruct(part, plan);
+  if (struct === undefined) return false;
+  const rule = mapping(struct.schema);
+  return part.replan(plan, rule.schema, mappedPlaces(plan, struct, rule));
+}
+
+interface FieldRules {
+  /** Connect's name for what the transformation does, for messages. */
+  readonly purpose: string;
+  /** Returns the record unchanged if the key or value is null. */
+  readonly keepsNull?: boolean;
+  /** Called for each map without a schema. */
+  readonly inMap: (map: ConnectMap) => ConnectMap;
+  /** Called for each struct, so that it has to remember its results. */
+  readonly mapping: (schema: Schema) => StructMapping;
+}
+
+/** A transformation of the fields of structs and maps. */
+export function fieldTransformation(
+  part: RecordPart,
+  { purpose, keepsNull, inMap, mapping }: FieldRules,
+): Required<Pick<PlannableTransformation, 'apply' | typeof PLAN>> {
+  return {
+    apply(record) {
+      const schema = part.schema(record);
+      const value = part.value(record);
+      if (value === null && keepsNull === true) return record;
+      if (schema === null) return part.replaced(record, null, inMap(requireMap(value, purpose)));
+      const struct = requireStruct(value, schema, purpose);
+      const updated = mappedStruct(struct, mapping(struct.schema));
+      return part.replaced(record, updated.schema, updated);
+    },
+    [PLAN]: (plan) => planFields(plan, part, mapping),
+  };
+}
+
+/** The map with the values of some keys changed; keys that it does not have are added. */
+export function changedMap(
+  map: ConnectMap,
+  changes: Iterable<readonly [name: string, change: (value: ConnectValue) => ConnectValue]>,
+): ConnectMap {
+  const updated = new Map<ConnectValue, ConnectValue>(map);
+  for (const [name, change] of changes) updated.set(name, change(map.get(name) ?? null));
+  return updated;
+}
