@@ -1,6 +1,8 @@
-import type { MessageBlock } from '../data/message-block.ts';
 import type { PackedRecords } from '../data/packed-records.ts';
 import type { TopicPartition } from '../data/record.ts';
+import type { RecordBlock } from './records/record-block.ts';
+
+export type { RecordBlock } from './records/record-block.ts';
 
 /** Java client properties as in worker files and connector overrides (`bootstrap.servers`, `security.protocol`, …). */
 export type ClientProperties = Readonly<Record<string, string>>;
@@ -22,15 +24,6 @@ export interface ConsumedRecord {
 export interface ConsumedHeader {
   readonly key: string;
   readonly value: Buffer | null;
-}
-
-export interface ConsumedBlock extends MessageBlock {
-  key(index: number): Buffer | null;
-  headers(index: number): readonly ConsumedHeader[];
-  readonly hasHeaders: boolean;
-  record(index: number): ConsumedRecord;
-  /** Set if the records differ from those in `bytes` and must not be read from there. */
-  readonly records?: readonly ConsumedRecord[] | undefined;
 }
 
 export interface PartitionPosition extends TopicPartition {
@@ -95,7 +88,7 @@ export interface Consumer {
    */
   poll(timeoutMs: number): Promise<readonly ConsumedRecord[]>;
   /** Like `poll`, but returns undecoded blocks of at most `maxRecords` records in total. */
-  pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly ConsumedBlock[]>;
+  pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly RecordBlock[]>;
   assignment(): readonly TopicPartition[];
   /** False during a rebalance; `assignment` is empty then. */
   readonly isInGroup: boolean;

@@ -1,5 +1,5 @@
 import type { TopicPartition } from '../../data/record.ts';
-import type { ConsumedBlock, Consumer } from '../../kafka/api.ts';
+import type { RecordBlock, Consumer } from '../../kafka/api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { TaskReading } from '../tasks/task-runner.ts';
 
@@ -72,8 +72,8 @@ export class ConsumerHolds {
   }
 }
 
-/** Of the values alone. */
-export function valueBytes(blocks: readonly ConsumedBlock[]): number {
+/** Bytes of the values, without keys and headers. */
+export function valueBytes(blocks: readonly RecordBlock[]): number {
   let bytes = 0;
   for (const { count, valueStarts, valueEnds } of blocks) {
     for (let at = 0; at < count; at++) bytes += Math.max(0, (valueEnds[at] ?? 0) - (valueStarts[at] ?? 0));

@@ -1,5 +1,5 @@
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
-import type { ConsumedBlock, Consumer, PartitionLag } from '../../kafka/api.ts';
+import type { RecordBlock, Consumer, PartitionLag } from '../../kafka/api.ts';
 import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { SinkPositions } from './sink-positions.ts';
 
@@ -31,7 +31,7 @@ export class DeliveredOffsets {
     this.#measures = measures;
   }
 
-  polled(blocks: readonly ConsumedBlock[]): void {
+  polled(blocks: readonly RecordBlock[]): void {
     for (const { topic, partition, offsets, count } of blocks)
       this.#polled.set(topicPartitionKey(topic, partition), (offsets[count - 1] ?? -1) + 1);
   }
@@ -67,7 +67,7 @@ export class DeliveredOffsets {
       if (put === undefined) return [];
       const delivered = Math.min(put, (stored ?? this.#confirmed).get(key) ?? put);
       this.#count(key, delivered);
-      // Behind the last record there may be offsets without records, which are not to be delivered.
+      // Offsets after the last record may have no records that could be delivered.
       const isAllDelivered = delivered === put && put >= (this.#polled.get(key) ?? 0);
       const position = this.#consumer.position(each);
       if (isAllDelivered || each.lag === undefined || position === undefined) return each;

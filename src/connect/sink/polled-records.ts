@@ -1,6 +1,6 @@
 import { topicPartitionKey, type SinkRecord } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
-import type { ConsumedBlock, ConsumedRecord } from '../../kafka/api.ts';
+import type { RecordBlock, ConsumedRecord } from '../../kafka/api.ts';
 import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { ConvertedRecords, Converters, RecordConversion } from '../pipeline/record-converter.ts';
@@ -8,16 +8,16 @@ import { ChainPlans } from '../pipeline/chain-plans.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { RecordCare, Step } from './record-care.ts';
-import { SinkBlock } from './sink-block.ts';
+import { BlockConversion } from './block-conversion.ts';
 
-/** Records of one partition in the form in which the task takes them, and the offset behind them. */
+/** Records of one partition in the form in which the task takes them, and the offset after them. */
 interface Portion {
-  readonly content: SinkBlock | readonly SinkRecord[];
+  readonly content: BlockConversion | readonly SinkRecord[];
   readonly count: number;
   /** Offset of the first one. */
   readonly from: number;
   readonly end: PartitionOffset;
-  /** To be put alone, and committed before others are put. */
+  /** Must be put alone, and committed before others are put. */
   readonly isCareful: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface PolledRecordsSettings {
 }
 
 /**
- * What polls gave, on its way into a sink task: as blocks where the task may read messages where they lie, else as records.
+ * Polled records on their way into a sink task: as blocks if the task can read messages in place, otherwise as records.
  * Empty -> (take) waiting -> (put) empty; a put that failed leaves what was not put yet.
  *
  * A record that cannot be converted, and that the error policy does not let go, ends its partition: what is in front of it is
@@ -72,7 +72,7 @@ export class PolledRecords {
     return this.#portions[0]?.isCareful === true;
   }
 
-  /** What the next call of `put` hands over, one range for each partition. */
+  /** The records of the next call of `put`, one range for each partition. */
   next(): { readonly count: number; readonly ranges: readonly RecordRange[] } {
     const ranges = new Map<string, RecordRange>();
     let count = 0;
@@ -98,7 +98,7 @@ export class PolledRecords {
   }
 
   /** Never rejects for a record that cannot be converted; see `failure`. */
-  async take(blocks: readonly ConsumedBlock[]): Promise<void> {
+  async take(blocks: readonly RecordBlock[]): Promise<void> {
     for (const block of blocks) {
       const { topic, partition, offsets, count } = block;
       if (this.#hasFailed(topic, partition)) continue;
@@ -111,7 +111,7 @@ export class PolledRecords {
         this.#add(block, all, await this.#converter.convert(block.records));
         continue;
       }
-      const content = new SinkBlock(block, this.#converter, this.#converters, this.#plans);
+      const content = new BlockConversion(block, this.#converter, this.#converters, this.#plans);
       if (this.#putsBlocks && (await convertsAside(block, this.#converters))) {
         const end = { topic, partition, offset: (offsets[count - 1] ?? -1) + 1 };
         this.#portions.push({ content, count, from: offsets[0] ?? 0, end, isCareful: false });
@@ -122,7 +122,7 @@ export class PolledRecords {
     }
   }
 
-  async #takeSteps(block: ConsumedBlock): Promise<void> {
+  async #takeSteps(block: RecordBlock): Promise<void> {
     for (const step of this.care.steps(block)) {
       const source = Array.from({ length: step.to - step.from }, (_, index) => block.record(step.from + index));
       const converted =
@@ -138,11 +138,7 @@ export class PolledRecords {
   }
 
   /** Records of a block from one index to another. */
-  #add(
-    block: ConsumedBlock,
-    step: Pick<Step, 'from' | 'to' | 'isCareful'>,
-    { records, failed }: ConvertedRecords,
-  ): void {
+  #add(block: RecordBlock, step: Pick<Step, 'from' | 'to' | 'isCareful'>, { records, failed }: ConvertedRecords): void {
     const { topic, partition, offsets } = block;
     const count = failed?.index ?? step.to - step.from;
     const behind = step.from + count;
@@ -152,7 +148,7 @@ export class PolledRecords {
     if (failed !== undefined) this.#failures.set(topicPartitionKey(topic, partition), failed.error);
   }
 
-  /** Hands over what waits, or one step of it; `onPut` is told of each portion that the task has taken. */
+  /** Puts the waiting records, or one step of them; `onPut` is called for each portion that the task has taken. */
   async put(onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
     // As in Java: a task may do by the clock what it does in `put`.
     if (this.#portions.length === 0) await this.#task.put([]);
@@ -171,10 +167,10 @@ export class PolledRecords {
     this.#done(ready, onPut);
   }
 
-  /** What the task took before it met a record that cannot be converted counts as put. */
+  /** Records that the task took before one that cannot be converted count as put. */
   async #putBlock(
     portion: Portion,
-    block: SinkBlock,
+    block: BlockConversion,
     onPut: (end: PartitionOffset, count: number) => void,
   ): Promise<void> {
     try {
@@ -202,7 +198,7 @@ export class PolledRecords {
     for (const { end, count } of counted) onPut(end, count);
   }
 
-  /** Drops records of partitions that are somebody else's now, or are read from elsewhere. */
+  /** Drops records of partitions that were revoked, or are read from another position. */
   keep(isOwned: (partitionKey: string) => boolean): void {
     this.#portions = this.#portions.filter(({ end }) => isOwned(topicPartitionKey(end.topic, end.partition)));
     for (const key of this.#failures.keys()) if (!isOwned(key)) this.#failures.delete(key);
@@ -222,20 +218,17 @@ function until(portions: readonly Portion[], isEnd: (portion: Portion) => boolea
   return end < 0 ? [...portions] : portions.slice(0, end);
 }
 
-function recordsOf(block: ConsumedBlock): ConsumedRecord[] {
+function recordsOf(block: RecordBlock): ConsumedRecord[] {
   return Array.from({ length: block.count }, (_, index) => block.record(index));
 }
 
-/** Whether keys and headers can be converted: who reads messages alone must not hide that they are bad. */
-function convertsAside(block: ConsumedBlock, { key, header }: Converters): boolean | Promise<boolean> {
+/** Whether keys and headers can be converted: a task that skips them must still fail on invalid ones. */
+function convertsAside(block: RecordBlock, { key, header }: Converters): boolean | Promise<boolean> {
   if (key.passesMessages === true && !block.hasHeaders) return true;
   return convertAside(block, { key, header });
 }
 
-async function convertAside(
-  block: ConsumedBlock,
-  { key, header }: Pick<Converters, 'key' | 'header'>,
-): Promise<boolean> {
+async function convertAside(block: RecordBlock, { key, header }: Pick<Converters, 'key' | 'header'>): Promise<boolean> {
   const turn = new Turn();
   try {
     for (let index = 0; index < block.count; index++) {

@@ -1,5 +1,5 @@
 import { ConnectError } from '../../errors.ts';
-import type { ConsumedBlock } from '../../kafka/api.ts';
+import type { RecordBlock } from '../../kafka/api.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { PartitionOffset } from '../api.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
@@ -17,11 +17,11 @@ export interface Step {
   readonly to: number;
   /** They are put alone, and committed before others are put. */
   readonly isCareful: boolean;
-  /** Not to be converted. */
+  /** Must not be converted. */
   readonly poisoned: PoisonedRecord | undefined;
 }
 
-/** What the error policy gets with a poisoned record. */
+/** The surroundings of a poisoned record, for the error policy. */
 export interface CareSurroundings {
   readonly errors: ErrorPolicy;
   readonly valueConverter: string;
@@ -29,8 +29,8 @@ export interface CareSurroundings {
 }
 
 /**
- * Records at which threads have ended: those of which one may be the reason go to the task in small steps, so that the next
- * end is at one record; those that are known go to the error policy.
+ * Records at which threads have ended. Suspected records go to the task in small steps, so that the next end can be attributed to
+ * one record; records that are known to be the cause go to the error policy.
  */
 export class RecordCare {
   #suspects: readonly RecordRange[] = [];
@@ -48,7 +48,7 @@ export class RecordCare {
   }
 
   /** Whether some records of the block need care. */
-  concerns({ topic, partition, offsets, count }: ConsumedBlock): boolean {
+  concerns({ topic, partition, offsets, count }: RecordBlock): boolean {
     if (this.#suspects.length === 0 && this.#poisoned.length === 0) return false;
     const from = offsets[0] ?? 0;
     const to = (offsets[count - 1] ?? -1) + 1;
@@ -56,7 +56,7 @@ export class RecordCare {
   }
 
   /** The steps of a block, without gaps. */
-  steps({ topic, partition, offsets, count }: ConsumedBlock): readonly Step[] {
+  steps({ topic, partition, offsets, count }: RecordBlock): readonly Step[] {
     const ranges = this.#rangesOf(topic, partition);
     const steps: Step[] = [];
     for (let from = 0; from < count;) {
@@ -78,7 +78,7 @@ export class RecordCare {
   }
 
   /** Resolves when the record is to be skipped, else rejects. */
-  async refuse(poisoned: PoisonedRecord, block: ConsumedBlock, index: number): Promise<void> {
+  async refuse(poisoned: PoisonedRecord, block: RecordBlock, index: number): Promise<void> {
     const { errors, valueConverter, hasTransforms } = this.#surroundings;
     const error = new ConnectError(poisoned.message, { scope: 'record' });
     error.stack = `${error.name}: ${error.message}\n${poisoned.stack}`;

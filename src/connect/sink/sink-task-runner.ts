@@ -1,6 +1,6 @@
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
-import type { ConsumedBlock, Handover, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
+import type { RecordBlock, Handover, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import { commitAfterFailure } from './commit-after-failure.ts';
@@ -33,7 +33,7 @@ const DEFAULT_RETRY_DELAY_MS = 3000;
  * put. Everything happens in one loop, so calls into the task never overlap.
  *
  * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried all partitions
- * are paused and polling goes on without giving records.
+ * are paused and polling continues without returning records.
  *
  * One class, because each turn of the loop decides on commits, retries and pauses from the same state.
  */
@@ -185,7 +185,7 @@ export class SinkTaskRunner implements TaskRunner {
     return this.#runtime.mayWork() || untilMayWork(this.#runtime);
   }
 
-  async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
+  async #take(consumed: readonly RecordBlock[]): Promise<void> {
     this.#delivery.polled(consumed);
     if (consumed.length > 0) {
       this.#runtime.place.enter('conversion', this.#positions.unsettled());
@@ -239,7 +239,7 @@ export class SinkTaskRunner implements TaskRunner {
     );
   }
 
-  /** What the plugin throws gets Connect's first line; failures of converters and clients have their own. */
+  /** Errors of the plugin get Connect's first line; failures of converters and clients have their own. */
   #unrecoverable(cause: unknown): Error {
     if (this.#runtime.abort.signal.aborted) return toError(cause);
     return new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause });
@@ -338,7 +338,7 @@ export class SinkTaskRunner implements TaskRunner {
     }
   }
 
-  /** Records of partitions that are no longer ours are somebody else's to write. */
+  /** Another task writes the records of partitions that this task no longer owns. */
   #dropFromBatch(): void {
     this.#polled.keep((key) => this.#positions.delivered.has(key));
     if (this.#polled.isEmpty) this.#progress.put(0, true);

@@ -1,10 +1,14 @@
-import type { ConsumedBlock, ConsumedHeader, ConsumedRecord } from '../api.ts';
+import type { MessageBlock } from '../../data/message-block.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import type { ConsumedHeader, ConsumedRecord } from '../api.ts';
 import { readHeaders, type RecordColumns } from './record-reader.ts';
 
 const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);
 
-/** Decoded positions of consecutive records. Keys, values and headers are views of `bytes`. */
-export class RecordBlock implements ConsumedBlock, RecordColumns {
+const NO_BYTES = Buffer.alloc(0);
+
+/** A message block with keys and headers, from which single records can be made. Keys, values and headers are views of `bytes`. */
+export class RecordBlock implements MessageBlock, RecordColumns {
   readonly topic: string;
   readonly partition: number;
   readonly timestampType: ConsumedRecord['timestampType'];
@@ -17,16 +21,25 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
   valueEnds = new Int32Array(0);
   headersAt: (number | undefined)[] | undefined;
   readonly bytes: Buffer;
+  /** Set if the records are not those in `bytes`. Only `record` may be called then. */
+  records: readonly ConsumedRecord[] | undefined;
 
-  constructor(
-    { topic, partition }: { topic: string; partition: number },
-    bytes: Buffer,
-    timestampType: ConsumedRecord['timestampType'],
-  ) {
+  constructor({ topic, partition }: TopicPartition, bytes: Buffer, timestampType: ConsumedRecord['timestampType']) {
     this.topic = topic;
     this.partition = partition;
     this.bytes = bytes;
     this.timestampType = timestampType;
+  }
+
+  /** A block of records that are not in its bytes. `offsets`: those under which they were read. */
+  static ofRecords(place: TopicPartition, records: readonly ConsumedRecord[], offsets: readonly number[]): RecordBlock {
+    const block = new RecordBlock(place, NO_BYTES, 'CreateTime');
+    block.reserve(records.length);
+    block.count = records.length;
+    block.offsets.set(offsets);
+    block.timestamps.set(records.map(({ timestamp }) => timestamp));
+    block.records = records;
+    return block;
   }
 
   reserve(records: number): void {
@@ -41,6 +54,7 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
     this.valueEnds = grown(this.valueEnds, new Int32Array(length));
   }
 
+  /** Whether any record has headers. */
   get hasHeaders(): boolean {
     return this.headersAt !== undefined;
   }
@@ -60,6 +74,7 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
   }
 
   record(index: number): ConsumedRecord {
+    if (this.records !== undefined) return this.records[index]!;
     return {
       topic: this.topic,
       partition: this.partition,

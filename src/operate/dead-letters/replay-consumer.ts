@@ -2,7 +2,6 @@ import { Turn } from '../../connect/pipeline/turn.ts';
 import type { SinkConsumer } from '../../connect/sink/sink-task-context.ts';
 import type { TopicPartition } from '../../data/record.ts';
 import type {
-  ConsumedBlock,
   ConsumedRecord,
   Handover,
   PartitionLag,
@@ -10,6 +9,7 @@ import type {
   RebalanceListener,
   TopicPredicate,
 } from '../../kafka/api.ts';
+import { RecordBlock } from '../../kafka/records/record-block.ts';
 import { deadLetter, letterBytes, originalRecord } from './dead-letter.ts';
 import type { LetterPick } from './letter-pick.ts';
 import type { ReplayCounts } from './replay-counts.ts';
@@ -23,8 +23,6 @@ export interface LetterReading {
   /** All letters are stored and counted. */
   readonly onComplete: () => void;
 }
-
-const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Reads dead letters on behalf of a sink task: the selected ones become the records that the connector once consumed, with the offsets that
@@ -60,21 +58,24 @@ export class ReplayConsumer implements SinkConsumer {
     this.#consumer.seek(offset === position.offset ? position : { topic, partition, offset });
   }
 
-  async pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly ConsumedBlock[]> {
+  async pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly RecordBlock[]> {
     const ended = this.assignment().filter(({ partition }) => this.#counts.isAtEnd(partition));
     if (ended.length > 0) this.#consumer.pause(ended);
     const blocks = await this.#consumer.pollBlocks(timeoutMs, maxRecords);
-    const selected: ConsumedBlock[] = [];
+    const selected: RecordBlock[] = [];
     for (const block of blocks) {
       const records = await this.#select(block);
-      if (records.length > 0) selected.push(recordBlock(block, records));
+      if (records.length > 0) {
+        const offsets = records.map(({ letter }) => letter.offset);
+        selected.push(RecordBlock.ofRecords(block, records, offsets));
+      }
     }
     for (const place of this.assignment()) this.#counts.passed(place.partition, this.#consumer.position(place) ?? 0);
     this.#endIfComplete();
     return selected;
   }
 
-  async #select(block: ConsumedBlock): Promise<readonly ReplayedRecord[]> {
+  async #select(block: RecordBlock): Promise<readonly ReplayedRecord[]> {
     const records: ReplayedRecord[] = [];
     const turn = new Turn();
     for (let index = 0; index < block.count; index++) {
@@ -161,21 +162,3 @@ export class ReplayConsumer implements SinkConsumer {
 }
 
 type ReplayedRecord = ConsumedRecord & { readonly deadLetter: ConsumedRecord };
-
-function recordBlock({ topic, partition }: TopicPartition, records: readonly ReplayedRecord[]): ConsumedBlock {
-  const count = records.length;
-  const record = (index: number): ReplayedRecord => {
-    const found = records[index];
-    if (found === undefined) throw new RangeError(`The block has ${String(count)} records`);
-    return found;
-  };
-  return {
-    ...{ topic, partition, count, records, record },
-    offsets: records.map(({ deadLetter: source }) => source.offset),
-    timestamps: records.map(({ timestamp }) => timestamp),
-    ...{ bytes: NO_BYTES, valueStarts: new Int32Array(count), valueEnds: new Int32Array(count) },
-    key: (index) => record(index).key,
-    headers: (index) => record(index).headers,
-    hasHeaders: true,
-  };
-}

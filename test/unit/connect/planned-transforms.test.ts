@@ -7,7 +7,7 @@ import type { ErrorPolicy } from '../../../src/connect/pipeline/error-policy.ts'
 import { SinkRecordConverter } from '../../../src/connect/pipeline/record-converter.ts';
 import type { TransformationChain } from '../../../src/connect/pipeline/transformation-chain.ts';
 import { PluginRegistry } from '../../../src/connect/plugins/plugin-registry.ts';
-import { SinkBlock } from '../../../src/connect/sink/sink-block.ts';
+import { BlockConversion } from '../../../src/connect/sink/block-conversion.ts';
 import { jsonConverterPlugins } from '../../../src/converters/json-converter.ts';
 import { simpleHeaderConverterPlugin } from '../../../src/converters/simple-header-converter.ts';
 import { stringConverterPlugins } from '../../../src/converters/string-converter.ts';
@@ -15,7 +15,7 @@ import type { SinkRecord } from '../../../src/data/record.ts';
 import { LogicalName, Schema, type SchemaType } from '../../../src/data/schema.ts';
 import { Decimal, Struct, type ConnectValue } from '../../../src/data/value.ts';
 import { StructDecoder, type StructPolicy } from '../../../plugins/database/formats/struct/struct.ts';
-import type { ConsumedBlock, ConsumedRecord } from '../../../src/kafka/api.ts';
+import type { RecordBlock, ConsumedRecord } from '../../../src/kafka/api.ts';
 import { predicatePlugins } from '../../../src/transforms/predicates/registry.ts';
 import { transformationPlugins } from '../../../src/transforms/registry.ts';
 import { rowsOf } from '../plugins/database/formats/rows-of.ts';
@@ -33,7 +33,7 @@ interface Message {
   readonly header: string | undefined;
 }
 
-function blockOf(messages: readonly Message[]): ConsumedBlock {
+function blockOf(messages: readonly Message[]): RecordBlock {
   const values = messages.map(({ value }) => value ?? Buffer.alloc(0));
   const bytes = Buffer.concat([...values, Buffer.alloc(1)]);
   const valueStarts: number[] = [];
@@ -52,7 +52,7 @@ function blockOf(messages: readonly Message[]): ConsumedBlock {
     const header = messages[index]?.header;
     return header === undefined ? [] : [{ key: 'h', value: Buffer.from(header) }];
   };
-  const block: ConsumedBlock = {
+  const block = {
     topic: 'orders',
     partition: 3,
     bytes,
@@ -64,7 +64,7 @@ function blockOf(messages: readonly Message[]): ConsumedBlock {
     hasHeaders: messages.some(({ header }) => header !== undefined),
     key: keyOf,
     headers: headersOf,
-    record: (index): ConsumedRecord => ({
+    record: (index: number): ConsumedRecord => ({
       topic: 'orders',
       partition: 3,
       offset: 100 + index,
@@ -76,7 +76,7 @@ function blockOf(messages: readonly Message[]): ConsumedBlock {
     }),
   };
   const shown = messages.map(({ value, ...more }) => JSON.stringify({ value: value?.toString(), ...more })).join('\n');
-  return Object.assign(block, { [fc.toStringMethod]: () => shown });
+  return Object.assign(block, { [fc.toStringMethod]: () => shown }) as unknown as RecordBlock;
 }
 
 /** One task's parts, with what its error policy was told. */
@@ -107,29 +107,29 @@ function task(config: Readonly<Record<string, string>>) {
   };
 }
 
-async function recordByRecord(block: ConsumedBlock, config: Readonly<Record<string, string>>) {
+async function recordByRecord(block: RecordBlock, config: Readonly<Record<string, string>>) {
   const { converter, failures } = task(config);
   const { records } = await converter.convert(Array.from({ length: block.count }, (_, index) => block.record(index)));
   return { records, failures };
 }
 
-async function byPlan(block: ConsumedBlock, config: Readonly<Record<string, string>>) {
+async function byPlan(block: RecordBlock, config: Readonly<Record<string, string>>) {
   const { chain, converter, converters, failures, applied } = task(config);
   const plans = chain.isPlannable ? new ChainPlans(chain) : undefined;
-  const { records } = await new SinkBlock(block, converter, converters, plans).records();
+  const { records } = await new BlockConversion(block, converter, converters, plans).records();
   return { records, failures, applied: applied() };
 }
 
 /** Rows and faults of a database sink that reads the block, or that gets records. */
 async function decoded(
-  block: ConsumedBlock,
+  block: RecordBlock,
   config: Readonly<Record<string, string>>,
   policy: StructPolicy,
   inBlocks: boolean,
 ) {
   const { chain, converter, converters } = task(config);
   const plans = chain.isPlannable && inBlocks ? new ChainPlans(chain) : undefined;
-  const sinkBlock = new SinkBlock(block, converter, converters, plans);
+  const sinkBlock = new BlockConversion(block, converter, converters, plans);
   const decoder = new StructDecoder(policy);
   for (let index = 0; index < block.count; index++) {
     if (plans !== undefined) index = decoder.addBlock(sinkBlock, index, block.count);
@@ -267,7 +267,13 @@ const transform: fc.Arbitrary<Options> = fc.oneof(
   onePart('ReplaceField', () =>
     fc.oneof(
       field.map((exclude) => ({ exclude })),
-      fc.constantFrom<Options>({ include: 'a,b,c' }, { renames: 'a:renamed' }, { renames: 'a:b,b:a' }),
+      fc.constantFrom<Options>(
+        { include: 'a,b,c' },
+        { renames: 'a:renamed' },
+        { renames: 'a:b,b:a' },
+        { renames: 'a:x,b:x', exclude: 'b' },
+        { renames: 'a:x,b:x', exclude: 'a' },
+      ),
     ),
   ),
   onePart('ExtractField', () => field.map((name) => ({ field: name }))),

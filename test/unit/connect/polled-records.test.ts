@@ -8,12 +8,12 @@ import type { SinkRecordBlock } from '../../../src/data/message-block.ts';
 import { TransformationChain } from '../../../src/connect/pipeline/transformation-chain.ts';
 import type { ErrorPolicy, FailureContext } from '../../../src/connect/pipeline/error-policy.ts';
 import type { Converters, SinkRecordConverter } from '../../../src/connect/pipeline/record-converter.ts';
-import type { ConsumedBlock, ConsumedRecord } from '../../../src/kafka/api.ts';
+import type { RecordBlock, ConsumedRecord } from '../../../src/kafka/api.ts';
 
-function block(partition: number, from: number, count: number): ConsumedBlock {
+function block(partition: number, from: number, count: number): RecordBlock {
   const offsets = Array.from({ length: count }, (_, index) => from + index);
   const record = (index: number) => ({ topic: 't', partition, offset: from + index });
-  return { topic: 't', partition, offsets, count, record } as unknown as ConsumedBlock;
+  return { topic: 't', partition, offsets, count, record } as unknown as RecordBlock;
 }
 
 function settings(care?: TaskCare, errors = {} as unknown as ErrorPolicy) {
@@ -98,7 +98,7 @@ describe('polled records on their way into a task', () => {
       converters,
     });
     const keyOf = (index: number) => Buffer.from(`k${String(index)}`);
-    await polled.take([{ ...block(0, 5, 2), key: keyOf, headers: () => [] }]);
+    await polled.take([Object.assign(block(0, 5, 2), { key: keyOf, headers: () => [] })]);
     await polled.put(() => undefined);
     assert.deepEqual(steps, ['fetched for k0', 'converted k0', 'converted k1', 'put']);
   });

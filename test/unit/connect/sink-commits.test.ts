@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SinkTaskRunner } from '../../../src/connect/sink/sink-task-runner.ts';
 import type { SinkTask, SinkTaskContext } from '../../../src/connect/api.ts';
 import type { TaskCare } from '../../../src/connect/task-assignment.ts';
-import type { ConsumedBlock, Consumer, RebalanceListener } from '../../../src/kafka/api.ts';
+import type { RecordBlock, Consumer, RebalanceListener } from '../../../src/kafka/api.ts';
 import { CommitRefusedError } from '../../../src/kafka/errors.ts';
 import { until } from '../../support/until.ts';
 import { SourceBench } from './source-fakes.ts';
@@ -13,14 +13,14 @@ const RECORDS = 60;
 const NOT_A_MEMBER =
   'Offset commit of group connect-c cannot be completed since the consumer is not part of an active group';
 
-function block(): ConsumedBlock {
+function block(): RecordBlock {
   const record = (index: number) => {
     const none = { key: null, value: null, headers: [], timestamp: 0, timestampType: 'CreateTime' };
     return { ...PARTITION, offset: index, ...none };
   };
   const offsets = Array.from({ length: RECORDS }, (_, index) => index);
   const places = { valueStarts: [], valueEnds: [] };
-  return { ...PARTITION, offsets, count: RECORDS, record, ...places } as unknown as ConsumedBlock;
+  return { ...PARTITION, offsets, count: RECORDS, record, ...places } as unknown as RecordBlock;
 }
 
 /** A sink task whose consumer has been removed from its group, until `isMember` is set. */

@@ -3,7 +3,7 @@ import type { PartitionOffset, SinkTask } from '../../../../src/connect/api.ts';
 import { DeliveredOffsets } from '../../../../src/connect/sink/delivered-offsets.ts';
 import { SinkPositions } from '../../../../src/connect/sink/sink-positions.ts';
 import { topicPartitionKey } from '../../../../src/data/record.ts';
-import type { ConsumedBlock } from '../../../../src/kafka/api.ts';
+import type { RecordBlock } from '../../../../src/kafka/api.ts';
 
 const PLACE = { topic: 't', partition: 0 } as const;
 const KEY = topicPartitionKey(PLACE.topic, PLACE.partition);
@@ -31,7 +31,7 @@ class Scene {
 
   /** Polls records up to an offset, and puts them up to another. */
   put(polled: number, put = polled): void {
-    const block = { ...PLACE, offsets: [polled - 1], count: 1 } as unknown as ConsumedBlock;
+    const block = { ...PLACE, offsets: [polled - 1], count: 1 } as unknown as RecordBlock;
     this.offsets.polled([block]);
     this.position = polled;
     this.positions.deliver(KEY, { ...PLACE, offset: put });

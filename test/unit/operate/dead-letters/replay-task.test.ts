@@ -12,7 +12,7 @@ import type { TaskFactory } from '../../../../src/connect/hosting/task-factory.t
 import type { ConnectRecord, SinkRecord, TopicPartition } from '../../../../src/data/record.ts';
 import { DataError } from '../../../../src/errors.ts';
 import type {
-  ConsumedBlock,
+  RecordBlock,
   ConsumedRecord,
   Consumer,
   PartitionLag,
@@ -78,14 +78,14 @@ class FakeConsumer {
     this.#listener = listener;
   }
 
-  async pollBlocks(waitMs: number): Promise<readonly ConsumedBlock[]> {
+  async pollBlocks(waitMs: number): Promise<readonly RecordBlock[]> {
     await delay(Math.min(waitMs, 5));
     if (this.isAssigned) await this.#listener?.onAssigned([PLACE]);
     this.#listener = undefined;
     this.onPoll?.();
     this.onPoll = undefined;
     if (this.at === undefined || this.paused) return [];
-    const blocks: ConsumedBlock[] = [];
+    const blocks: RecordBlock[] = [];
     let from = this.at;
     // Two blocks, as of two batches.
     while (blocks.length < 2 && from < this.#letters.length) {

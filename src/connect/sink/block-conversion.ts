@@ -3,7 +3,7 @@ import type { SinkRecord } from '../../data/record.ts';
 import type { Schema } from '../../data/schema.ts';
 import type { ConnectValue } from '../../data/value.ts';
 import { toError } from '../../errors.ts';
-import type { ConsumedBlock } from '../../kafka/api.ts';
+import type { RecordBlock } from '../../kafka/api.ts';
 import type { SchemaAndValue } from '../api.ts';
 import type { ChainPlans } from '../pipeline/chain-plans.ts';
 import type { ConvertedRecords, Converters, RecordConversion } from '../pipeline/record-converter.ts';
@@ -12,12 +12,12 @@ import { Turn } from '../pipeline/turn.ts';
 
 /** Records that are read in one go. */
 const SLICE = 128;
-/** Structs whose values no plan covers, beyond which the rest of a block is transformed record by record: reading them twice is slow. */
+/** After this number of structs that no plan covers, the rest of a block is transformed record by record, to read it once. */
 const MAX_UNPLANNED = 16;
 
-/** A block on its way into a sink, with transforms that are planned where that is possible. */
-export class SinkBlock implements SinkRecordBlock {
-  readonly messages: ConsumedBlock;
+/** Converts and transforms a record block for a sink task, by plan where that is possible. */
+export class BlockConversion implements SinkRecordBlock {
+  readonly messages: RecordBlock;
   readonly passesMessages: boolean;
   readonly #converter: RecordConversion;
   readonly #converters: Pick<Converters, 'key' | 'value'>;
@@ -26,14 +26,14 @@ export class SinkBlock implements SinkRecordBlock {
   #schema: Schema | undefined;
   #program: StructProgram | undefined;
   #unplanned = 0;
-  /** Of a slice that is measured: what its records took behind the converter. */
+  /** The time that the records of a measured slice took after the converter. */
   #beyondMs = 0;
-  /** The record that fails the task. */
+  /** The record that fails the task, and its error. */
   failed: { readonly index: number; readonly error: unknown } | undefined;
 
   /** `plans`: absent without transforms. */
   constructor(
-    messages: ConsumedBlock,
+    messages: RecordBlock,
     converter: RecordConversion,
     converters: Pick<Converters, 'key' | 'value'>,
     plans: ChainPlans | undefined,
@@ -110,7 +110,7 @@ export class SinkBlock implements SinkRecordBlock {
     });
   }
 
-  /** All records, for a task that takes no blocks; see `SinkRecordConverter.convert`. */
+  /** All records, for a task that does not take blocks; see `SinkRecordConverter.convert`. */
   async records(): Promise<ConvertedRecords> {
     const { messages } = this;
     const { count } = messages;
@@ -146,10 +146,10 @@ export class SinkBlock implements SinkRecordBlock {
 class PlannedRecord implements StructRecord {
   index = 0;
   program: StructProgram | undefined;
-  readonly #messages: ConsumedBlock;
+  readonly #messages: RecordBlock;
   readonly #converters: Pick<Converters, 'key'>;
 
-  constructor(messages: ConsumedBlock, converters: Pick<Converters, 'key'>) {
+  constructor(messages: RecordBlock, converters: Pick<Converters, 'key'>) {
     this.#messages = messages;
     this.#converters = converters;
   }
