@@ -17,7 +17,7 @@ export function taskText({ connector, task, replay }: TaskId): string {
   return replay === undefined ? `${connector}-${String(task)}` : `${connector}/replay/${String(replay)}`;
 }
 
-/** What a user wants of a connector (config topic, `state.v2`). */
+/** The state of a connector that the user requested (config topic, `state.v2`). */
 export type TargetState = 'STARTED' | 'PAUSED' | 'STOPPED';
 
 /**
@@ -34,13 +34,13 @@ export interface TaskAssignment {
   readonly targetState: TargetState;
   /** For records at which threads have ended. */
   readonly care?: TaskCare | undefined;
-  /** Of a task that replays dead letters. */
+  /** Set for a task that replays dead letters. */
   readonly replay?: ReplayAssignment | undefined;
-  /** Of this task on another worker: it goes on as that member of its consumer group. */
+  /** Set if the task moved here from another worker: it continues as the same member of its consumer group. */
   readonly handover?: Handover | undefined;
 }
 
-/** Of one task, each per second; `undefined`: none. */
+/** Limits of one task per second; `undefined`: no limit. */
 export interface RateLimit {
   readonly records: number | undefined;
   readonly bytes: number | undefined;
@@ -59,11 +59,11 @@ export interface PoisonedRecord extends TopicPartition {
   readonly offset: number;
   readonly stage: 'conversion' | 'put';
   readonly message: string;
-  /** Of the last thread: frames as in an Error's stack. */
+  /** The stack of the last thread, with frames as in an Error's stack. */
   readonly stack: string;
 }
 
-/** What a task host tells about a task. Events of one task come in order; STOPPED is its last. */
+/** An event that a task host reports about a task. Events of one task are in order; STOPPED is its last. */
 export type TaskEvent =
   | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' }
   /** `handover`: for whoever starts the task next; where it was asked for, and the task has one. */
@@ -76,7 +76,7 @@ export type TaskEvent =
   /** All records of the partition before the offset are stored; some of them were in the task's care. */
   | { readonly id: TaskId; readonly state: 'PASSED'; readonly passed: PartitionOffset };
 
-/** Of these, a task is in one at a time. */
+/** A task is in one of these states at a time. */
 export function isState(
   event: TaskEvent,
 ): event is Extract<TaskEvent, { state: 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILED' }> {

@@ -21,7 +21,7 @@ export type FailureKind = 'infrastructure' | 'hang' | 'memory' | 'configuration'
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** The message of the error that tells most, in one line of at most 500 characters. */
+  /** The most specific error message, in one line of at most 500 characters. */
   readonly reason: string;
 }
 
@@ -95,15 +95,15 @@ const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
 ]);
 
 /**
- * What a service said decides, however it was wrapped; where no error of the chain comes from a service, the scope of the
- * outermost that has one.
+ * The error of a service decides, however it was wrapped; if no error of the chain comes from a service, the scope of the
+ * outermost error that has one.
  */
 export function failureOf(thrown: unknown): Failure {
   const chain = chainOf(thrown);
   const first = chain.findIndex((error) => kindByService(error) !== undefined);
   const telling = chain[first];
   if (telling !== undefined) {
-    // What asks to be called again may do so for credentials that are refused.
+    // A RetriableError may be caused by refused credentials.
     const isRefused = telling instanceof RetriableError && chain.slice(first).some(isOfCaller);
     const kind = isRefused ? 'configuration' : kindByService(telling);
     return { kind: kind ?? 'unknown', reason: oneLine(telling.message) };

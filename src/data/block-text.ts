@@ -16,12 +16,12 @@ export class BlockText {
   /** Where the text begins in the block's bytes. */
   base = 0;
   #block: MessageBlock | undefined;
-  /** The records whose values are in the text: the first one, and behind the last one. */
+  /** The records whose values are in the text: index of the first one, and after the last one. */
   #from = 0;
   #to = 0;
   #words: Int32Array = new Int32Array(0);
 
-  /** To be called before a record's value is read; asking for one whose text is there costs nothing. */
+  /** Must be called before a record's value is read. Costs nothing if the text is already loaded. */
   open(block: MessageBlock, index: number): void {
     if (this.#block === block && index >= this.#from && index < this.#to) return;
     const { bytes, count, valueStarts, valueEnds } = block;
@@ -36,7 +36,7 @@ export class BlockText {
     this.text = bytes.toString('latin1', base, Math.max(base, valueEnds[to - 1]!));
   }
 
-  /** Forgets the block, which would be kept in memory else. */
+  /** Releases the block, which would be kept in memory otherwise. */
   close(): void {
     this.#block = undefined;
     this.text = '';
@@ -57,7 +57,7 @@ export class BlockText {
     const words = this.#words;
     const end = valueEnds[index]!;
     let at = valueStarts[index]! + known;
-    // Word by word where the buffer's memory is aligned, byte by byte before and behind.
+    // Word by word where the buffer's memory is aligned, byte by byte before and after.
     const shift = bytes.byteOffset;
     for (; at < end && ((at + shift) & 3) !== 0; at++) if (bytes[at]! >= 0x80) return false;
     let word = (at + shift) >>> 2;

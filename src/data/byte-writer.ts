@@ -23,7 +23,7 @@ export class ByteWriter {
     this.bytes = bytes;
   }
 
-  /** Goes on in other bytes. */
+  /** Continues in new bytes. */
   restart(size: number): void {
     this.bytes = Buffer.allocUnsafe(size);
     this.at = 0;
@@ -62,7 +62,7 @@ export class ByteWriter {
     this.at = at;
   }
 
-  /** What was written before, once more. */
+  /** Writes earlier bytes again. */
   repeat(start: number, end: number): void {
     this.reserve(end - start);
     this.bytes.copyWithin(this.at, start, end);
@@ -101,7 +101,7 @@ export class ByteWriter {
   }
 }
 
-/** Of an integer below a million. */
+/** The number of digits of an integer below a million. */
 function digitsOf(value: number): number {
   if (value < 10) return 1;
   if (value < 100) return 2;

@@ -1,7 +1,7 @@
 /**
  * How far a failure reaches; decided before anything is retried.
  * record: this record, line or statement alone is wrong (SQLSTATE 22, 23; text that does not parse).
- * table: the table does not fit (SQLSTATE 42); schema handling may mend it.
+ * table: the table does not fit (SQLSTATE 42); schema handling may fix it.
  * infrastructure: nothing is wrong with the data (SQLSTATE 08, 53, 57, 58; sockets); wait and try again.
  * caller: the request or configuration itself is wrong.
  */

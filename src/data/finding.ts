@@ -1,11 +1,11 @@
-/** What `sluice doctor` found out about one thing. `fail`: work that was asked for cannot be done; `warn`: it may go wrong. */
+/** A result of `sluice doctor`. `fail`: requested work cannot be done; `warn`: it may fail. */
 export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail';
-  /** What was looked at, in a few words: `max_connections`, `topic connect-configs`. */
+  /** The subject in a few words: `max_connections`, `topic connect-configs`. */
   readonly about: string;
   /** How it is, without secrets. */
   readonly message: string;
-  /** The command that mends it, or what to set. */
+  /** The command or the setting that fixes it. */
   readonly remedy?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function clockLead(clock: number, askedAt: number, answeredAt: number): n
   return clock < askedAt ? clock - askedAt : 0;
 }
 
-/** What is to say of a clock that is so far ahead of ours. */
+/** The finding about a clock that is ahead of ours by this time. */
 export function clockFinding(about: string, leadMs: number): Finding {
   if (Math.abs(leadMs) <= CLOCK_DIFFERENCE_MS) return ok(about, 'as here, to within a second');
   const seconds = (Math.abs(leadMs) / 1000).toFixed(1);

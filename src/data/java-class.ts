@@ -8,7 +8,7 @@ const NUMBER_CLASSES = {
   float32: 'java.lang.Float',
 } as const;
 
-/** The Java class a Connect value has in Connect's messages; a number whose width the schema does not tell is a Double. */
+/** The Java class of a Connect value in Connect's messages. A number is a Double unless the schema says otherwise. */
 export function javaClassOf(value: ConnectValue, schema?: Schema | null): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'java.lang.String';

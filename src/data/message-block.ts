@@ -3,8 +3,8 @@ import type { Schema } from './schema.ts';
 import type { ConnectValue } from './value.ts';
 
 /**
- * Consecutive records of one partition, as positions in the bytes that the broker sent: no object is made for a record until
- * it is asked for. All lists have one entry for each record.
+ * Consecutive records of one partition, as positions in the bytes that the broker sent: an object is made for a record only on
+ * request. All lists have one entry for each record.
  */
 export interface MessageBlock extends TopicPartition {
   readonly bytes: Buffer;
@@ -27,13 +27,13 @@ export type TakeStruct = (schema: Schema, values: readonly ConnectValue[], index
 
 /** The record of a struct, beside its value; to be read during the call alone. */
 export interface StructRecord {
-  /** Transforms may have given it another one than the block's. */
+  /** May differ from the block's topic, because transforms can change it. */
   readonly topic: string;
   /** `undefined`: a record has to be made to know it. */
   key(): { readonly schema: Schema | null; readonly value: ConnectValue } | undefined;
 }
 
-/** As `TakeStruct`, with what came out of the transforms. */
+/** As `TakeStruct`, with the result of the transforms. */
 export type TakeRecord = (
   schema: Schema,
   values: readonly ConnectValue[],
@@ -43,7 +43,7 @@ export type TakeRecord = (
 
 /** A block for `SinkTask.putBlock`. */
 export interface SinkRecordBlock {
-  /** As they were read, before transforms. */
+  /** The messages as they were read, before transforms. */
   readonly messages: MessageBlock;
   /** Neither the converter nor transforms change values: they are the bytes, or the bytes as UTF-8 text. */
   readonly passesMessages: boolean;

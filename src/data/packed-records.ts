@@ -14,8 +14,8 @@ const SMALLEST_BYTES = 1_024;
 export type VisitRecord = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
 
 /**
- * Records of one topic as they lie in a record batch of Kafka (message format 2), without headers and timestamps: no object is made
- * for a record until it is asked for.
+ * Records of one topic in the form of a record batch of Kafka (message format 2), without headers and timestamps: an object is made for
+ * a record only on request.
  */
 export class PackedRecords {
   readonly topic: string;
@@ -64,7 +64,7 @@ export class PackedRecords {
     return entries;
   }
 
-  /** Packs the records from one index to before another anew. */
+  /** Packs the records from one index to before another again. */
   slice(from: number, to = this.length): PackedRecords {
     const packer = new RecordPacker(this.topic, this.bytes.length, Number.POSITIVE_INFINITY);
     for (const { key, value } of this.entries().slice(from, to)) packer.add(key, value);
@@ -155,7 +155,7 @@ export class RecordPacker {
     this.end();
   }
 
-  /** What was written since the last call, in order. */
+  /** The records that were written since the last call, in order. */
   take(expectedBytes = SMALLEST_BYTES): PackedRecords[] {
     if (this.#count > 0) this.#close(expectedBytes);
     return this.#full.splice(0);
@@ -199,7 +199,7 @@ function writeVarint(bytes: Buffer, value: number): void {
   bytes[position++] = rest;
 }
 
-/** Of a length. */
+/** The size of a length as a varint. */
 function varintSize(length: number): number {
   if (length < 0x40) return 1;
   if (length < 0x2000) return 2;

@@ -2,7 +2,7 @@ const SLOTS = 1024;
 export const LONGEST_REPEATED = 64;
 
 /**
- * Short texts that come again and again, as tags and states do: each is one string, however many rows have it. A row's own
+ * Short texts that recur, such as tags and states: each is one string, however many rows have it. A row's own
  * string costs more later, when the collector carries it along with its batch, than to make. Bounded: the last text of each
  * slot, and only one that came twice.
  */

@@ -3,7 +3,7 @@ import type { MessageBlock } from './message-block.ts';
 import { OriginList } from './origin-list.ts';
 import type { CellKind, ColumnCells, ColumnRole, RowBatch, TableName } from './row-batch.ts';
 
-/** A column while its batch is filled. `kind` is what the writer will be told; it may widen until the batch is built. */
+/** A column while its batch is filled. `kind` may widen until the batch is built. */
 export interface OpenColumn extends ColumnCells {
   kind: CellKind;
   readonly given?: number[] | undefined;

@@ -32,12 +32,12 @@ export type ColumnRole = 'time' | 'nanos' | 'data' | 'tag' | 'primary-tag';
 export interface ColumnCells {
   readonly name: string;
   readonly role: ColumnRole;
-  /** What the cells are; the writer converts to the table's real column type. */
+  /** The kind of the cells; the writer converts them to the table's real column type. */
   readonly kind: CellKind;
   readonly cells: Cell[];
   /**
-   * Of a column that the decoder derives from other ones: the rows that gave their cell themselves, in row order. The others are left
-   * out of a table that does not have the column. Absent: the rows gave all cells.
+   * Set for a column that the decoder derives from other ones: the rows that have their own cell, in row order. The derived cells are
+   * left out if the table does not have the column. Absent: all cells are the rows' own.
    */
   readonly given?: readonly number[] | undefined;
 }
@@ -68,7 +68,7 @@ export interface RowGroups {
 export interface RowGroup {
   /** delete: the stored row with this row's key goes; the batch must have a key then. */
   readonly operation: 'store' | 'delete';
-  /** Names of the columns that its rows have; what their other cells are means nothing. */
+  /** Names of the columns that its rows have; their other cells mean nothing. */
   readonly columns: ReadonlySet<string>;
 }
 
@@ -77,7 +77,7 @@ export interface Origins {
   at(row: number): Origin;
 }
 
-/** What a write did. `stored + discarded + collapsed + faults.length` is the number of rows handed in. */
+/** The result of a write. `stored + discarded + collapsed + faults.length` is the number of rows handed in. */
 export interface WriteReport {
   /** Rows that the database now holds, and deletions that were done (whether or not there was a row). */
   readonly stored: number;

@@ -1,12 +1,12 @@
-/** What has to stand in a row before the first cell's length: the number of cells. */
+/** A row starts with the number of its cells, before the length of the first one. */
 const COUNT_BYTES = 2;
 
-/** Where the cells of one row lie in the bytes of its block. Filled anew for each row. */
+/** Positions of the cells of one row in the bytes of its block. The arrays are reused for each row. */
 export interface CellBounds {
   /** -1: NULL. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  /** Bytes of all cells, with what stands between them. */
+  /** Bytes of the row, including the lengths of its cells. */
   readonly length: number;
 }
 
@@ -32,7 +32,7 @@ export class RowBlock {
 
   /**
    * The cells of a row, in the same arrays for each call.
-   * @throws an error if the bytes are no such row
+   * @throws an error if the bytes are not such a row
    */
   cells(index: number): CellBounds {
     const { bytes } = this;
@@ -77,5 +77,5 @@ export class RowBlock {
 }
 
 function damaged(): Error {
-  return new Error('the server sent a row that is none');
+  return new Error('the server sent an invalid row');
 }

@@ -1,7 +1,7 @@
 import type { ColumnRole } from './row-batch.ts';
 
 /**
- * What a table must look like for a batch, as far as the text tells; the writer creates or checks the table with it.
+ * The columns that a batch requires of its table, as far as they are known from the text; the writer creates or checks the table.
  * Only formats that carry names, types and lengths (json_db) or that may create tables fill it in.
  */
 export interface TableShape {

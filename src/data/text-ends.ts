@@ -1,4 +1,4 @@
-/** Trimming without regular expressions: `/0+$/` tries every run of zeros anew from each of its characters. */
+/** Trimming without regular expressions: `/0+$/` tries every run of zeros again from each of its characters. */
 
 /** The text without any number of one character at its end. */
 export function withoutTrailing(text: string, character: string): string {

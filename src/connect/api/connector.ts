@@ -5,7 +5,7 @@ import type { Logger } from '../../observe/logger.ts';
 /** A flat configuration as Connect keeps it. Variables of config providers (`${file:…}`) are already replaced by their values. */
 export type ConnectorConfig = Readonly<Record<string, string>>;
 
-/** What all plugins have. */
+/** Members of all plugins. */
 export interface PluginBase {
   /** The full class name, with its package: configurations name it, or its last part, and answers show it. */
   readonly className: string;
@@ -17,7 +17,7 @@ export interface PluginBase {
   readonly needsMainThread?: boolean;
 }
 
-/** What both kinds of connectors have. */
+/** Members of both kinds of connectors. */
 export interface ConnectorPluginBase extends PluginBase {
   /** Class name of the task, kept in task configurations as `task.class` and shown in logs. */
   readonly taskClassName: string;
@@ -37,7 +37,7 @@ export interface ConnectorPluginBase extends PluginBase {
   diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
 }
 
-/** What `sluice doctor` gives to plugins. */
+/** The context that `sluice doctor` provides to plugins. */
 export interface DiagnosisContext {
   readonly logger: Logger;
   /** Aborted when nobody waits for the findings any more. */
@@ -46,7 +46,7 @@ export interface DiagnosisContext {
   writesTo(topics: readonly string[]): void;
 }
 
-/** What the worker gives to a connector instance. */
+/** The context that the worker provides to a connector instance. */
 export interface ConnectorContext {
   readonly connectorName: string;
   readonly logger: Logger;

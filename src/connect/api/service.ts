@@ -2,7 +2,7 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Finding } from '../../data/finding.ts';
 import type { ConnectorConfig, DiagnosisContext, PluginBase } from './connector.ts';
 
-/** What the worker gives to a service. */
+/** The context that the worker provides to a service. */
 export interface ServiceContext {
   readonly logger: Logger;
   /** The address of the same service before its thread ended. Where the configuration leaves the port open, it is that one again. */

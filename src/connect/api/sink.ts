@@ -64,7 +64,7 @@ export interface ErrantRecordReporter {
   report(record: SinkRecord, error: Error): Promise<void>;
 }
 
-/** What the worker gives to a sink task. */
+/** The context that the worker provides to a sink task. */
 export interface SinkTaskContext {
   readonly connectorName: string;
   /** The first task is 0. */
@@ -84,9 +84,9 @@ export interface SinkTaskContext {
   assignment(): readonly TopicPartition[];
   /** The next offset that will be read of an assigned partition, known from `open` on. Records that wait for `put` are before it. */
   position(partition: TopicPartition): number | undefined;
-  /** Whether the broker has told of records of an assigned partition behind those that were read: `put` gets them soon. */
+  /** Whether the broker has reported further records of an assigned partition: `put` gets them soon. */
   hasMore(partition: TopicPartition): boolean;
-  /** The offset of an assigned partition, with the topic id and the leader epoch under which it was read, if the brokers tell them. */
+  /** The offset of an assigned partition, with the topic id and the leader epoch under which it was read, if the brokers report them. */
   identified(offset: PartitionOffset): PartitionOffset;
   /**
    * For tasks that store offsets themselves, with topic id and leader epoch: the offsets at which reading continues. An offset
@@ -105,10 +105,10 @@ export interface SinkTaskContext {
   requestCommit(): void;
 }
 
-/** What a task has written since its start. */
+/** Totals of a task's writes since its start. */
 export interface WrittenRows {
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  /** Lately, for one row; `null`: nothing was written yet. */
+  /** Recent time for one row; `null`: nothing was written yet. */
   readonly microseconds: number | null;
 }
 
@@ -123,7 +123,7 @@ export interface WaitingInTask {
 
 /**
  * A sink task. Calls never overlap: `start`, then `open`, `put`, `preCommit` and `close` in any order, then `stop`.
- * `put` may return before the records are stored, as long as `preCommit` returns no offset behind a record that is not stored.
+ * `put` may return before the records are stored, as long as `preCommit` returns no offset after a record that is not stored.
  */
 export interface SinkTask {
   /** @throws any error sets the task to FAILED */
@@ -159,7 +159,7 @@ export interface SinkTask {
    */
   stored?(delivered: ReadonlyMap<string, PartitionOffset>): readonly PartitionOffset[];
   /**
-   * What was put and is not stored, and what stands in the way (`GET /connectors/{connector}/health`); absent: nothing waits. Called
+   * The records that were put and are not stored, and what they wait for (`GET /connectors/{connector}/health`); absent: nothing waits. Called
    * at any time, also while `put` runs.
    */
   waiting?(): WaitingInTask | undefined;
@@ -180,7 +180,7 @@ export interface PartitionOffset extends TopicPartition {
   readonly topicId?: string | undefined;
 }
 
-/** What the worker gives to a preview. */
+/** The context that the worker provides to a preview. */
 export interface PreviewContext {
   readonly logger: Logger;
   /** Aborted when the client of the request has gone. */

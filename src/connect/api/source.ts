@@ -33,16 +33,16 @@ export interface SourceConnectorPlugin extends ConnectorPluginBase {
   ): Promise<readonly SourcePreview[]>;
 }
 
-/** Where a source would go on; `time` in milliseconds since the epoch. */
+/** Where a source would continue; `time` in milliseconds since the epoch. */
 export type SourceTarget =
   { readonly to: 'earliest' | 'latest' } | { readonly time: number } | { readonly offsets: readonly SourceOffset[] };
 
-/** What another offset of a source partition comes to. */
+/** The effect of another offset of a source partition. */
 export interface SourcePreview {
   readonly partition: SourceCoordinates;
   /** `null`: as a new connector begins. */
   readonly offset: SourceCoordinates | null;
-  /** Records that come again, and those that never come; `null`: not known. */
+  /** Records that are sent again, and records that are never sent; `null`: unknown. */
   readonly again: number | null;
   readonly skipped: number | null;
 }
@@ -53,7 +53,7 @@ export interface SourceOffset {
   readonly offset: SourceCoordinates | null;
 }
 
-/** What the worker gives to a source task. */
+/** The context that the worker provides to a source task. */
 export interface SourceTaskContext {
   readonly connectorName: string;
   /** The first task is 0. */
@@ -104,7 +104,7 @@ export interface TaskPart {
 export interface SourceBlock {
   /** Made by a RecordPacker. */
   readonly packed: PackedRecords;
-  /** Of records that have a key; others have none. */
+  /** The schema of keys; records without a key have no key schema. */
   readonly keySchema: Schema;
   readonly valueSchema: Schema;
   readonly sourcePartition: SourceCoordinates;
@@ -141,8 +141,8 @@ export interface SourceTask {
   /** Called at any time after the start, also during another call; it must be cheap. */
   parts?(): readonly TaskPart[];
   /**
-   * What the task waits for, and for how long (`GET /connectors/{connector}/health`); absent: nothing. Called as `parts`. A `poll`
-   * that does not return, or fails again and again, need not be told.
+   * The reason for which the task waits, and for how long (`GET /connectors/{connector}/health`); absent: nothing. Called as `parts`. A `poll`
+   * that does not return, or fails repeatedly, need not be reported.
    */
   waiting?(): WaitingInTask | undefined;
   /** Releases what `start` acquired. Also called after failures, and possibly more than once. */

@@ -1,6 +1,6 @@
 import type { LetterSelection } from './letter-selection.ts';
 
-/** Of one partition of the dead-letter topic, what is read: offsets from `from` to before `end`. */
+/** The range of one partition of the dead-letter topic that is read: offsets from `from` to before `end`. */
 export interface ReplayedPartition {
   readonly partition: number;
   readonly from: number;
@@ -9,7 +9,7 @@ export interface ReplayedPartition {
   readonly end: number;
 }
 
-/** What a task does that sends dead letters through the pipeline of its connector, in place of the connector's topics. Plain data. */
+/** The dead letters that a task sends through the pipeline of its connector, instead of the connector's topics. Plain data. */
 export interface ReplayAssignment {
   /** The dead-letter topic. */
   readonly topic: string;
@@ -23,9 +23,9 @@ export interface ReplayAssignment {
 export interface ReplayProgress {
   /** Records of the topic. */
   readonly read: number;
-  /** Those of them that the selection has. */
+  /** The number of letters that the selection contains. */
   readonly selected: number;
-  /** Those of the selected ones that transforms have left out. */
+  /** The number of selected letters that transforms dropped. */
   readonly dropped: number;
   /** Letters that failed once more, and were written to the topic again. */
   readonly failed: number;

@@ -28,7 +28,7 @@ import type { TaskRunner, TaskRuntime } from '../tasks/task-runner.ts';
 import { Throttle } from '../pipeline/throttle.ts';
 import { TopicCreator } from '../source/topic-creator.ts';
 
-/** What the worker's own configuration gives to every task. */
+/** Settings of the worker that apply to every task. */
 export interface TaskDefaults {
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
@@ -46,7 +46,7 @@ export interface TaskFactoryDependencies {
   readonly clients: TaskClients;
   readonly offsets: SourceOffsets;
   readonly defaults: TaskDefaults;
-  /** What dead letters may not show. */
+  /** Secrets that dead letters must not contain. */
   readonly secrets: SecretMask;
   readonly logger: Logger;
 }

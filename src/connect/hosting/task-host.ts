@@ -50,7 +50,7 @@ export interface TaskConfigs {
 }
 
 /**
- * Runs tasks and tells how they fare. Nothing a task does reaches another one or the caller: a failure is an event.
+ * Runs tasks and reports their state. Nothing a task does reaches another one or the caller: a failure is an event.
  *
  * A task: starting -> RUNNING <-> PAUSED -> STOPPED, or FAILED from anywhere. A failed task stays known until it is
  * stopped or replaced.
@@ -80,7 +80,7 @@ export class TaskHost implements TaskHosting {
     // Where it runs is there.
   }
 
-  /** Returns at once; events tell the rest. The task of the same id must have been stopped. */
+  /** Returns at once; events report the rest. The task of the same id must have been stopped. */
   start(assignment: TaskAssignment): void {
     const key = taskText(assignment.id);
     const hosted: HostedTask = {
@@ -128,7 +128,7 @@ export class TaskHost implements TaskHosting {
     runner?.setCare?.(care);
   }
 
-  /** Those that are not done in time are left behind, silent; their ids are the result. */
+  /** Abandons tasks that do not stop in time, without further events; returns their ids. */
   async stop(ids: readonly TaskId[], timeoutMs: number, handsOver = false): Promise<readonly TaskId[]> {
     const stopping = ids.flatMap((id) => this.#tasks.get(taskText(id)) ?? []);
     for (const hosted of stopping) {

@@ -2,7 +2,7 @@ import type { Schema } from '../../data/schema.ts';
 import { StructPlan, type StructProgram } from './struct-plan.ts';
 import type { TransformationChain } from './transformation-chain.ts';
 
-/** Kinds of records that are remembered; past it the memory starts afresh. */
+/** Beyond this number of kinds of records the cache is cleared. */
 const MAX_REMEMBERED = 256;
 
 /** Plans of a chain, made once for each schema and topic. */
@@ -15,7 +15,7 @@ export class ChainPlans {
     this.#chain = chain;
   }
 
-  /** `undefined`: the records of this schema are to be transformed one by one. */
+  /** `undefined` if the records of this schema must be transformed one by one. */
   of(schema: Schema, topic: string, hasHeaders: boolean): StructProgram | undefined {
     const kind = hasHeaders ? `${topic} with headers` : topic;
     let byKind = this.#known.get(schema);

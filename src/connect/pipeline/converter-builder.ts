@@ -4,7 +4,7 @@ import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import type { Converters } from './record-converter.ts';
 
-/** The worker's converters where a connector names none: classes, versions and sub-keys belong to whoever names the class. */
+/** The worker's converters where a connector names none: classes, versions and sub-keys belong to the configuration that names the class. */
 export function withDefaultConverters(config: ConnectorConfig, defaults: ConnectorConfig): ConnectorConfig {
   const missing = ['key.converter', 'value.converter', 'header.converter'].filter(
     (prefix) => config[prefix] === undefined,

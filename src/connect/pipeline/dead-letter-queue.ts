@@ -20,7 +20,7 @@ export interface DeadLetterCounts {
 }
 
 const PREFIX = '__connect.errors.';
-/** What Connect has no header for: `sluice.timestamp`, `sluice.timestamp.type`, `sluice.sqlstate`, `sluice.table`, `sluice.column`. */
+/** Headers that Connect does not have: `sluice.timestamp`, `sluice.timestamp.type`, `sluice.sqlstate`, `sluice.table`, `sluice.column`. */
 const OWN_PREFIX = 'sluice.';
 
 /**

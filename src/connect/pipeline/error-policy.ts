@@ -87,7 +87,7 @@ export class ErrorPolicy {
 
   /**
    * Called when `operation` failed once with `first`: retries RetriableErrors within `errors.retry.timeout`. Gives the
-   * value, or `undefined` when the record is to be skipped; throws when the task must fail, or is told to stop.
+   * value, or `undefined` when the record is to be skipped; throws when the task must fail, or is asked to stop.
    */
   async recover<T>(
     stage: Stage,
@@ -112,7 +112,7 @@ export class ErrorPolicy {
     return undefined;
   }
 
-  /** Reports a failure that retries cannot mend; resolves when the record is to be skipped, else throws. */
+  /** Reports a failure that retries cannot fix; resolves when the record is to be skipped, else throws. */
   async failed(failure: FailureContext): Promise<void> {
     this.counts.errors++;
     this.counts.failures++;

@@ -1,6 +1,6 @@
 import { DatabaseError, DataError } from '../../errors.ts';
 
-/** What a failure is about, beyond its message. */
+/** The subject of a failure, beyond its message. */
 export interface FailurePlace {
   readonly sqlstate?: string | undefined;
   readonly table?: string | undefined;
@@ -9,7 +9,7 @@ export interface FailurePlace {
 
 const MAX_CAUSES = 10;
 
-/** What the error, or the first of its causes that can, says of the SQLSTATE, the table and the column. */
+/** The SQLSTATE, table and column of the error, or of the first of its causes that has them. */
 export function failurePlace(error: Error): FailurePlace {
   let sqlstate: string | undefined;
   let table: string | undefined;

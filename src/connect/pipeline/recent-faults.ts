@@ -71,7 +71,7 @@ export class RecentFaults implements FailureReporter {
   }
 
   async close(): Promise<void> {
-    // What failed is asked for when the task is over, too.
+    // Failed records are requested even after the task has ended.
     return Promise.resolve();
   }
 }

@@ -1,13 +1,13 @@
-/** How a stage of a task does: its converter, or one of its transforms. */
+/** Measurements of a stage of a task: its converter, or one of its transforms. */
 export interface StageFigures {
   /** `converter`, or the alias of a transform. */
   readonly name: string;
   readonly className: string;
   /** Records that were measured; 0: none yet. */
   readonly samples: number;
-  /** Lately, for one record; 0 where none was measured. */
+  /** Recent time for one record; 0 if none was measured. */
   readonly microseconds: number;
-  /** Which part of the records it has let pass lately, from 0 to 1. */
+  /** The fraction of recent records that it did not drop, from 0 to 1. */
   readonly passed: number;
   /** Records that have failed in it. */
   readonly errors: number;
@@ -22,11 +22,11 @@ interface Stage {
   errors: number;
 }
 
-/** So that to measure costs less than one part in a hundred of what is measured. */
+/** Keeps the cost of measuring below one percent. */
 const RECORDS_PER_SAMPLE = 256;
-/** Of structs that are read together; there are `SLICES_PER_SAMPLE` such slices for each that is measured. */
+/** One of this number of slices, structs that are read together, is measured. */
 const SLICES_PER_SAMPLE = 128;
-/** Of an earlier mean, one sample changes so much. */
+/** The weight of one sample in the mean. */
 const WEIGHT = 0.02;
 const CONVERTER = 0;
 

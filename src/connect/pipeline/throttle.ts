@@ -2,7 +2,7 @@ import type { RateLimit } from '../task-assignment.ts';
 import { RecentTime } from './recent-time.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** What counts as lately, in seconds. */
+/** The period of recent figures, in seconds. */
 const LATELY = 10;
 /** One poll takes what this part of a second allows. */
 const POLL_PART = 0.5;
@@ -57,7 +57,7 @@ export class Throttle {
     this.#meanBytes = bytes / records;
   }
 
-  /** Milliseconds for which the task is to be held back; 0: it may go on. */
+  /** Milliseconds for which the task must wait; 0: it may continue. */
   waitMs(): number {
     if (!this.isOn) return 0;
     const now = this.#clock();

@@ -16,7 +16,7 @@ export class TokenBucket {
     return this.#perSecond;
   }
 
-  /** A debt of before is paid at the new rate, within one second at most. */
+  /** An earlier debt is paid at the new rate, within at most one second. */
   setRate(perSecond: number, nowMs: number): void {
     this.#fill(nowMs);
     this.#perSecond = perSecond;

@@ -1,6 +1,6 @@
-/** Work on so many bytes takes a few milliseconds; then the clock is read. */
+/** Work on this number of bytes takes a few milliseconds; then the clock is read. */
 const BYTES_PER_LOOK = 131_072;
-/** What a record costs beside its bytes. */
+/** The cost of a record beside its bytes. */
 const BYTES_PER_RECORD = 1_024;
 /** Work of all tasks together in one turn of the event loop. */
 const MAX_TURN_MS = 20;
@@ -16,7 +16,7 @@ function begin(): void {
   setImmediate(end);
 }
 
-/** One of those who wait goes on in each turn, so that all get as much. */
+/** One of the waiting tasks continues in each turn, so that all get the same share. */
 function end(): void {
   beganAt = -1;
   const goOn = waiting.shift();
@@ -44,7 +44,7 @@ export class Turn {
     begin();
   }
 
-  /** To be called after work on this many bytes and records; `true`: wait for `next()`. */
+  /** Must be called after work on this many bytes and records; `true`: wait for `next()`. */
   isOver(bytes: number, records = 1): boolean {
     this.#bytesLeft -= bytes + records * BYTES_PER_RECORD;
     if (this.#bytesLeft > 0) return false;

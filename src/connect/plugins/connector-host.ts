@@ -11,7 +11,7 @@ import { wantedVersion } from './plugins-of-config.ts';
 /** Connect's limit for a connector instance to stop (docs/compatibility.md#life-cycle). */
 const STOP_TIMEOUT_MS = 5000;
 
-/** What a connector instance tells the control side. */
+/** Notifications of a connector instance. */
 export type ConnectorEvent =
   | { readonly connector: string; readonly state: 'RUNNING' | 'PAUSED' | 'STOPPED' }
   | { readonly connector: string; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }

@@ -10,7 +10,7 @@ type PluginOfType<T extends PluginType> = T extends 'connector'
   ? Extract<Plugin, { type: 'sink' | 'source' }>
   : Extract<Plugin, { type: T }>;
 
-/** What is known of a plugin, loaded or not. */
+/** The description of a plugin, loaded or not. */
 export interface PluginInfo {
   readonly type: Plugin['type'];
   readonly className: string;
@@ -44,7 +44,7 @@ const BUILT_IN = 'built-in';
 
 interface Entry {
   readonly info: PluginInfo;
-  /** What stands for a plugin that is not loaded says its type, class and version, and throws when asked for more. */
+  /** The substitute for a plugin that is not loaded has its type, class and version; other members throw. */
   plugin: Plugin;
   readonly external?: ExternalPlugin;
 }
@@ -60,7 +60,7 @@ export class PluginRegistry {
   /** Plugins of `plugin.path` that do not count, as another one has their type, class and version. */
   readonly hidden: readonly PluginInfo[];
 
-  /** Of two with the same type, class and version the first one counts, those of the worker before all others. */
+  /** If two plugins have the same type, class and version, the first one counts; the worker's own come first. */
   constructor(plugins: readonly Plugin[], external: ExternalPlugins = []) {
     const entries = new Map<string, Entry>();
     const hidden: PluginInfo[] = [];

@@ -40,7 +40,7 @@ export function pluginsOf(config: ConnectorConfig): NamedPlugin[] {
   });
 }
 
-/** What an option `….plugin.version` asks for; `latest` and nothing ask for the newest. */
+/** The version that an option `….plugin.version` requests; `latest` or no value requests the newest. */
 export function wantedVersion(config: Readonly<Record<string, string | null | undefined>>, option: string) {
   const text = config[option]?.trim() ?? '';
   return text === '' || text === 'latest' ? undefined : text;

@@ -43,7 +43,7 @@ export class SinkPositions {
     this.#change(key, () => this.#committed.set(key, offset));
   }
 
-  /** The partition is somebody else's now. */
+  /** The partition was revoked. */
   disown({ topic, partition }: TopicPartition): void {
     const key = topicPartitionKey(topic, partition);
     this.#change(key, () => {
@@ -58,7 +58,7 @@ export class SinkPositions {
     this.#active = 0;
   }
 
-  /** What the task has taken and may still be working on. */
+  /** The records that the task has taken and may still be working on. */
   unsettled(): readonly RecordRange[] {
     const ranges: RecordRange[] = [];
     for (const [key, { topic, partition, offset }] of this.#delivered) {

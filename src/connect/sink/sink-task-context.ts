@@ -9,14 +9,14 @@ import type { DeliveredOffsets } from './delivered-offsets.ts';
 /** The consumer of a sink task: Kafka's, or one that reads dead letters. */
 export type SinkConsumer = Omit<Consumer, 'assign' | 'poll' | 'paused' | 'committed' | 'endOffsets'>;
 
-/** What a sink task reads from and where it stands. */
+/** The consumer of a sink task and its progress. */
 interface SinkReading {
   readonly consumer: SinkConsumer;
   readonly polled: PolledRecords;
   readonly delivery: DeliveredOffsets;
 }
 
-/** What a sink task sees of its worker. */
+/** The context that a sink task gets from its worker. */
 export function sinkTaskContext(
   runtime: TaskRuntime,
   { consumer, polled, delivery }: SinkReading,

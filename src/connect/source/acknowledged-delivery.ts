@@ -60,7 +60,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
   }
 
   pause(): void {
-    // What was taken is delivered all the same.
+    // The records that were taken are delivered nevertheless.
   }
 
   async finish(): Promise<void> {

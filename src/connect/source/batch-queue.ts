@@ -14,7 +14,7 @@ type Work = () => Promise<void>;
 export class BatchQueue {
   readonly #deliver: (batch: PolledBatch) => Promise<void>;
   readonly #onFailure: () => void;
-  /** To be done between two batches. */
+  /** Work to be done between two batches. */
   readonly #between: Work[] = [];
   #waiting = new PolledBatch();
   #running: Promise<void> | undefined;

@@ -32,7 +32,7 @@ export interface OffsetRecord {
   readonly value: Uint8Array | null;
 }
 
-/** Offsets of one connector while someone uses them. */
+/** Offsets of one connector while they are in use. */
 export interface OpenOffsets {
   readonly storage: OffsetStorage;
   /** Where its tasks write them in their transactions; `undefined` where offsets are in no topic. */

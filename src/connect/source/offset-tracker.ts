@@ -13,7 +13,7 @@ interface Entry {
  */
 export class OffsetTracker {
   readonly #entries = new Map<string, Entry>();
-  /** Those with a committable offset. */
+  /** Source partitions with a committable offset. */
   readonly #moved = new Set<Entry>();
   #lastPartition: SourceCoordinates | undefined;
   #lastEntry: Entry | undefined;

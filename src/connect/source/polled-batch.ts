@@ -55,7 +55,7 @@ export class PolledBatch {
     this.#dropped += other.#dropped;
   }
 
-  /** What is sent. */
+  /** The records and blocks to send. */
   records(): readonly (ProducedRecord | PackedRecords)[] {
     return this.#dropped === 0
       ? (this.produced as (ProducedRecord | PackedRecords)[])
@@ -78,7 +78,7 @@ export class PolledBatch {
     return this.sources[this.produced.indexOf(record)];
   }
 
-  /** Of a record that is too large the producer says only its size: which one it is, the task can tell. */
+  /** The producer reports only the size of a record that is too large; the task can describe the record. */
   explain({ records, packed, error }: SendFailure, task: SourceTask): Error {
     if (!(error instanceof SluiceError) || !error.javaName.endsWith('RecordTooLargeException')) return error;
     const sent = packed ?? records[0];

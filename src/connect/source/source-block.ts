@@ -3,14 +3,14 @@ import type { SourceRecord } from '../../data/record.ts';
 import type { SourceBlock } from '../api.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 
-/** What a poll gives. */
+/** A record or a block that a poll returns. */
 export type PolledPart = SourceRecord | SourceBlock;
 
 export function isBlock(part: PolledPart): part is SourceBlock {
   return 'packed' in part && part.packed instanceof PackedRecords;
 }
 
-/** Whether the bytes of a block are what these converters would make of its records. */
+/** Whether these converters would convert the records of a block to the same bytes. */
 export function passesBlock({ packed, keySchema, valueSchema }: SourceBlock, { key, value }: Converters): boolean {
   if (value.passesText?.(valueSchema) !== true) return false;
   return packed.hasKeys ? key.passesText?.(keySchema) === true : passesNoKey(packed.topic, key);
@@ -26,7 +26,7 @@ function passesNoKey(topic: string, key: Converters['key']): boolean {
   }
 }
 
-/** The records of a block; the last one has the offset behind it. */
+/** The records of a block; the last one has the offset after it. */
 export function recordsOfBlock(block: SourceBlock): SourceRecord[] {
   const { packed, keySchema, valueSchema, sourcePartition, offsetBefore, offsetAfter } = block;
   return packed.entries().map(({ key, value }, index) => ({

@@ -30,7 +30,7 @@ export interface SourceDelivery {
   cancel(): void;
 }
 
-/** Tells the task of records that are delivered, or left out. */
+/** Notifies the task of records that are delivered or dropped. */
 export function tellDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly PolledPart[]): void {
   if (task.commitRecord === undefined) return;
   for (const source of sources) {
@@ -43,7 +43,7 @@ export function tellDelivered({ logger }: TaskRuntime, task: SourceTask, sources
   }
 }
 
-/** Tells the task that offsets are stored. */
+/** Notifies the task that offsets are stored. */
 export async function tellCommitted({ logger }: TaskRuntime, task: SourceTask): Promise<void> {
   try {
     await task.commit?.();

@@ -40,7 +40,7 @@ export class SourceProgress {
     this.#stage = undefined;
   }
 
-  /** What was tried is tried again; `what` is the subject of a sentence. */
+  /** A failed call is retried; `what` is the subject of a sentence. */
   retried(what: string, error: Error): void {
     this.#retries++;
     if (this.#failing?.what !== what) {

@@ -12,7 +12,7 @@ import { TransactionDelivery, type TransactionBoundary } from './transaction-del
 import { TransactionRequests } from './transaction-requests.ts';
 import type { TopicCreator } from './topic-creator.ts';
 
-/** What a worker with exactly-once delivery lends its source tasks. */
+/** Parts that a worker with exactly-once delivery provides to its source tasks. */
 export interface ExactlyOnceSources {
   /** The same for a task of each generation, so that the next one fences it. */
   transactionalId(id: TaskId): string;

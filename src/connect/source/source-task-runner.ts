@@ -236,7 +236,7 @@ export class SourceTaskRunner implements TaskRunner {
     return chain.empty && this.#delivery.transactions === undefined && passesBlock(block, converters);
   }
 
-  /** Told with each batch: someone may have reset what was told before. */
+  /** Creates the topic if needed. Its use is reported with each batch, because the list of used topics may have been reset. */
   async #meet(topic: string): Promise<void> {
     if (topic === this.#delivery.reservedTopic) {
       throw new ConnectError(

@@ -88,7 +88,7 @@ export class TransactionDelivery implements SourceDelivery {
     if (this.#dependencies.boundary.kind !== 'connector') this.#queue.between(() => this.#commitOpen());
   }
 
-  /** What was taken is whole polls, and is delivered even when the task has failed since. */
+  /** Whole polls were taken, and are delivered even if the task has failed since. */
   async finish(taskFailed: boolean): Promise<void> {
     if (!taskFailed) this.pause();
     await this.#queue.idle();
@@ -129,7 +129,7 @@ export class TransactionDelivery implements SourceDelivery {
         this.#runtime.logger.info('Aborting transaction for batch as requested by connector');
         await this.#abort();
       }
-      // Of what was aborted, offsets are stored: it is not to be polled again.
+      // The offsets of aborted records are stored, so that they are not polled again.
       await this.#commit();
     }
     const { length } = batch.sources;

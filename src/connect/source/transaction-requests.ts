@@ -3,7 +3,7 @@ import { isBlock, type PolledPart } from './source-block.ts';
 import type { SourceTransactions } from '../api.ts';
 import type { TransactionEnd } from './polled-batch.ts';
 
-/** What a task that sets the boundaries of its transactions has asked for (Connect's WorkerTransactionContext). */
+/** Requests of a task that defines the boundaries of its transactions (Connect's WorkerTransactionContext). */
 export class TransactionRequests implements SourceTransactions {
   readonly #commitOn = new Set<SourceRecord>();
   readonly #abortOn = new Set<SourceRecord>();

@@ -18,6 +18,6 @@ export interface BuiltTask {
   readonly deadLetters: DeadLetterCounts | undefined;
   /** Records that failed lately. */
   readonly faults: Pick<RecentFaults, 'list'>;
-  /** What it is made of. */
+  /** The plugins of the task. */
   readonly plugins: readonly MetricSet[];
 }

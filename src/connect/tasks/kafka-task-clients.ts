@@ -16,7 +16,7 @@ export interface ClientDefaults {
   readonly admin: ClientProperties;
 }
 
-/** Of the classic protocol. The client's own 3 s is how long the others would notice nothing of a task that moved. */
+/** Heartbeat interval of the classic protocol. With the client's default, other members notice a moved task after 3 s. */
 const HEARTBEAT_MS = '1000';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
@@ -86,7 +86,7 @@ export class KafkaTaskClients implements TaskClients {
     return createKafkaClient(properties, this.#logger.child({ connector, logger: KAFKA_LOGGER })).admin();
   }
 
-  /** Retries go on for ever (org.apache.kafka.connect.runtime.Worker#baseProducerConfigs). */
+  /** Retries are not limited (org.apache.kafka.connect.runtime.Worker#baseProducerConfigs). */
   #sourceProperties(id: TaskId, config: ConnectorConfig): ClientProperties {
     const own = {
       'client.id': `connector-producer-${taskText(id)}`,

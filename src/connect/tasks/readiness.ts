@@ -3,7 +3,7 @@ import type { TaskEvent, TaskId } from '../task-assignment.ts';
 /** In which a task finds something to deliver, if there is anything. */
 const FIRST_POLL_MS = 50;
 
-/** Tells once that a task is READY. */
+/** Reports once that a task is READY. */
 export class Readiness {
   readonly #id: TaskId;
   readonly #onEvent: (event: TaskEvent) => void;
@@ -19,7 +19,7 @@ export class Readiness {
     return this.#isTold ? Infinity : FIRST_POLL_MS;
   }
 
-  /** What was polled, if anything, is delivered. */
+  /** Everything that was polled is delivered. */
   tell(): void {
     if (this.#isTold) return;
     this.#isTold = true;

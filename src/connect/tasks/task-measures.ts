@@ -7,7 +7,7 @@ export type Clock = () => number;
 
 const monotonic: Clock = () => performance.now();
 
-/** What the time of a task is divided into; it begins as one of the first two. */
+/** The phases that the time of a task is divided into; it starts in one of the first two. */
 export type MeasuredState = 'RUNNING' | 'PAUSED' | 'FAILED' | 'STOPPED';
 
 /**
@@ -36,7 +36,7 @@ export class TaskMeasures {
     this.#stateSince = clock();
   }
 
-  /** The present moment, for what `committed` and others are told of later. */
+  /** The current time, which callers pass to `committed` and others later. */
   now(): number {
     return this.#clock();
   }
@@ -63,7 +63,7 @@ export class TaskMeasures {
     this.#commits.record(false, this.#clock());
   }
 
-  /** Of the group `connector-task-metrics`. */
+  /** Metrics of the group `connector-task-metrics`. */
   values(): Values {
     const now = this.#clock();
     const of = (state: MeasuredState): number =>
@@ -164,7 +164,7 @@ class SinkMeasures {
     this.#skipped.record(1, this.#clock());
   }
 
-  /** Of the group `sink-task-metrics`, without what the consumer knows. */
+  /** Metrics of the group `sink-task-metrics`, without those of the consumer. */
   values(): Values {
     const now = this.#clock();
     return {
@@ -222,13 +222,13 @@ export class SourceMeasures {
     this.#setActive(Math.max(0, this.#activeNow - records), now);
   }
 
-  /** A transaction with so many records was committed. */
+  /** A transaction with this number of records was committed. */
   transaction(records: number): void {
     this.#hasTransactions = true;
     this.#transactions.record(records, this.#clock());
   }
 
-  /** Of the group `source-task-metrics`. */
+  /** Metrics of the group `source-task-metrics`. */
   values(): Values {
     const now = this.#clock();
     const transactions = this.#hasTransactions

@@ -9,7 +9,7 @@ import type { TaskAssignment, TaskId } from '../task-assignment.ts';
 import type { TaskMeasures } from './task-measures.ts';
 import type { TaskDetails } from './task-runner.ts';
 
-/** What a task has counted so far, and what it is made of; what it has not come to yet is absent. */
+/** The counts of a task so far, and its plugins; values that do not exist yet are absent. */
 export interface MeasuredTask {
   readonly id: TaskId;
   readonly type: TaskAssignment['type'];

@@ -18,11 +18,11 @@ import type { SinkCounts, TaskMeasures } from './task-measures.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 
-/** A failure while a task is being stopped is told, but the task is not FAILED by it (Connect's WorkerTask). */
+/** A failure while a task is being stopped is logged, but does not set the task to FAILED (Connect's WorkerTask). */
 const AFTER_SHUTDOWN = 'After being scheduled for shutdown, the task threw an uncaught exception';
 const MAX_CAUSES = 10;
 
-/** Tells what happened to a task after it was asked to stop. What the stop itself has cancelled is no news. */
+/** Reports a failure of a task that was asked to stop, unless the stop itself caused it by a cancellation. */
 export function logAfterShutdown(failure: Error, { abort, logger }: Pick<TaskRuntime, 'abort' | 'logger'>): void {
   let cause: unknown = failure;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
@@ -47,7 +47,7 @@ export interface TaskRunner {
   stop(handsOver?: boolean): void;
   /** After `run`, for that worker. */
   readonly handover?: Handover | undefined;
-  /** It did not end in time: gives up what it waits for, and can write nothing any more. */
+  /** The task did not end in time: it stops waiting and cannot write any more. */
   cancel?(): void;
   /** Records of its connector have ended a thread. */
   setCare?(care: TaskCare): void;
@@ -57,32 +57,32 @@ export interface TaskRunner {
   details(): TaskDetails;
 }
 
-/** What there is to know of a running task beyond its counts. */
+/** The status of a running task beyond its counts. */
 export interface TaskDetails {
   /** Partitions that a sink task reads, with the records that are not delivered. */
   readonly partitions: readonly PartitionLag[];
-  /** What a source task is made of; topics that a sink task waits for. */
+  /** The parts of a source task, or the topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
   readonly progress: TaskProgress;
   /** The converter and the transforms. */
   readonly stages?: readonly StageFigures[] | undefined;
-  /** Of a sink task that counts it. */
+  /** Set for a sink task that counts its writes. */
   readonly written?: WrittenRows | undefined;
   /** The stages run within `put`. */
   readonly areStagesInPut?: boolean | undefined;
-  /** Of a sink task. */
+  /** Set for a sink task. */
   readonly reading?: TaskReading | undefined;
 }
 
 export interface TaskReading extends SinkCounts {
-  /** The group has told it its partitions, be it none. */
+  /** The group has assigned its partitions, possibly none. */
   readonly isInGroup: boolean;
   readonly isPaused: boolean;
   /** The consumer has not read all records. */
   readonly isBehind: boolean;
 }
 
-/** Whether records get on. */
+/** Whether records make progress. */
 export interface TaskProgress {
   /** Records that the task has taken and not delivered. */
   readonly waiting: number;
@@ -92,9 +92,9 @@ export interface TaskProgress {
   readonly deliveredAtMs: number | undefined;
   /** Milliseconds that the last call of `put` has taken that delivered records. */
   readonly lastPutMs?: number | undefined;
-  /** Calls that the plugin has asked for again. */
+  /** Calls that the plugin asked to retry. */
   readonly retries: number;
-  /** What stands in the way, where that is known. */
+  /** What the records wait for, if known. */
   readonly cause: string | undefined;
   /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs: number;
@@ -102,12 +102,12 @@ export interface TaskProgress {
   readonly throttledTotalMs: number;
 }
 
-/** The part that stands for a topic that does not exist. */
+/** The part that represents a topic that does not exist. */
 export function waitedFor(topic: string): TaskPart {
   return { name: topic, state: 'WAITING', error: 'the topic does not exist', counts: {} };
 }
 
-/** What both kinds of runners are built from. */
+/** Parts that both kinds of runners need. */
 export interface TaskRuntime {
   readonly assignment: TaskAssignment;
   readonly converters: Converters;
@@ -123,7 +123,7 @@ export interface TaskRuntime {
   readonly mayWork: () => boolean;
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
-  /** What this task does, for metrics. */
+  /** Measures of this task, for metrics. */
   readonly measures: TaskMeasures;
   /** Where this task is, for the watch of its thread. */
   readonly place: TaskPlace;
@@ -132,7 +132,7 @@ export interface TaskRuntime {
   readonly onDropped?: ((place: PartitionOffset) => void) | undefined;
 }
 
-/** What a task does, by the names that the warning of a long turn of the event loop gives it. */
+/** Activities of a task, as named in the warning about a busy event loop. */
 export interface TaskActivities {
   readonly start: string;
   readonly poll: string;
@@ -154,7 +154,7 @@ export function taskActivities(id: TaskId): TaskActivities {
 
 const MAY_WORK_CHECK_MS = 50;
 
-/** Resolves when the task may write, with true; or when it has been told to end meanwhile. */
+/** Resolves with true when the task may write, or with false when it is asked to stop before. */
 export async function untilMayWork({ mayWork, abort }: Pick<TaskRuntime, 'mayWork' | 'abort'>): Promise<boolean> {
   while (!mayWork() && !abort.signal.aborted) await delay(MAY_WORK_CHECK_MS);
   return !abort.signal.aborted;

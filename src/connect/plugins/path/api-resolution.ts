@@ -16,7 +16,7 @@ interface Context {
   readonly parentURL?: string;
 }
 type Resolve<R> = (specifier: string, context: Context, next: (specifier: string, context: Context) => R) => R;
-/** Of Node 22.15 and later; hooks of this kind also see `require`. */
+/** Available in Node 22.15 and later; hooks of this kind also see `require`. */
 type RegisterHooks = (hooks: { readonly resolve: Resolve<unknown> }) => void;
 
 /** The same hook for Node 20, which runs it in a thread of its own. */

@@ -6,7 +6,7 @@ import type { Plugin } from '../../api.ts';
 import { resolvePluginApi } from './api-resolution.ts';
 import type { PackagedClass, PackagedType, PluginPackage } from './manifest.ts';
 
-/** What a plugin of each type must have, besides its class name. */
+/** Members that a plugin of each type must have, besides its class name. */
 const MEMBERS: Readonly<Record<PackagedType, Readonly<Record<string, 'function' | 'object' | 'string'>>>> = {
   sink: { options: 'object', taskClassName: 'string', createConnector: 'function', createTask: 'function' },
   source: { options: 'object', taskClassName: 'string', createConnector: 'function', createTask: 'function' },

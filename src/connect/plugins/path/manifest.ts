@@ -18,7 +18,7 @@ export interface PackagedClass {
 /** An npm package that holds plugins: one whose package.json has `sluice.plugins`. */
 export interface PluginPackage {
   readonly name: string;
-  /** Of all its plugins. */
+  /** The version of all its plugins. */
   readonly version: string;
   readonly folder: string;
   readonly classes: readonly PackagedClass[];

@@ -122,7 +122,7 @@ describe('Rows are collected beside the driver', () => {
       collector.append(row, 0, row.length);
       const block = collector.block(FIELDS);
       if (at === 6) assert.deepEqual(block.cell(0, 1), '2');
-      else assert.throws(() => block.row(0), /a row that is none/, String(at));
+      else assert.throws(() => block.row(0), /an invalid row/, String(at));
     }
   });
 });
