@@ -66,7 +66,7 @@ export class ReplayConsumer implements SinkConsumer {
     for (const block of blocks) {
       const records = await this.#select(block);
       if (records.length > 0) {
-        const offsets = records.map(({ letter }) => letter.offset);
+        const offsets = records.map(({ deadLetter: source }) => source.offset);
         selected.push(RecordBlock.ofRecords(block, records, offsets));
       }
     }
