@@ -1,4 +1,4 @@
-import { DatabaseError, isDatabaseMissing, isLoginRefused, isUnavailable, isUnreachable } from '../database/index.ts';
+import { DatabaseError, isDatabaseMissing, isLoginRefused, isUnavailable, isUnreachableOrFull } from '../database/index.ts';
 import { ApiFailure } from './route.ts';
 import { TEXTS } from './texts.ts';
 
@@ -8,7 +8,7 @@ const RETRY_AFTER_SECONDS = 5;
 export function databaseText(error: DatabaseError): string {
   // A failure to connect tells host and port around the server's message, which is the cause.
   const refusal = error.cause instanceof DatabaseError ? error.cause : undefined;
-  const isHidden = isUnreachable(error) || (refusal !== undefined && isUnavailable(error));
+  const isHidden = isUnreachableOrFull(error) || (refusal !== undefined && isUnavailable(error));
   return isHidden ? TEXTS.databaseAway : `pq: ${(refusal ?? error).message}`;
 }
 

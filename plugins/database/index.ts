@@ -1,4 +1,6 @@
-/** The package's export `sluice/database`, for plugins that work with the database: the executor, the formats, the SQL. */
+/**
+ * The package's export `sluice/database`, for plugins that work with the database: the executor, the formats, the SQL.
+ */
 export * from '../../src/data/fault.ts';
 export * from '../../src/data/row-batch.ts';
 export type * from '../../src/data/row-block.ts';
@@ -14,7 +16,7 @@ export {
   databaseText,
   openExecutor,
   parseConnectionUrl,
-  whyAway,
+  unavailableReason,
   type ConnectionSettings,
   type ExecutorOptions,
 } from './executor/open-executor.ts';
@@ -22,18 +24,18 @@ export { openNamedExecutor } from './executor/session-name.ts';
 export { WaitCause } from './executor/wait-cause.ts';
 export { ROLLBACK_RETRIES, retryRolledBack } from './executor/retry-rolled-back.ts';
 export {
-  existsNow,
-  isAway,
+  alreadyExists,
+  isUnreachable,
   isCancelled,
   isDatabaseMissing,
   isDatabaseRefused,
   isDenied,
   isLoginRefused,
-  isOfOneTable,
+  isLimitedToTable,
   isRollback,
   isTableChanged,
   isUnavailable,
-  isUnreachable,
+  isUnreachableOrFull,
   isUnsupported,
 } from './executor/sqlstate.ts';
 export { readCreationPlace, readTableRights, type TableRight, type TableRights } from './executor/table-rights.ts';
@@ -62,7 +64,7 @@ export { readTimestamp } from './formats/timestamp-read.ts';
 export type { ValueType } from './formats/tsd/metric-shape.ts';
 export { MetricTargets } from './formats/tsd/metric-targets.ts';
 export { countCollapsed } from '../../src/observe/row-counts.ts';
-export { changeProblem, isDoneAlready, type ChangeKind } from './sql/change-statement.ts';
+export { changeProblem, isAlreadyApplied, type ChangeKind } from './sql/change-statement.ts';
 export { classify, type Classification, type StatementKind } from './sql/classify.ts';
 export {
   ownStatement,

@@ -1,36 +1,37 @@
-/** More rows gain next to nothing, and cost memory. */
-const MOST_ROWS = 10_000;
-/** How long a write is to take; also how long rows wait for others at most. */
+/** More rows gain almost nothing, and cost memory. */
+const MAX_ROWS = 10_000;
+/** Target duration of a write, and the maximum time that rows wait for others. */
 export const WRITE_MS = 100;
-/** A single delay is not to make writes smaller. */
+/** A single delay should not reduce the size of writes. */
 const SLOW_WRITE_MS = 2 * WRITE_MS;
 
 /**
- * How many rows a lane writes at once: `size` without `grows`. Otherwise it begins with `size`, grows up to 10,000 with full batches
- * that are written in less than about 100 ms, and shrinks with writes that take more than 200 ms; twofold at most each time.
+ * Determines how many rows a lane writes at once: `size` unless `grows` is set. Otherwise it starts with `size`, grows
+ * up to 10,000 rows with full batches that take less than about 100 ms, and shrinks after writes of more than 200 ms;
+ * at most by a factor of two each time.
  */
 export class BatchRows {
-  readonly #least: number;
-  readonly #most: number;
+  readonly #min: number;
+  readonly #max: number;
   #rows: number;
 
   constructor(size: number, grows: boolean) {
-    this.#least = size;
-    this.#most = grows ? Math.max(size, MOST_ROWS) : size;
+    this.#min = size;
+    this.#max = grows ? Math.max(size, MAX_ROWS) : size;
     this.#rows = size;
   }
 
-  get most(): number {
+  get limit(): number {
     return this.#rows;
   }
 
-  /** To be told of each write: its rows, and the milliseconds that it took, repeats and bisections included. */
-  wrote(rows: number, ms: number): void {
+  /** Records a write: its rows, and its duration in milliseconds, including retries and bisections. */
+  recordWrite(rows: number, ms: number): void {
     const isFull = rows >= this.#rows;
-    const mayStay = ms < WRITE_MS ? !isFull : ms <= SLOW_WRITE_MS;
-    if (mayStay) return;
+    const isAdequate = ms < WRITE_MS ? !isFull : ms <= SLOW_WRITE_MS;
+    if (isAdequate) return;
     const rowsInTime = (rows * WRITE_MS) / Math.max(1, ms);
     const next = Math.min(this.#rows * 2, Math.max(this.#rows / 2, rowsInTime));
-    this.#rows = Math.min(this.#most, Math.max(this.#least, Math.round(next)));
+    this.#rows = Math.min(this.#max, Math.max(this.#min, Math.round(next)));
   }
 }

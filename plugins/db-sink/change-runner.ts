@@ -4,7 +4,7 @@ import {
   DatabaseError,
   isCancelled,
   isDenied,
-  isDoneAlready,
+  isAlreadyApplied,
   isLoginRefused,
   qualifiedStatement,
   quoteIdentifier,
@@ -22,15 +22,15 @@ import {
   type Transaction,
 } from '../database/index.ts';
 
-/** Of translations after refusals. */
+/** Maximum number of translations after errors. */
 const MAX_ROUNDS = 3;
 
-/** The server does this statement only by itself (CREATE DATABASE, CREATE INDEX CONCURRENTLY). */
+/** The server runs this statement only outside a transaction (CREATE DATABASE, CREATE INDEX CONCURRENTLY). */
 export class NeedsNoTransaction extends Error {
   readonly statement: DecodedStatement;
 
   constructor(statement: DecodedStatement, cause: unknown) {
-    super('the statement bears no transaction', { cause });
+    super('the statement cannot run inside a transaction', { cause });
     this.statement = statement;
   }
 }
@@ -38,12 +38,13 @@ export class NeedsNoTransaction extends Error {
 /** SQLSTATE active_sql_transaction. */
 const IN_TRANSACTION = '25001';
 
-/** Where statements run: an executor, or one transaction of it. */
-type Place = Pick<Executor, 'catalogue' | 'session'>;
+/** Runs statements: an executor, or one of its transactions. */
+type StatementTarget = Pick<Executor, 'catalogue' | 'session'>;
 
 /**
- * Runs the statements of cdc_db messages: as they are, and in the database's own SQL where that is what they are written in
- * (`CREATE TABLE … TAGS (…)`). What is delivered a second time, and done already, is done.
+ * Runs the statements of cdc_db messages, unchanged or translated from the database's own SQL
+ * (`CREATE TABLE … TAGS (…)`). A statement whose effect already exists, because of an earlier delivery, counts as
+ * successful.
  */
 export class ChangeRunner {
   readonly #executor: Executor;
@@ -56,12 +57,12 @@ export class ChangeRunner {
     this.#logger = logger;
   }
 
-  /** Why the statement was not run or not done, as a fault. Rejects, with scope `infrastructure`, when that may change. */
+  /** Returns a fault if the statement was refused. Rejects with scope `infrastructure` if a retry may succeed. */
   async run(statement: DecodedStatement, signal: AbortSignal): Promise<readonly Fault[]> {
     return this.#run(this.#executor, statement, signal);
   }
 
-  /** The same among the writes of a transaction. Rejects with NeedsNoTransaction where the server does not allow that. */
+  /** Like `run`, in a transaction. Rejects with NeedsNoTransaction if the server does not permit that. */
   async runWithin(
     transaction: Transaction,
     statement: DecodedStatement,
@@ -70,27 +71,29 @@ export class ChangeRunner {
     return this.#run(transaction, statement, signal);
   }
 
-  async #run(place: Place, statement: DecodedStatement, signal: AbortSignal): Promise<readonly Fault[]> {
+  async #run(place: StatementTarget, statement: DecodedStatement, signal: AbortSignal): Promise<readonly Fault[]> {
     const { sql, kind } = statement;
     const problem = changeProblem(sql, kind);
     if (problem !== undefined) return [faultOf(statement, `cdc_db: ${problem}`)];
     try {
       await this.#runTranslated(place, statement, { signal });
     } catch (error) {
-      if (!(error instanceof DatabaseError) || isCallersOwn(error)) throw error;
+      if (!(error instanceof DatabaseError) || isUnrelatedToMessage(error)) throw error;
       if (place !== this.#executor && error.sqlstate === IN_TRANSACTION) throw new NeedsNoTransaction(statement, error);
-      if (error.sqlstate === undefined || !isDoneAlready(sql, kind, error.sqlstate)) {
+      if (error.sqlstate === undefined || !isAlreadyApplied(sql, kind, error.sqlstate)) {
         return [faultOf(statement, error.message, error)];
       }
-      this.#logger.info(`A ${kind} statement of ${statement.table ?? 'no table'} is done already: ${error.message}`);
+      this.#logger.info(
+        `Skipped a ${kind} statement for ${statement.table ?? 'no table'} that was applied before: ${error.message}`,
+      );
     } finally {
       if (kind !== 'update' && kind !== 'delete') place.catalogue.forget();
     }
     return [];
   }
 
-  /** The database's own SQL that PostgreSQL alone can tell from its own shows by the refusal; each round changes something. */
-  async #runTranslated(place: Place, statement: DecodedStatement, options: StatementOptions): Promise<void> {
+  /** Some of the database's own SQL is only recognizable by PostgreSQL's error; each round changes something. */
+  async #runTranslated(place: StatementTarget, statement: DecodedStatement, options: StatementOptions): Promise<void> {
     const { catalogue } = place;
     let translation = await translateWith(catalogue, this.#database, statementText(statement.sql));
     for (let round = 0; ; round++) {
@@ -113,12 +116,12 @@ export class ChangeRunner {
   }
 
   async #runRetried(
-    place: Place,
+    place: StatementTarget,
     translation: RunTranslation,
     schema: string | undefined,
     options: StatementOptions,
   ): Promise<void> {
-    // A transaction is done again as a whole.
+    // Inside a transaction, the whole transaction has to be repeated.
     const isWithin = place !== this.#executor;
     await retryRolledBack(isWithin ? 0 : ROLLBACK_RETRIES, () =>
       place.session(async (session) => runIn(session, translation, { ...options, schema, isWithin }), {
@@ -128,42 +131,41 @@ export class ChangeRunner {
   }
 }
 
-const LOOK_THERE_FIRST = qualifiedStatement(
+const PREPEND_SCHEMA = qualifiedStatement(
   'cdc_db: schema of the message',
   `SELECT pg_catalog.set_config('search_path',
     pg_catalog.concat($1::pg_catalog.text, ', ', pg_catalog.current_setting('search_path')), false)`,
 );
 
-/** Names without a schema are looked up in the message's first. */
+/** Unqualified names are looked up in the message's schema first. */
 async function runIn(
   session: Session,
   { statements, transaction, doneOn }: RunTranslation,
   { schema, isWithin, ...options }: StatementOptions & { schema: string | undefined; isWithin: boolean },
 ): Promise<void> {
-  const looksElsewhere = schema !== undefined && schema !== 'public';
-  if (looksElsewhere) {
-    await session.query(LOOK_THERE_FIRST, [quoteIdentifier(schema)], options);
+  const changesSearchPath = schema !== undefined && schema !== 'public';
+  if (changesSearchPath) {
+    await session.query(PREPEND_SCHEMA, [quoteIdentifier(schema)], options);
   }
   const work = async (): Promise<void> => {
     for (const statement of statements) await session.query(statement, [], options);
   };
   try {
-    // Where one failure is as good as success, it must not spoil the transaction around it.
+    // If an error counts as success, it must not abort the surrounding transaction.
     await (transaction || (isWithin && doneOn !== undefined) ? session.transaction(work) : work());
   } catch (error) {
-    // IF [NOT] EXISTS: what was to be done is done.
+    // IF [NOT] EXISTS: the desired state exists already.
     if (doneOn === undefined || !(error instanceof DatabaseError) || error.sqlstate !== doneOn) throw error;
   }
-  // Writes behind it in a transaction find their tables where all others do.
-  if (looksElsewhere) await session.query('RESET search_path', [], options);
+  // Subsequent writes of the transaction use the regular search path.
+  if (changesSearchPath) await session.query('RESET search_path', [], options);
 }
 
-/** Missing rights, and a password that is not taken any more, are not the message's fault; nor is a write that was given up. */
-function isCallersOwn(error: DatabaseError): boolean {
+/** Missing privileges, rejected credentials and aborted writes are not caused by the message. */
+function isUnrelatedToMessage(error: DatabaseError): boolean {
   return error.scope === 'infrastructure' || isDenied(error) || isCancelled(error) || isLoginRefused(error);
 }
 
-/** Without its semicolon, and what may stand behind that. */
 function statementText(sql: string): string {
   const [first] = splitStatements(sql);
   return first?.text ?? sql;

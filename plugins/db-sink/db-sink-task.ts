@@ -30,29 +30,29 @@ import { ExactlyOnce, offsetsOf, prepareOffsets } from './delivery.ts';
 import { sinkOptions } from './options.ts';
 import { attemptWith, type Refuse } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
-import { awayText, Retries } from './retries.ts';
+import { unavailableText, Retries } from './retries.ts';
+import { SinkLog } from './sink-log.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 import { messageBytes } from './waiting-records.ts';
 import { WriteLane, type BatchWrites, type LaneListener } from './write-lane.ts';
 import { WrittenTables } from './written-tables.ts';
 
-/** Two writes at a time keep the database busy while this process decodes: measured 1.7 times the rate of one. */
+/** Two concurrent writes keep the database busy while this process decodes: 1.7 times the measured rate of one. */
 const LANES = 2;
-/** To the database, of each task. */
 export const CONNECTIONS = LANES + 1;
 
-/** `offset.flush.interval.ms`, 60 s by default, stays the longest time between two commits. */
+/** Minimum time between commit requests. The maximum remains `offset.flush.interval.ms`, 60 s by default. */
 const COMMIT_EVERY_MS = 1000;
-/** How long `put` waits for a batch; then partitions are paused and polling goes on. Far below any max.poll.interval.ms. */
+/** `put` then throws RetriableError, so that polling continues within max.poll.interval.ms. */
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;
-/** What waits is stored before partitions are given back if that is done in this time; else the next owner reads it again. */
+/** Time limit for storing pending records before partitions are revoked; after it, the next owner reads them again. */
 const REBALANCE_FLUSH_TIMEOUT_MS = 5_000;
-/** Less than task.shutdown.graceful.timeout.ms, whose default is 5 s. */
+/** Less than task.shutdown.graceful.timeout.ms, which is 5 s by default. */
 const STOP_FLUSH_TIMEOUT_MS = 3_500;
 
-/** `com.db.kafka.connect.sink.DbSinkTask`: messages of its partitions into tables, over lanes that each keep order. */
+/** Writes the messages of its partitions to tables through lanes, each of which preserves the order. */
 export class DbSinkTask implements SinkTask {
   #executor: Executor | undefined;
   #lanes: readonly WriteLane[] = [];
@@ -60,10 +60,10 @@ export class DbSinkTask implements SinkTask {
   readonly #written = new WrittenTables();
   #nextLane = 0;
   #context: SinkTaskContext | undefined;
+  #log: SinkLog | undefined;
   #retries: Retries | undefined;
-  /** Of a start that has not ended, since the database was found away: when that was, and what is wrong. */
-  #starting: { readonly since: number; readonly away: string } | undefined;
-  /** Name and address. */
+  /** Set while the start waits for an unreachable database: since when, and why. */
+  #starting: { readonly since: number; readonly cause: string } | undefined;
   #database = '';
   #waitCause: WaitCause | undefined;
   #exactlyOnce: ExactlyOnce | undefined;
@@ -78,6 +78,8 @@ export class DbSinkTask implements SinkTask {
     const executor = openNamedExecutor(settings, context, CONNECTIONS);
     this.#executor = executor;
     this.#context = context;
+    const log = new SinkLog(context.logger);
+    this.#log = log;
     context.retryAfterMs(PUT_AGAIN_AFTER_MS);
     const attempts = options['connection.attempts'];
     const backoffMs = options['connection.backoff.ms'];
@@ -89,10 +91,10 @@ export class DbSinkTask implements SinkTask {
       backoffMs,
       signal: context.signal,
       onFailure: (error: unknown, attempt: number): void => {
-        const away = awayText(error, `attempt ${String(attempt)} of ${String(attempts)}`);
+        const cause = unavailableText(error, `attempt ${String(attempt)} of ${String(attempts)}`);
         const isFirst = this.#starting === undefined && context.taskIndex === 0;
-        this.#starting = { since: this.#starting?.since ?? performance.now(), away };
-        if (isFirst) context.logger.warn(`The task cannot start yet: ${this.#database} ${away}`);
+        this.#starting = { since: this.#starting?.since ?? performance.now(), cause };
+        if (isFirst) context.logger.warn(`The task cannot start yet: ${this.#database} ${cause}`);
       },
     };
     const { engine, database } = await beginWithAttempts(executor, policy, async () => ({
@@ -122,7 +124,7 @@ export class DbSinkTask implements SinkTask {
     const requestCommit = (): void => {
       context.requestCommit();
     };
-    // With delivery=exactly-once the offsets that count are in the database.
+    // With delivery=exactly-once, the authoritative offsets are in the database.
     this.#requestCommit = exactlyOnce === undefined ? requestCommit : undefined;
     const { errantRecords } = context;
     const writes = batchWrites(writer, exactlyOnce?.store, errantRecords.tolerant);
@@ -131,8 +133,12 @@ export class DbSinkTask implements SinkTask {
       onFailure: requestCommit,
       onFenced: (error) => exactlyOnce?.claims.fenced(error),
       onTablesChanged: requestCommit,
-      onWritten: (decoded, ms) => {
-        this.#written.wrote(decoded, ms);
+      onWriting: (batch) => {
+        log.writing(batch);
+      },
+      onWritten: (batch, ms) => {
+        this.#written.record(batch.decoded, ms);
+        log.written(batch, ms);
       },
     };
     const createBatchRows = (): BatchRows => new BatchRows(options['batch.size'], options['batch.size.auto']);
@@ -153,6 +159,7 @@ export class DbSinkTask implements SinkTask {
 
   async put(records: readonly SinkRecord[]): Promise<void> {
     for (const lane of this.#lanes) lane.check();
+    this.#log?.put(records);
     if (records.length > 0) this.#commitSoon();
     await this.#exactlyOnce?.claims.ready();
     if (records.length > 0) await this.#waitForRoom(this.#lanes);
@@ -177,7 +184,8 @@ export class DbSinkTask implements SinkTask {
 
   async putBlock(block: SinkRecordBlock): Promise<void> {
     this.#commitSoon();
-    const { topic, partition } = block.messages;
+    const { topic, partition, offsets } = block.messages;
+    this.#log?.putBlock({ topic, partition }, offsets);
     const lane = this.#laneOf.get(topicPartitionKey(topic, partition));
     if (lane === undefined) return;
     lane.check();
@@ -187,7 +195,7 @@ export class DbSinkTask implements SinkTask {
     lane.start(this.#hasMore({ topic, partition }));
   }
 
-  /** What was stored is not to be written again in another thread or worker, should this one come to an end. */
+  /** Commits soon, so that another worker does not write the same rows again if this one dies. */
   #commitSoon(): void {
     const now = Date.now();
     if (now - this.#committedAt < COMMIT_EVERY_MS) return;
@@ -195,11 +203,11 @@ export class DbSinkTask implements SinkTask {
     this.#requestCommit?.();
   }
 
-  /** A database that is slow, or away, must not keep the consumer from polling: what has no room is asked for again later. */
+  /** A slow or unavailable database must not keep the consumer from polling, so the records are redelivered later. */
   async #waitForRoom(lanes: readonly WriteLane[]): Promise<void> {
     const rooms = await Promise.all(lanes.map((lane) => lane.hasRoom(MAX_WAIT_IN_PUT_MS)));
     if (rooms.every((hasRoom) => hasRoom)) return;
-    throw new RetriableError(`The database has not taken a batch for ${String(MAX_WAIT_IN_PUT_MS)} ms`);
+    throw new RetriableError(`The database has not accepted a batch for ${String(MAX_WAIT_IN_PUT_MS)} ms`);
   }
 
   async preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<PartitionOffset[]> {
@@ -210,6 +218,7 @@ export class DbSinkTask implements SinkTask {
     await this.#exactlyOnce?.moveIdle(
       stored.filter((end) => delivered.get(topicPartitionKey(end.topic, end.partition)) === end),
     );
+    this.#log?.committing(stored, flush);
     return stored;
   }
 
@@ -223,15 +232,15 @@ export class DbSinkTask implements SinkTask {
   waiting(): WaitingInTask | undefined {
     const starting = this.#starting;
     if (starting !== undefined) {
-      return { records: 0, waitedMs: performance.now() - starting.since, cause: `${this.#database} ${starting.away}` };
+      return { records: 0, waitedMs: performance.now() - starting.since, cause: `${this.#database} ${starting.cause}` };
     }
     const lanes = this.#lanes.map((lane) => lane.unstored());
     const records = lanes.reduce((sum, lane) => sum + lane.records, 0);
     const waitedMs = Math.max(0, ...lanes.map((lane) => lane.waitedMs));
     if (this.#executor === undefined || this.#context === undefined || waitedMs === 0) return undefined;
     this.#waitCause ??= new WaitCause(this.#executor, this.#context.signal);
-    const away = this.#retries?.awayCause;
-    if (away !== undefined) return { records, waitedMs, cause: `${this.#database} ${away}` };
+    const cause = this.#retries?.unavailableCause;
+    if (cause !== undefined) return { records, waitedMs, cause: `${this.#database} ${cause}` };
     const tables = (): readonly string[] => this.#lanes.flatMap((lane) => lane.tablesInFlight());
     return { records, waitedMs, cause: this.#waitCause.of(waitedMs, 'the write', tables) };
   }
@@ -241,22 +250,23 @@ export class DbSinkTask implements SinkTask {
   }
 
   #flushTimeoutMs(): number {
-    if (this.#retries?.isAway === true) return 0;
+    if (this.#retries?.isUnavailable === true) return 0;
     return this.#context?.signal.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
   }
 
-  /** Batches hold rows of several partitions: what waits of those that stay is given up too, and read again. */
+  /** Batches mix partitions, so pending records of the remaining ones are dropped as well, and read again. */
   async close(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) this.#laneOf.delete(topicPartitionKey(topic, partition));
     const context = this.#context;
-    const again = (context?.assignment() ?? []).flatMap(({ topic, partition }) => {
+    const positions = (context?.assignment() ?? []).flatMap(({ topic, partition }) => {
       const key = topicPartitionKey(topic, partition);
       const offset = this.#laneOf.get(key)?.firstUnstored(key);
       return offset === undefined ? [] : [{ topic, partition, offset }];
     });
     await Promise.all(this.#lanes.map((lane) => lane.drop()));
+    this.#log?.dropped(partitions, positions);
     if (this.#exactlyOnce !== undefined) await this.#exactlyOnce.claims.close(partitions);
-    else if (again.length > 0) context?.seek(again.map((offset) => context.identified(offset)));
+    else if (positions.length > 0) context?.seek(positions.map((offset) => context.identified(offset)));
   }
 
   async stop(): Promise<void> {
@@ -266,9 +276,9 @@ export class DbSinkTask implements SinkTask {
   }
 }
 
-/** `store`: with exactly-once delivery; `tolerant`: records that are refused do not fail the task. */
+/** `store` is set for exactly-once delivery; `tolerant` means that refused records do not fail the task. */
 function batchWrites(writer: TableWriter, store: DeliveryStore | undefined, tolerant: boolean): BatchWrites {
-  if (!tolerant) return { kind: 'ordered', attempt: store?.storeWholly ?? attemptWith(writer) };
+  if (!tolerant) return { kind: 'ordered', attempt: store?.storeAtomically ?? attemptWith(writer) };
   if (store !== undefined) return { kind: 'whole', store: (batch, signal) => store.store(batch, signal) };
   return { kind: 'parts', write: (part, signal) => writer.write(part, signal) };
 }

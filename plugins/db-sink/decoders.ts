@@ -10,16 +10,13 @@ import {
 } from '../database/index.ts';
 import type { SinkOptions } from './options.ts';
 import { MessageDecoder, type RecordDecoder } from './record-decoder.ts';
-import type { SinkFormat, SinkPlace } from './sink-format.ts';
+import type { SinkFormat, SinkTarget } from './sink-format.ts';
 import { insertModeOf, structPolicyOf, structProblems } from './struct-options.ts';
 import { growthOf } from './table-options.ts';
 
 const TIMESTAMPS_AS = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
 
-/**
- * In a relational database times are text (docs/sink.md#tables-and-rows) and tables have no tags of their own accord; an
- * unmarked database takes both kinds of times.
- */
+/** Times in a relational database are text; an unmarked database accepts both (docs/sink.md#tables-and-rows). */
 const jsonDb: SinkFormat = {
   precisions: decodedFormats.json_db.precisions,
   relationalPrecisions: ['ms'],
@@ -39,7 +36,7 @@ function nanosecondsOf(options: SinkOptions): NanosecondRule {
   return options.nanoseconds as NanosecondRule;
 }
 
-/** The time column of tables that lines create; that of a table that exists is found by its role. */
+/** The time column of tables created for lines; in an existing table, it is found by its role. */
 const LINE_TIME_COLUMN = 'k_timestamp';
 
 const lineLp: SinkFormat = {
@@ -111,26 +108,26 @@ const sinkFormats: Readonly<Record<string, SinkFormat>> = {
   struct,
 };
 
-/** The format of `protocol.type`, whose validator lets no other name through. */
+/** The format of `protocol.type`, which the validator limits to known names. */
 export function sinkFormat(name: string): SinkFormat {
   const format = sinkFormats[name];
-  if (format === undefined) throw new Error(`no format is named ${name}`);
+  if (format === undefined) throw new Error(`unknown format ${name}`);
   return format;
 }
 
-export function createSinkDecoder(options: SinkOptions, place: SinkPlace): RecordDecoder {
+export function createSinkDecoder(options: SinkOptions, place: SinkTarget): RecordDecoder {
   const precision = (options['timestamp.precision'] ?? undefined) as Precision | undefined;
   return sinkFormat(options['protocol.type']).createDecoder(options, precision, place);
 }
 
-/** Why a precision does not go with a format; `undefined` when it does. */
+/** Returns why a format does not support the precision; `undefined` if it does. */
 export function unsupportedPrecision(name: string, precision: string | null): string | undefined {
   const precisions: readonly string[] = sinkFormat(name).precisions;
   if (precision === null || precisions.length === 0 || precisions.includes(precision)) return undefined;
-  return `${name} takes ${precisions.join(', ')}, not ${precision}`;
+  return `${name} supports ${precisions.join(', ')}, not ${precision}`;
 }
 
-/** What a database of this engine does not take, as pairs of option and reason. */
+/** Settings that a database of this engine does not support, as pairs of option and reason. */
 export function refusedByEngine(options: SinkOptions, engine: Engine): [string, string][] {
   if (engine !== 'relational') return [];
   const name = options['protocol.type'];
@@ -140,11 +137,11 @@ export function refusedByEngine(options: SinkOptions, engine: Engine): [string, 
     return [
       [
         'protocol.type',
-        `${name} needs a time-series database, and this one is marked relational; use json_db or struct`,
+        `${name} requires a time-series database, but this one is marked relational; use json_db or struct`,
       ],
     ];
   }
   if (precision === null || precisions.length === 0 || precisions.includes(precision)) return [];
   const allowed = precisions.join(', ');
-  return [['timestamp.precision', `in a relational database ${name} takes ${allowed} only, not ${precision}`]];
+  return [['timestamp.precision', `in a relational database, ${name} supports ${allowed} only, not ${precision}`]];
 }

@@ -14,11 +14,11 @@ import { DatabaseError } from '../database/index.ts';
 import type { DeliveryOffsets, FencedError } from './delivery-offsets.ts';
 import { withMessage, type Retries } from './retries.ts';
 
-/** Time for the group to say that partitions have gone: some heartbeats. Then they are claimed again, if they are still ours. */
+/** A few heartbeats, in which the group revokes lost partitions; those still assigned are claimed again. */
 const FENCED_FOR_MS = 10_000;
-/** Nobody in the group claims partitions that are ours; who does so again and again is not in it. */
+/** No member of the group claims partitions assigned to this task; one that does so repeatedly is not a member. */
 const MAX_FENCES = 2;
-/** How long a call waits for the database; then partitions are paused and polling goes on. */
+/** How long a call waits for the database; then partitions are paused and polling continues. */
 const MAX_WAIT_MS = 5_000;
 
 interface Claiming {
@@ -28,10 +28,10 @@ interface Claiming {
 }
 
 /**
- * The task's claims on the partitions that it was assigned, and where the table of offsets has them.
- *
- * none --open--> claiming --claimed, sought--> held --fenced--> fenced --after a while, still assigned--> claiming
- * any --close of all--> none; any --close of some--> claiming the others again. Records are taken while the partitions are held, and only then.
+ * The task's claims on its assigned partitions, and their positions according to the offsets table.
+ * none --open--> claiming --claimed, sought--> held --fenced--> fenced --still assigned after a while--> claiming
+ * any --all closed--> none; any --some closed--> claiming the others again
+ * Records are only accepted while the partitions are held.
  */
 export class DeliveryClaims {
   readonly #offsets: DeliveryOffsets;
@@ -41,7 +41,6 @@ export class DeliveryClaims {
   readonly #fencedForMs: number;
   #state: 'none' | 'claiming' | 'held' | 'fenced' = 'none';
   readonly #partitions = new Map<string, TopicPartition>();
-  /** As the table has them. */
   readonly #positions = new Map<string, number>();
   #owner = '';
   #claiming: Claiming | undefined;
@@ -49,7 +48,7 @@ export class DeliveryClaims {
   #fences = 0;
   #fence: FencedError | undefined;
 
-  /** `dropWrites` ends the writes in flight and forgets the records that wait. */
+  /** `dropWrites` aborts the writes in flight and drops pending records. */
   constructor(
     offsets: DeliveryOffsets,
     context: SinkTaskContext,
@@ -76,17 +75,17 @@ export class DeliveryClaims {
     return this.#positions.get(key);
   }
 
-  /** With what tells its log from another. */
+  /** Adds the topic id and leader epoch, which identify the log. */
   identified(offset: PartitionOffset): PartitionOffset {
     return this.#context.identified(offset);
   }
 
-  /** What a transaction, which has ended well, has put into the table. */
+  /** Records the offset stored by a committed transaction. */
   moved(key: string, offset: number): void {
     if (this.#positions.has(key)) this.#positions.set(key, offset);
   }
 
-  /** Claims all that the task has by now; when the database is away, `ready` goes on with it. */
+  /** Claims all assigned partitions. If the database is unreachable, `ready` continues the claim. */
   async open(partitions: readonly TopicPartition[]): Promise<void> {
     for (const each of partitions) this.#partitions.set(topicPartitionKey(each.topic, each.partition), each);
     this.#fences = 0;
@@ -94,34 +93,34 @@ export class DeliveryClaims {
     await this.#settle();
   }
 
-  /** Rejects with RetriableError while the partitions are not held, and when the claim failed for good. */
+  /** Rejects with RetriableError while the partitions are not held, or with the error of a failed claim. */
   async ready(): Promise<void> {
     if (this.#state === 'held' || this.#state === 'none') return;
     if (this.#state === 'fenced') {
       if (performance.now() - this.#fencedAt < this.#fencedForMs) {
-        throw new RetriableError('The partitions are claimed by others; the group has not taken them back yet');
+        throw new RetriableError('The partitions were claimed by another task; the group has not revoked them yet');
       }
       if (this.#fences > MAX_FENCES) {
-        throw new ConnectError('Partitions that the group leaves to this task are claimed by others again and again', {
+        throw new ConnectError('Partitions that are assigned to this task were claimed by others repeatedly', {
           cause: this.#fence,
         });
       }
-      this.#context.logger.warn('The group leaves the partitions to this task: it claims them again');
+      this.#context.logger.warn('The partitions are still assigned to this task; claiming them again');
       await this.#claim();
     }
     await this.#settle();
-    // What was polled before is read again from where the table has it.
-    throw new RetriableError('The offsets of the partitions were not known yet');
+    // Records polled earlier are read again from the position in the table.
+    throw new RetriableError('The offsets of the partitions are not known yet');
   }
 
-  /** A transaction was refused: nothing is written any more until the group has had its say. */
+  /** After fencing, nothing more is written until the group had time to revoke the partitions. */
   fenced(error: FencedError): void {
     if (this.#state !== 'held') return;
     this.#state = 'fenced';
     this.#fencedAt = performance.now();
     this.#fences += 1;
     this.#fence = error;
-    this.#context.logger.warn(`${error.message}; what was being written of it is undone`);
+    this.#context.logger.warn(`${error.message}; its pending writes were rolled back`);
   }
 
   async close(partitions: readonly TopicPartition[]): Promise<void> {
@@ -133,7 +132,7 @@ export class DeliveryClaims {
     }
     this.#state = 'none';
     if (this.#partitions.size === 0) return;
-    // What was being written of those that stay may be stored or not: the table knows.
+    // The table determines whether pending writes of the remaining partitions were stored.
     await this.#claim();
     await this.#settle();
   }
@@ -161,14 +160,14 @@ export class DeliveryClaims {
       );
       return { positions };
     };
-    const result = claim().catch((error: unknown) => ({ failure: unclaimed(error) }));
+    const result = claim().catch((error: unknown) => ({ failure: claimError(error) }));
     this.#claiming = { owner, abort, result };
     void result.then(() => {
       context.requestCommit();
     });
   }
 
-  /** Takes over what was claimed, when that comes in time. */
+  /** Applies the result of the claim, if it arrives in time. */
   async #settle(): Promise<void> {
     const claiming = this.#claiming;
     if (claiming === undefined) return;
@@ -181,7 +180,10 @@ export class DeliveryClaims {
     for (const { topic, partition, offset } of result.positions) {
       this.#positions.set(topicPartitionKey(topic, partition), offset);
     }
-    // Also where that changes nothing: what was polled already must not be put as well.
+    if (context.logger.isLevelEnabled('debug')) {
+      context.logger.debug({ offsets: Object.fromEntries(this.#positions) }, 'Claimed the offsets of the partitions');
+    }
+    // Also if the position does not change, because records polled earlier must not be delivered in addition.
     context.seek(result.positions);
     this.#state = 'held';
   }
@@ -193,8 +195,8 @@ export class DeliveryClaims {
   }
 }
 
-/** What waiting cannot mend: rights, for instance. */
-function unclaimed(error: unknown): Error {
+/** An error that waiting does not fix, such as missing privileges. */
+function claimError(error: unknown): Error {
   if (!(error instanceof DatabaseError) || error.scope === 'infrastructure') return toError(error);
   return withMessage(error, `The offsets of the partitions could not be claimed: ${error.message}`);
 }

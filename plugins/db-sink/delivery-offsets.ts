@@ -7,7 +7,7 @@ import {
 } from '../../src/index.ts';
 import {
   DatabaseError,
-  existsNow,
+  alreadyExists,
   ownStatement,
   ownStatementOn,
   qualifiedStatementOn,
@@ -21,14 +21,14 @@ import {
   type Transaction,
 } from '../database/index.ts';
 
-/** A claim waits so long for the transaction of the owner before, then that is a worker which has stopped moving. */
+/** How long a claim waits for the previous owner's transaction before that worker is considered hung. */
 const UNBLOCK_AFTER_MS = 3_000;
 const UNBLOCK_EVERY_MS = 1_000;
 
-/** Columns that tables of earlier versions lack. */
+/** Columns that tables created by earlier versions do not have. */
 const LOG_COLUMNS = ['topic_id', 'leader_epoch', 'epoch_offset'] as const;
 
-/** In the schema that the search path has for new tables, where the name has none. */
+/** Without a schema, the table is created in the first schema of the search path. */
 const createTable = qualifiedStatementOn(
   'offsets: create the table',
   (table = '') => `CREATE TABLE IF NOT EXISTS ${table} (
@@ -37,7 +37,7 @@ const createTable = qualifiedStatementOn(
     topic_id pg_catalog.text, leader_epoch pg_catalog.int4, epoch_offset pg_catalog.int8,
     PRIMARY KEY (consumer_group, topic, partition)) WITH (fillfactor = 50)`,
 );
-/** What holds the table may be a worker that has stopped moving. */
+/** A hung worker may hold a lock on the table. */
 const LIMIT_LOCK_WAIT = ownStatement('offsets: limit the wait for a lock', 'SET LOCAL lock_timeout = 3000');
 const addLogColumns = ownStatementOn(
   'offsets: extend the table',
@@ -98,7 +98,7 @@ const readOffsets = ownStatementOn(
     ON o.consumer_group = $1 AND o.topic = m.topic AND o.partition = m.partition`,
 );
 const OWN_BACKEND = ownStatement('offsets: own backend', 'SELECT pg_backend_pid()');
-/** The previous owner may be a task of another connector of the group. A name in the connection URL is that of all its sessions. */
+/** The previous owner may be a task of another connector in the group, or share a name from the URL. */
 const END_BLOCKING = ownStatement(
   'offsets: end what blocks a claim',
   `SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
@@ -106,11 +106,11 @@ const END_BLOCKING = ownStatement(
       AND (application_name = current_setting('application_name') OR split_part(application_name, ':', 1) = 'sluice')`,
 );
 
-/** The offsets of one partition move from where the table has them to behind the rows of a transaction. */
+/** Moves a partition's offset from its stored value to the end of a transaction's rows. */
 export interface OffsetMove extends TopicPartition {
   readonly from: number;
   readonly to: number;
-  /** Of the offset moved to. */
+  /** Identify the log of the new offset. */
   readonly topicId?: string | undefined;
   readonly leaderEpoch?: number | undefined;
 }
@@ -119,28 +119,26 @@ interface OffsetRow extends PartitionOffset {
   readonly owner: string;
 }
 
-/** Somebody else has the partitions now, or has changed their offsets: nothing more may be written for them. */
+/** Another owner claimed the partitions or changed their offsets, so nothing more may be written for them. */
 export class FencedError extends ConnectError {}
 
 /**
- * The offsets of one consumer group, in a table of the database that its rows go to: the next offset of each partition, and who
- * has claimed it. It has no column of a time, so that no source takes it for data. `topic_id` and `leader_epoch` tell the log that the
- * offset is one of; null: not known. The epoch counts while `epoch_offset` is the next offset, which workers of earlier versions
- * and people move alone.
- *
- * A row of it is claimed -> moved by its owner, in the transactions of the rows -> claimed by the next owner. Whoever moves it
- * must be its owner, and find it where he left it: else the transaction that he had left without an answer was committed,
- * or he was fenced.
+ * The offsets of a consumer group, in a table of the database that receives the rows: the next offset and the owner of
+ * each partition. The table has no time column, so sources do not pick it up. `topic_id` and `leader_epoch` identify
+ * the log of the offset; null means unknown. The epoch is valid if `epoch_offset` equals the next offset, as earlier
+ * versions and users change the latter only. A row is claimed, then moved by its owner in the transactions of the rows,
+ * until the next owner claims it. An owner may only advance an offset that it stored itself. Otherwise its
+ * unacknowledged transaction was committed, or it was fenced.
  */
 export class DeliveryOffsets {
   readonly #executor: Executor;
   readonly #group: string;
   readonly #name: string;
   readonly #table: TableName;
-  /** In quotes and with its schema, once it was found. */
+  /** Quoted and qualified name, once the table was found. */
   #found: string | undefined;
-  /** Whether the table has columns for what tells logs apart. */
-  #tellsLogs = true;
+  /** True if the table has the columns that identify logs. */
+  #hasLogColumns = true;
 
   constructor(executor: Executor, table: TableName, group: string) {
     this.#executor = executor;
@@ -149,40 +147,39 @@ export class DeliveryOffsets {
     this.#name = tableText(table);
   }
 
-  /** A transaction in the database that has the table. */
   async atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#executor.atomically(work, signal);
   }
 
   /**
-   * Creates the table when it is missing, and adds what it lacks. Resolves with a warning where that cannot be added: offsets are
-   * then kept as by earlier versions.
+   * Creates the table if it does not exist, and adds missing columns. Resolves with a warning if they cannot be added;
+   * offsets are then stored as by earlier versions.
    */
   async ensureTable(): Promise<string | undefined> {
     if (!(await this.#exists())) {
       try {
         await this.#executor.query(createTable(quoteTable(this.#table)));
       } catch (error) {
-        // Another task may have created it since the look.
-        if (!(error instanceof DatabaseError) || !existsNow(error)) throw error;
+        // Another task may have created it in the meantime.
+        if (!(error instanceof DatabaseError) || !alreadyExists(error)) throw error;
       }
       await this.#exists();
     }
-    return this.#tellsLogs ? undefined : this.#extend();
+    return this.#hasLogColumns ? undefined : this.#extend();
   }
 
   /**
-   * Makes `owner` the owner of these partitions, whoever was, and gives where each is to be read from: where the table has it,
-   * else at the given offset, which is in the table from then on. Waits for a transaction of the owner before that still
-   * runs, and after three seconds ends it.
+   * Makes `owner` the owner of these partitions and returns their positions: the stored offset or else the given one,
+   * which is then stored. Waits for the running transaction of the previous owner, and terminates it after three
+   * seconds.
    */
   async claim(
     owner: string,
     partitions: readonly PartitionOffset[],
     options: StatementOptions,
   ): Promise<readonly PartitionOffset[]> {
-    const place = await this.#place();
-    const statement = this.#tellsLogs ? claimWithLogs(place) : claimPartitions(place);
+    const place = await this.#qualifiedTable();
+    const statement = this.#hasLogColumns ? claimWithLogs(place) : claimPartitions(place);
     const claimed = await this.#executor.session((session) =>
       this.#unblocking(session, async () =>
         session.ask(statement, [this.#group, owner, JSON.stringify(partitions.map(offsetJson))], options),
@@ -196,7 +193,7 @@ export class DeliveryOffsets {
     });
   }
 
-  /** Puts the offsets of claimed partitions where reading goes on, with what is known of their logs. */
+  /** Corrects the offsets of claimed partitions to the actual positions, including the identity of their logs. */
   async correct(
     owner: string,
     claimed: readonly PartitionOffset[],
@@ -206,7 +203,7 @@ export class DeliveryOffsets {
     const before = new Map(claimed.map((each) => [keyOf(each), each] as const));
     const changes = positions.flatMap(({ topic, partition, offset, topicId, leaderEpoch }) => {
       const was = before.get(keyOf({ topic, partition }));
-      const isSame = was?.offset === offset && (!this.#tellsLogs || was.topicId === topicId);
+      const isSame = was?.offset === offset && (!this.#hasLogColumns || was.topicId === topicId);
       if (was === undefined || isSame) return [];
       return [{ topic, partition, from: was.offset, to: offset, topicId, leaderEpoch }];
     });
@@ -216,8 +213,8 @@ export class DeliveryOffsets {
   }
 
   /**
-   * Moves the offsets, first thing in the transaction of the rows, and so locks them until its end. `stored`: they are there
-   * already, by a transaction whose end was not heard of. Rejects with FencedError.
+   * Moves the offsets as the first operation in the transaction of the rows, which locks them until its end. Returns
+   * `stored` if an earlier, unacknowledged transaction has already moved them. Rejects with FencedError.
    */
   async move(
     transaction: Transaction,
@@ -234,13 +231,13 @@ export class DeliveryOffsets {
     throw this.#fenced(lost, owner, found.get(keyOf(lost)));
   }
 
-  /** What someone has set (`null`: nothing is known of the partition) while no task runs; nothing at all: all are forgotten. */
+  /** Sets offsets while no task runs; `null` removes the offset of a partition, and an empty list removes all. */
   async alter(offsets: readonly SinkOffset[]): Promise<void> {
     const isReset = offsets.length === 0;
     if (isReset && !(await this.#exists())) return;
     if (offsets.some(({ offset }) => offset !== null)) await this.ensureTable();
     else if (!(await this.#exists())) return;
-    const table = await this.#place();
+    const table = await this.#qualifiedTable();
     await this.#executor.session((session) =>
       session.transaction(async () => {
         const changes = JSON.stringify(offsets);
@@ -250,18 +247,18 @@ export class DeliveryOffsets {
     );
   }
 
-  /** Forgets the group: offsets that nobody moves any more must not be found again later. */
+  /** Deletes the offsets of the group, so that outdated offsets are not used later. */
   async forget(): Promise<void> {
     await this.alter([]);
   }
 
   async #moveStatement(): Promise<OwnStatement> {
-    const place = await this.#place();
-    return this.#tellsLogs ? moveWithLogs(place) : moveOffsets(place);
+    const place = await this.#qualifiedTable();
+    return this.#hasLogColumns ? moveWithLogs(place) : moveOffsets(place);
   }
 
   async #extend(): Promise<string | undefined> {
-    const statement = addLogColumns(await this.#place());
+    const statement = addLogColumns(await this.#qualifiedTable());
     let reason = '';
     try {
       await this.#executor.session((session) =>
@@ -274,12 +271,12 @@ export class DeliveryOffsets {
       if (!(error instanceof DatabaseError)) throw error;
       reason = error.message;
     }
-    // Another task may have done it in the meantime.
+    // Another task may have added the columns in the meantime.
     await this.#exists();
-    if (this.#tellsLogs) return undefined;
+    if (this.#hasLogColumns) return undefined;
     return (
       `Table ${this.#name} could not be extended by the columns topic_id text, leader_epoch int4, epoch_offset int8 (${reason}); ` +
-      'until its owner adds them, offsets are kept without the ids of topics, and records of a topic that is created again may be passed over'
+      'until its owner adds them, offsets are stored without topic ids, and records of a recreated topic may be skipped'
     );
   }
 
@@ -287,27 +284,29 @@ export class DeliveryOffsets {
     const found = await this.#executor.catalogue.refresh(this.#table);
     this.#found = found === undefined ? undefined : quoteTable(found.name);
     if (found !== undefined) {
-      this.#tellsLogs = LOG_COLUMNS.every((column) => found.columns.some(({ name }) => name === column));
+      this.#hasLogColumns = LOG_COLUMNS.every((column) => found.columns.some(({ name }) => name === column));
     }
     return found !== undefined;
   }
 
-  async #place(): Promise<string> {
+  async #qualifiedTable(): Promise<string> {
     if (this.#found === undefined) await this.#exists();
     return this.#found ?? quoteTable(this.#table);
   }
 
   async #read(session: Pick<Session, 'ask'>, moves: readonly OffsetMove[]): Promise<Map<string, OffsetRow>> {
-    const { rows } = await session.ask(readOffsets(await this.#place()), [this.#group, JSON.stringify(moves)]);
+    const { rows } = await session.ask(readOffsets(await this.#qualifiedTable()), [this.#group, JSON.stringify(moves)]);
     return new Map(rows.map(offsetRow).map((row) => [keyOf(row), row] as const));
   }
 
-  /** Ends what keeps the session waiting, if it is of this user and program, and waits itself for someone else. */
+  /**
+   * Terminates the sessions that block this one if they belong to this user and application; waits for other sessions.
+   */
   async #unblocking<T>(session: Session, work: () => Promise<T>): Promise<T> {
     const pid = (await session.ask(OWN_BACKEND)).rows[0]?.[0] ?? null;
     const unblock = (): void => {
       const ended = this.#executor.ask(END_BLOCKING, [pid]);
-      // The claim says what is wrong with the database.
+      // The claim itself reports problems of the database.
       ended.catch(() => undefined);
     };
     let every: NodeJS.Timeout | undefined;
@@ -325,7 +324,7 @@ export class DeliveryOffsets {
 
   #fenced(move: OffsetMove, owner: string, found: OffsetRow | undefined): FencedError {
     const place = `topic ${move.topic}, partition ${String(move.partition)}, of group ${this.#group}`;
-    if (found === undefined) return new FencedError(`The offset of ${place}, is gone from table ${this.#name}`);
+    if (found === undefined) return new FencedError(`The offset of ${place}, was deleted from table ${this.#name}`);
     if (found.owner !== owner) return new FencedError(`The offset of ${place}, was claimed by ${found.owner}`);
     const [was, is] = [String(move.from), String(found.offset)];
     return new FencedError(`The offset of ${place}, was changed from ${was} to ${is} in table ${this.#name}`);

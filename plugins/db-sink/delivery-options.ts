@@ -40,7 +40,7 @@ export function offsetTableName(options: DeliveryOptions): TableName {
   return dot < 0 ? { name: text } : { schema: text.slice(0, dot), name: text.slice(dot + 1) };
 }
 
-/** What is wrong with the options, as pairs of option and reason. */
+/** Problems with the options, as pairs of option and reason. */
 export function deliveryProblems(options: DeliveryOptions): [string, string][] {
   try {
     quoteTable(offsetTableName(options));
@@ -50,7 +50,7 @@ export function deliveryProblems(options: DeliveryOptions): [string, string][] {
   }
 }
 
-/** The consumer group of a connector, as the worker names it. */
+/** The consumer group of a connector, as named by the worker. */
 export function consumerGroup(config: ConnectorConfig, connectorName: string): string {
   return config['consumer.override.group.id'] ?? `connect-${connectorName}`;
 }

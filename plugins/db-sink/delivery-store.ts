@@ -6,21 +6,21 @@ import { FencedError, type DeliveryOffsets, type OffsetMove } from './delivery-o
 import type { Attempt } from './ordered-writes.ts';
 import { refusals } from './refusals.ts';
 import type { Retries } from './retries.ts';
-import { firstFrom, Refused, WHOLLY, WHOLLY_AS_IT_IS, type TableWriter } from './table-writer.ts';
+import { firstFrom, Refused, ALL_OR_NOTHING, ALL_OR_NOTHING_DEFERRED, type TableWriter } from './table-writer.ts';
 import type { SealedBatch, WaitingRecords } from './waiting-records.ts';
 
-/** Records, what was decoded of them, and what of that was refused so far. */
+/** Records, their decoded parts, and the faults so far. */
 interface Work {
   readonly records: WaitingRecords;
   readonly parts: readonly DecodedPart[];
   readonly faults: readonly Fault[];
-  /** Records that were reported, and are not to be reported again when the rest is tried again. */
+  /** Records that were already reported, and must not be reported again in a retry. */
   readonly reported: Set<string>;
-  /** All of it or nothing, and nothing is reported; absent: refused records are reported and left out. */
-  readonly wholly?: { readonly mayGrow: boolean } | undefined;
+  /** If set, all is stored or nothing, without reports. Otherwise, refused records are reported and skipped. */
+  readonly allOrNothing?: { readonly mayGrow: boolean } | undefined;
 }
 
-/** Stores batches and the offsets behind them in one transaction each. */
+/** Stores each batch in one transaction with the offsets after its records. */
 export class DeliveryStore {
   readonly #offsets: DeliveryOffsets;
   readonly #claims: DeliveryClaims;
@@ -43,20 +43,20 @@ export class DeliveryStore {
   }
 
   /**
-   * Stores a batch, all of it or nothing. Refused records are reported before the end of the transaction: after a crash in
-   * between they are reported once more, and never lost. A statement that cannot run in a transaction runs between two of them: after
-   * a crash it runs once more. Rejects as `TableWriter.write` and `refuse` do, and with FencedError.
+   * Stores a batch completely or not at all. Refused records are reported before the transaction commits: after a crash
+   * in between, they are reported again, but never lost. A statement that cannot run inside a transaction runs between
+   * two of them, and again after a crash. Rejects as `TableWriter.write` and `refuse` do, and with FencedError.
    */
   async store({ records, decoded }: SealedBatch, signal: AbortSignal): Promise<void> {
     await this.#storeAround({ records, parts: partsOf(decoded), faults: decoded.faults, reported: new Set() }, signal);
   }
 
-  /** For `OrderedWrites`: reports nothing. A statement that cannot run in a transaction is refused among other records. */
-  readonly storeWholly: Attempt = async ({ records, decoded }, { mayGrow }, signal) => {
+  /** Reports nothing. A statement that cannot run in a transaction is refused unless it is the only record. */
+  readonly storeAtomically: Attempt = async ({ records, decoded }, { mayGrow }, signal) => {
     if (decoded.faults.length > 0) return { records, faults: decoded.faults };
     try {
       const parts = partsOf(decoded);
-      await this.#storeAround({ records, parts, faults: [], reported: new Set(), wholly: { mayGrow } }, signal);
+      await this.#storeAround({ records, parts, faults: [], reported: new Set(), allOrNothing: { mayGrow } }, signal);
       return undefined;
     } catch (error) {
       if (error instanceof Refused) return { records, faults: error.faults };
@@ -72,16 +72,13 @@ export class DeliveryStore {
         return;
       } catch (error) {
         if (!(error instanceof NeedsNoTransaction)) throw error;
-        if (work.wholly !== undefined && work.records.count > 1) throw new Refused([]);
-        work = await this.#aside(work, error.statement, signal);
+        if (work.allOrNothing !== undefined && work.records.count > 1) throw new Refused([]);
+        work = await this.#runOutside(work, error.statement, signal);
       }
     }
   }
 
-  /**
-   * Moves offsets for which there were no rows: of records that transforms dropped, for instance. Those that cannot be moved
-   * now are with the next rows.
-   */
+  /** Moves offsets without rows, such as those of dropped records. On failure, the next write includes them. */
   async move(ends: readonly PartitionOffset[], signal: AbortSignal): Promise<void> {
     const offsets = this.#offsets;
     const { owner } = this.#claims;
@@ -102,7 +99,7 @@ export class DeliveryStore {
         await this.#transact(work, { owner, moves, checksAtOnce }, signal);
       } catch (error) {
         if (checksAtOnce || !(error instanceof DatabaseError) || error.scope !== 'record') throw error;
-        // A deferred constraint, which nobody could say whose fault it is: once more, with constraints that do not wait.
+        // A violated deferred constraint does not identify a row, so the batch is retried with immediate constraints.
         checksAtOnce = true;
         await this.#transact(work, { owner, moves, checksAtOnce }, signal);
       }
@@ -111,27 +108,27 @@ export class DeliveryStore {
   }
 
   async #transact(
-    { records, parts, faults, reported, wholly }: Work,
+    { records, parts, faults, reported, allOrNothing }: Work,
     { owner, moves, checksAtOnce }: { owner: string; moves: readonly OffsetMove[]; checksAtOnce: boolean },
     signal: AbortSignal,
   ): Promise<void> {
     const offsets = this.#offsets;
     const writer = this.#writer;
-    const mayGrow = wholly?.mayGrow !== false;
+    const mayGrow = allOrNothing?.mayGrow !== false;
     if (mayGrow) for (const part of parts) if (part.kind === 'rows') await writer.prepare(part, signal);
-    const how = wholly && (mayGrow ? WHOLLY : WHOLLY_AS_IT_IS);
+    const mode = allOrNothing && (mayGrow ? ALL_OR_NOTHING : ALL_OR_NOTHING_DEFERRED);
     await offsets.atomically(async (transaction) => {
       if ((await offsets.move(transaction, owner, moves, { signal })) === 'stored') return;
       if (checksAtOnce) await transaction.query('SET CONSTRAINTS ALL IMMEDIATE', [], { signal });
       let refused = faults;
       for (const part of parts) {
-        const more = await writer.writeWithin(transaction, part, signal, how);
+        const more = await writer.writeWithin(transaction, part, signal, mode);
         if (more.length > 0) refused = [...refused, ...more];
-        if (more.length > 0 && wholly !== undefined) break;
+        if (more.length > 0 && allOrNothing !== undefined) break;
       }
-      // Nothing is reported in a transaction that will be done again.
+      // Verifies the transaction first, as nothing may be reported if it has to be repeated.
       if (refused.length > faults.length) await transaction.query('SELECT 1', [], { signal });
-      if (wholly !== undefined && refused.length > 0) throw new Refused(refused);
+      if (allOrNothing !== undefined && refused.length > 0) throw new Refused(refused);
       for (const [record, error] of await refusals(records, refused)) {
         const { topic, partition, offset } = record.consumed;
         const key = `${topicPartitionKey(topic, partition)}/${String(offset)}`;
@@ -142,9 +139,11 @@ export class DeliveryStore {
     }, signal);
   }
 
-  /** Stores what comes before the statement, does the statement, and gives what is left. */
-  async #aside(work: Work, statement: DecodedStatement, signal: AbortSignal): Promise<Work> {
-    const { records, parts, faults, reported, wholly } = work;
+  /**
+   * Stores the records before the statement, runs the statement outside a transaction, and returns the remaining work.
+   */
+  async #runOutside(work: Work, statement: DecodedStatement, signal: AbortSignal): Promise<Work> {
+    const { records, parts, faults, reported, allOrNothing } = work;
     const at = parts.findIndex((part) => part.kind === 'statement' && part.statement === statement);
     const [before, rest] = records.splitBefore(statement.origin);
     const isBefore = ({ origin }: Fault): boolean => before.holds(origin);
@@ -160,7 +159,7 @@ export class DeliveryStore {
       parts: parts.slice(at + 1),
       faults: [...faults.filter((fault) => !isBefore(fault)), ...refused],
       reported,
-      wholly,
+      allOrNothing,
     };
   }
 

@@ -17,10 +17,10 @@ import { sinkOptions, type SinkOptions } from './options.ts';
 import type { Retries } from './retries.ts';
 import type { TableWriter } from './table-writer.ts';
 
-/** What a commit of the group's offsets may wait for. */
+/** Time limit within a commit of the group's offsets. */
 const MOVE_TIMEOUT_MS = 2_000;
 
-/** What a task does for `delivery=exactly-once`. */
+/** The parts of a task that implement `delivery=exactly-once`. */
 export class ExactlyOnce {
   readonly claims: DeliveryClaims;
   readonly store: DeliveryStore;
@@ -42,19 +42,22 @@ export class ExactlyOnce {
     );
   }
 
-  /** Moves offsets behind which nothing waits to be stored, so that what needs no rows is not read again after a restart. */
+  /** Moves offsets without pending records, so that records without rows are not read again after a restart. */
   async moveIdle(ends: readonly PartitionOffset[]): Promise<void> {
-    if (!this.claims.isHeld || this.#retries.isAway) return;
+    if (!this.claims.isHeld || this.#retries.isUnavailable) return;
     try {
       await this.store.move(ends, AbortSignal.timeout(MOVE_TIMEOUT_MS));
     } catch (error) {
       if (error instanceof FencedError) this.claims.fenced(error);
-      else this.#logger.warn(`Offsets without rows were not stored; they are with the next: ${toError(error).message}`);
+      else
+        this.#logger.warn(
+          `Failed to store offsets without rows; they will be included in the next write: ${toError(error).message}`,
+        );
     }
   }
 }
 
-/** The table of offsets is created for exactly-once delivery. For at-least-once delivery it loses the offsets of the connector. */
+/** Creates the offsets table for exactly-once delivery; otherwise, deletes the connector's offsets from it. */
 export async function prepareOffsets(offsets: DeliveryOffsets, exactlyOnce: boolean, logger: Logger): Promise<void> {
   if (exactlyOnce) {
     const warning = await offsets.ensureTable();
@@ -62,14 +65,14 @@ export async function prepareOffsets(offsets: DeliveryOffsets, exactlyOnce: bool
     return;
   }
   try {
-    // Else a later change to exactly-once would go back to where the table was left.
+    // Otherwise, switching to exactly-once later would resume from outdated offsets.
     await offsets.forget();
   } catch (error) {
-    logger.warn({ err: error }, 'Offsets that may be in the database from before could not be removed');
+    logger.warn({ err: error }, 'Failed to delete earlier offsets from the database');
   }
 }
 
-/** Changes the offsets of a stopped connector where it keeps them itself. */
+/** Changes the offsets of a stopped connector if they are stored in the database. */
 export async function alterOffsets(config: ConnectorConfig, changes: readonly SinkOffset[]): Promise<boolean> {
   const options = parseOptions(sinkOptions, config);
   if (!isExactlyOnce(options)) return true;

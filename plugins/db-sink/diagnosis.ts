@@ -27,24 +27,24 @@ import { isExactlyOnce, offsetTableName } from './delivery-options.ts';
 import { sinkOptions, type SinkOptions } from './options.ts';
 import { growthOf } from './table-options.ts';
 
-/** More tables that lack a right are counted, but not named. */
+/** Limit for the tables that are named; others are counted. */
 const MAX_NAMED = 5;
 const ALL: readonly TableRight[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** What `sluice doctor` says of a sink: its database, and the rights of docs/sink.md#rights-of-the-database-user. */
+/** `sluice doctor`: the database and the privileges of docs/sink.md#rights-of-the-database-user. */
 export async function diagnoseSink(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
   const options = parseOptions(sinkOptions, config);
   const settings = connectionSettings(options);
   const connections = Number(config['tasks.max'] ?? 1) * CONNECTIONS;
   return diagnoseDatabase(settings, { connections, writes: true }, context, async (executor) => {
     const rights = new SinkRights(executor, settings.user, await readTableRights(executor, context.signal), context);
-    const findings = await rights.ofTables(options, tablesOf(options, config));
-    if (isExactlyOnce(options)) findings.push(await rights.of(offsetTableName(options), ALL, true));
+    const findings = await rights.forTables(options, tablesOf(options, config));
+    if (isExactlyOnce(options)) findings.push(await rights.forTable(offsetTableName(options), ALL, true));
     return findings;
   });
 }
 
-/** Where the configuration alone tells them. */
+/** The tables, if they follow from the configuration alone. */
 function tablesOf(options: SinkOptions, { topics, transforms }: ConnectorConfig): readonly TableName[] | undefined {
   if (options['protocol.type'] !== 'struct' || topics === undefined || (transforms ?? '').trim() !== '')
     return undefined;
@@ -78,18 +78,18 @@ class SinkRights {
     this.#context = context;
   }
 
-  async ofTables(options: SinkOptions, named: readonly TableName[] | undefined): Promise<Finding[]> {
+  async forTables(options: SinkOptions, named: readonly TableName[] | undefined): Promise<Finding[]> {
     const format = sinkFormat(options['protocol.type']);
     if (format.growth === 'none')
-      return [ok('rights', 'each statement needs its own; they are not known before it comes')];
+      return [ok('rights', 'each statement requires its own, which are not known in advance')];
     const { create } = growthOf(options, format.growth);
     const needed = neededRights(options);
-    if (named === undefined) return [await this.#ofUnnamed(needed, create)];
-    return Promise.all(named.map((table) => this.of(table, needed, create)));
+    if (named === undefined) return [await this.#forUnnamed(needed, create)];
+    return Promise.all(named.map((table) => this.forTable(table, needed, create)));
   }
 
-  /** Of one table, which is created where it is missing, if `create`. */
-  async of(table: TableName, needed: readonly TableRight[], create: boolean): Promise<Finding> {
+  /** Checks a table, which the sink creates if `create` is set and it does not exist. */
+  async forTable(table: TableName, needed: readonly TableRight[], create: boolean): Promise<Finding> {
     const about = `table ${tableText(table)}`;
     const found = (await this.#executor.catalogue.find(table))?.name;
     const known = this.#all.find(({ table: each }) => each.schema === found?.schema && each.name === found.name);
@@ -110,8 +110,8 @@ class SinkRights {
     return fail(about, 'does not exist, and the user may not create it', this.#creation(place?.schema ?? table.schema));
   }
 
-  /** Messages name their tables: all that there are in the schema where unqualified names are found first. */
-  async #ofUnnamed(needed: readonly TableRight[], create: boolean): Promise<Finding> {
+  /** Messages name their tables, so all tables in the first schema of the search path are checked. */
+  async #forUnnamed(needed: readonly TableRight[], create: boolean): Promise<Finding> {
     const place = await readCreationPlace(this.#executor, undefined, this.#context.signal);
     const tables = this.#all.filter(({ table }) => table.schema === place?.schema);
     const lacking = tables.filter(({ rights }) => needed.some((right) => !rights.has(right)));
@@ -132,7 +132,7 @@ class SinkRights {
       }
       return warn(
         'rights',
-        'there is no table yet, and the sink creates none',
+        'there is no table yet, and the sink does not create tables',
         'create the tables, or set auto.create=true',
       );
     }

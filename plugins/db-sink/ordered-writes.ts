@@ -5,31 +5,31 @@ import { refusals } from './refusals.ts';
 import type { TableWriter } from './table-writer.ts';
 import type { SealedBatch, WaitingRecords } from './waiting-records.ts';
 
-/** The records of a batch that were not stored, and why. */
-export interface Undone {
+/** The records of a batch that were not stored, and the reason. */
+export interface FailedRecords {
   readonly records: WaitingRecords;
   readonly faults: readonly Fault[];
-  /** In place of faults: no record is to be blamed. */
+  /** Set instead of faults if no record is to blame. */
   readonly error?: DatabaseError;
 }
 
 /**
- * Does all of a batch, or its first records; each change of the database wholly or not at all. `mayGrow`: tables may be created
- * and changed for it. `onDone` gets the last record up to which everything is stored and should not be stored again.
+ * Stores a batch, or its first records; each change of the database is atomic. `mayGrow` permits creating and changing
+ * tables. `onDone` receives the last record up to which everything is stored and must not be stored again.
  */
 export type Attempt = (
   batch: SealedBatch,
   options: { readonly mayGrow: boolean; readonly onDone: (origin: Origin) => void },
   signal: AbortSignal,
-) => Promise<Undone | undefined>;
+) => Promise<FailedRecords | undefined>;
 
 export type Refuse = (record: SinkRecord, error: Error) => Promise<void>;
 
 /**
- * Does batches in the order of its records up to the first one that is refused, for `errors.tolerance=none`: all in front of it is
- * stored, and nothing behind it is stored or run. The batch is tried as a whole, which is the one attempt that is made as long as
- * nothing fails; then its halves, until the record is found. Tables are created and changed for a record alone, when all in
- * front of it is stored.
+ * Writes batches in record order up to the first refused record, for `errors.tolerance=none`: all preceding records are
+ * stored, and no later record is stored or executed. The whole batch is attempted first, which suffices unless
+ * something fails; then it is bisected until the record is found. Tables are created and changed only for a single
+ * record whose predecessors are all stored.
  */
 export class OrderedWrites {
   readonly #attempt: Attempt;
@@ -42,7 +42,7 @@ export class OrderedWrites {
     this.#refuse = refuse;
   }
 
-  /** `onLeft` is called with what is left of the batch. Rejects as `attempt` and `refuse` do. */
+  /** `onLeft` is called with the remaining records of the batch. Rejects as `attempt` and `refuse` do. */
   async do(
     batch: SealedBatch,
     onDone: (origin: Origin) => void,
@@ -67,28 +67,29 @@ export class OrderedWrites {
       }
       const size = undone === undefined ? count * 2 : Math.max(1, undone.records.count >>> 1);
       const [records] = rest.splitAt(size);
-      // A decoder that has seen later records describes tables with their columns too, which must not be added for this one.
+      // A decoder that has seen later records would also describe their columns, which must not be added for this
+      // record.
       next = { records, decoded: await records.decode(this.#createDecoder()) };
     }
   }
 }
 
-/** Resolves when the record is left out. */
-async function refuseOne({ records, faults, error }: Undone, refuse: Refuse): Promise<void> {
+/** Resolves once the record was reported and may be skipped. */
+async function refuseOne({ records, faults, error }: FailedRecords, refuse: Refuse): Promise<void> {
   if (error !== undefined) throw error;
   const refused = await refusals(records, faults);
   if (refused.length === 0) throw new ConnectError('A record was neither stored nor refused');
   for (const [record, reason] of refused) await refuse(record, reason);
 }
 
-/** Rows between two statements are stored in one transaction, where they need one; each statement runs by itself. */
+/** Stores the rows between two statements in one transaction if necessary, and runs each statement separately. */
 export function attemptWith(writer: TableWriter): Attempt {
   return async ({ records, decoded }, { mayGrow, onDone }, signal) => {
     if (decoded.faults.length > 0) return { records, faults: decoded.faults };
     let last: Origin | undefined;
     for (const step of stepsOf(partsOf(decoded))) {
       try {
-        const faults = await writer.writeWholly(step, mayGrow, signal);
+        const faults = await writer.writeAtomically(step, mayGrow, signal);
         if (faults.length > 0) return { records: from(step, records, last), faults };
       } catch (error) {
         if (error instanceof DatabaseError && error.scope !== 'infrastructure') {
@@ -106,13 +107,13 @@ export function attemptWith(writer: TableWriter): Attempt {
   };
 }
 
-/** The records from a step on; `last` is the statement before it. */
+/** The records starting with a step; `last` is the preceding statement. */
 function from([part]: readonly DecodedPart[], records: WaitingRecords, last: Origin | undefined): WaitingRecords {
   if (part?.kind === 'statement') return records.splitBefore(part.statement.origin)[1];
-  return last === undefined ? records : records.splitBehind(last)[1];
+  return last === undefined ? records : records.splitAfter(last)[1];
 }
 
-/** A statement by itself, or all rows up to the next one. */
+/** Groups the parts: each statement separately, and all rows up to the next statement together. */
 function stepsOf(parts: readonly DecodedPart[]): DecodedPart[][] {
   const steps: DecodedPart[][] = [];
   let rows: DecodedPart[] | undefined;

@@ -17,7 +17,7 @@ import { sinkOptions } from './options.ts';
 import { previewRecords } from './preview.ts';
 import { tableProblems } from './table-options.ts';
 
-/** Every task gets the same configuration: the consumer group divides the partitions. */
+/** All tasks have the same configuration, as the consumer group distributes the partitions. */
 class DbSinkConnector implements Connector {
   #config: ConnectorConfig = {};
 
@@ -55,7 +55,9 @@ function problem([name, reason]: readonly [string, string]): OptionResult {
   return { name, value: null, recommendedValues: [], errors: [message], visible: true };
 }
 
-/** @internal */
+/**
+ * @internal
+ */
 export const dbSink: SinkConnectorPlugin = {
   type: 'sink',
   className: 'com.db.kafka.connect.sink.DbSinkConnector',

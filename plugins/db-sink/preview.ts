@@ -32,19 +32,19 @@ import { Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 
-/** The format whose messages are SQL. */
 const STATEMENTS = 'cdc_db';
 const NOT_REHEARSED: RecordPreview = {
-  faults: [{ message: 'not previewed: the time limit of the whole preview has passed' }],
+  faults: [{ message: 'not previewed: the time limit of the whole preview has expired' }],
 };
 
-/** More rows of one message are counted among those stored, but not shown. */
+/** Limit for the rows of a message that are shown. */
 const MAX_ROWS_SHOWN = 100;
 
 /**
- * What the sink would do with these records, in their order: they are decoded and written as a task does it, in a transaction
- * that is undone. So a table that the first one creates is there for the second, and what the database refuses shows. SQL of
- * messages runs only for callers who gave the password themselves: rolling back does not undo everything that SQL can do.
+ * Shows what the sink would do with these records: they are decoded and written in order, as by a task, in a
+ * transaction that is rolled back. A table created for the first record therefore exists for the second one, and errors
+ * of the database are included. SQL in messages is only executed for callers who supplied the password themselves, as a
+ * rollback does not undo all effects.
  */
 export async function previewRecords(
   config: ConnectorConfig,
@@ -54,7 +54,7 @@ export async function previewRecords(
   const options = parseOptions(sinkOptions, config);
   if (usesStoredSecrets && options['protocol.type'] === STATEMENTS) {
     throw new ConfigError(
-      `${STATEMENTS} messages are SQL, which a preview does not run with a stored secret or one of a config provider`,
+      `${STATEMENTS} messages are SQL, which a preview does not execute with stored secrets or those of a config provider`,
     );
   }
   const executor = openExecutor(connectionSettings(options), { logger, poolSize: 1 });
@@ -113,7 +113,7 @@ class SinkPreview {
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
     const faults: PreviewFault[] = decoded.faults.map(faultOf);
-    // One that is tried again after a table was looked at anew is the same.
+    // A batch that is retried after its table was read again is the same object.
     const batches = new Set<RowBatch>();
     const observed = observing(rehearsal, (batch) => batches.add(batch));
     const statements: string[] = [];
@@ -131,7 +131,7 @@ class SinkPreview {
   }
 }
 
-/** The transaction, telling of the batches that are written in it: with the names that their tables really have. */
+/** The transaction, reporting the batches written in it, with the actual names of their tables. */
 function observing(rehearsal: Rehearsal, onBatch: (batch: RowBatch) => void): Transaction {
   return {
     catalogue: rehearsal.catalogue,
@@ -156,7 +156,7 @@ async function rowsOf(batches: Iterable<RowBatch>, { catalogue }: Rehearsal): Pr
   return rows;
 }
 
-/** `table`: the table as the database has it now; `undefined` if it does not exist. */
+/** `table` is the current table in the database; `undefined` if it does not exist. */
 function rowOf(batch: RowBatch, row: number, table: Table | undefined): PreviewedRow {
   const group = batch.groups?.list[batch.groups.of(row)];
   const columns = batch.columns.filter(({ name }) => group?.columns.has(name) ?? true);

@@ -8,26 +8,28 @@ import {
   type Origin,
 } from '../database/index.ts';
 
-/** Collects records into rows, as `Decoder` does for messages: by a message format, or by the records' own schemas. */
+/**
+ * Collects records into rows, like `Decoder` does for messages: by a message format, or by the records' own schemas.
+ */
 export interface RecordDecoder {
-  /** Never throws for data: what cannot be read becomes a fault with its origin. */
+  /** Never throws for invalid data: a record that cannot be read becomes a fault with its origin. */
   add(record: SinkRecord, origin: Origin): void;
-  /** As a decoder's: adds what can be read where it lies, and gives the index of the first record that must be added by itself. */
+  /** Adds records that can be read in place; returns the index of the first that must be added separately. */
   addBlock?(block: SinkRecordBlock, from: number, to: number): number;
-  /** Rows, statements and faults since the last take; resets the decoder. */
+  /** Returns the rows, statements and faults since the last call, and resets the decoder. */
   take(): Decoded;
-  /** Rows waiting to be taken; a statement counts as one. */
+  /** Number of rows waiting to be taken; a statement counts as one. */
   readonly rowCount: number;
 }
 
-/** Records whose value is a message of one of the documented formats. */
+/** Decodes records whose value is a message in one of the documented formats. */
 export class MessageDecoder implements RecordDecoder {
   readonly #decoder: Decoder;
   readonly #spread: NanosecondSpread | undefined;
   #undecodable: Fault[] = [];
   #recordTimeMs: number | null = null;
 
-  /** `create` gets a clock of microseconds: a line without a time has its record's, so that delivered again it is the same row. */
+  /** `create` receives a clock: a line without a time gets its record's timestamp, also when redelivered. */
   constructor(create: (now: () => number) => Decoder, nanoseconds?: NanosecondRule) {
     this.#decoder = create(() => (this.#recordTimeMs ?? Date.now()) * 1000);
     this.#spread = nanoseconds === 'spread' ? new NanosecondSpread() : undefined;
@@ -38,7 +40,7 @@ export class MessageDecoder implements RecordDecoder {
   }
 
   add(record: SinkRecord, origin: Origin): void {
-    // A tombstone says nothing about a row of these formats.
+    // In these formats, a tombstone does not concern a row.
     if (record.value === null) return;
     this.#recordTimeMs = record.timestamp;
     try {
@@ -61,7 +63,7 @@ export class MessageDecoder implements RecordDecoder {
     return undecodable.length === 0 ? decoded : { ...decoded, faults: [...undecodable, ...decoded.faults] };
   }
 
-  /** Within each record, so that a record that is delivered again in other company gives the same rows. */
+  /** Spreads within each record, so that a record produces the same rows when redelivered in another batch. */
   #spreadTimes(decoded: Decoded): Decoded {
     const spread = this.#spread;
     if (spread === undefined) return decoded;
@@ -76,7 +78,7 @@ export class MessageDecoder implements RecordDecoder {
   }
 }
 
-/** Text and bytes as they are; what a JSON converter has taken apart is put together again. */
+/** Text and bytes are used unchanged; values parsed by a JSON converter are serialized again. */
 function messageOf(record: SinkRecord): string | Uint8Array {
   const { value, valueSchema } = record;
   if (typeof value === 'string' || value instanceof Uint8Array) return value;

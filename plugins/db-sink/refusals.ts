@@ -2,7 +2,7 @@ import { DataError, Turn, type SinkRecord } from '../../src/index.ts';
 import { DatabaseError, type Fault } from '../database/index.ts';
 import { messageBytes, type WaitingRecords } from './waiting-records.ts';
 
-/** One error per record, whatever the number of its rows that were refused, in record order. */
+/** Returns one error per record, in record order, regardless of how many of its rows were refused. */
 export async function refusals(records: WaitingRecords, faults: readonly Fault[]): Promise<[SinkRecord, Error][]> {
   const byOrigin = new Map<string, Fault[]>();
   for (const fault of faults) {
@@ -38,7 +38,7 @@ function refusal(faults: readonly Fault[]): Error {
   return new DatabaseError(named + more, { scope: first.scope, sqlstate: first.sqlstate, table, column, cause });
 }
 
-/** The fault without its origin: whoever reports the record adds its coordinates. */
+/** The fault without its origin: the reporter of the record adds its coordinates. */
 function describeFault({ table, column, message }: Fault): string {
   const names = [
     ['table', table],

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs, toError, type Logger, type SinkTaskContext } from '../../src/index.ts';
-import { connectWithAttempts, DatabaseError, isUnreachable, whyAway, type Executor } from '../database/index.ts';
+import {
+  connectWithAttempts,
+  DatabaseError,
+  isUnreachableOrFull,
+  unavailableReason,
+  type Executor,
+} from '../database/index.ts';
 
 export interface RetryOptions {
   readonly maxRetries: number;
@@ -9,7 +15,7 @@ export interface RetryOptions {
   readonly connectionBackoffMs: number;
 }
 
-/** What was tried, as messages speak of it: `what` and where it begins, `from`, could not be `done`. */
+/** The attempted operation for messages: `what`, starting at `from`, could not be `done`. */
 export interface Attempted {
   readonly what: string;
   readonly from: string;
@@ -18,19 +24,15 @@ export interface Attempted {
 
 const MAY_WRITE_CHECK_MS = 50;
 
-/** Tries again while the database is away. */
 export class Retries {
   readonly #executor: Executor;
   readonly #options: RetryOptions;
   readonly #signal: AbortSignal;
   readonly #logger: Logger;
   readonly #mayWrite: () => boolean;
-  #away: string | undefined;
+  #unavailable: string | undefined;
 
-  /**
-   * `signal` ends waiting for a database that is away; what the database does at that moment may come to its end. Nothing is
-   * tried while `mayWrite` says no.
-   */
+  /** `signal` ends the waiting for a database. While `mayWrite` returns false, nothing is attempted. */
   constructor(
     executor: Executor,
     options: RetryOptions,
@@ -43,27 +45,27 @@ export class Retries {
     this.#mayWrite = mayWrite;
   }
 
-  /** Whether the last that is known of the database is that it could not be used. */
-  get isAway(): boolean {
-    return this.#away !== undefined;
+  /** True if the database was unavailable at the last attempt. */
+  get isUnavailable(): boolean {
+    return this.#unavailable !== undefined;
   }
 
-  /** While the database is away: why, as what follows the name of the database in a sentence. */
-  get awayCause(): string | undefined {
-    return this.#away;
+  /** While the database is unavailable: the reason, as a phrase that follows its name. */
+  get unavailableCause(): string | undefined {
+    return this.#unavailable;
   }
 
   /**
-   * Rejects as `work` does, but for failures of the database's infrastructure: then only when it stayed away for
-   * `max.retries` retries, each with `connection.attempts` attempts to connect, and after an abort.
+   * Rejects as `work` does, except for infrastructure failures: these reject only after `max.retries` retries, each
+   * with `connection.attempts` connection attempts, or after an abort.
    */
   async run<T>(attempted: Attempted, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry++) {
-      // Right before each try: a process that was suspended goes on in here, before any timer can tell.
+      // Checked right before each attempt, because a suspended process resumes here before any timer fires.
       if (!this.#mayWrite()) await this.#untilMayWrite(signal);
       try {
         const result = await work();
-        this.#away = undefined;
+        this.#unavailable = undefined;
         return result;
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure' || signal.aborted) throw error;
@@ -81,7 +83,7 @@ export class Retries {
   async #wait(error: DatabaseError, retry: number, attempted: Attempted, given: AbortSignal): Promise<void> {
     const { maxRetries, retryBackoffMs, connectionAttempts, connectionBackoffMs } = this.#options;
     const { what, from, done } = attempted;
-    this.#away = awayText(error, `retry ${String(retry + 1)}`);
+    this.#unavailable = unavailableText(error, `retry ${String(retry + 1)}`);
     if (retry >= maxRetries || this.#signal.aborted) {
       throw withMessage(error, `${what}${from} could not be ${done} after ${String(retry)} retries: ${error.message}`);
     }
@@ -98,21 +100,20 @@ export class Retries {
         backoffMs: connectionBackoffMs,
         signal,
       });
-    } catch (away) {
-      if (signal.aborted) throw away;
-      this.#away = awayText(away, `retry ${String(retry + 1)}`);
-      this.#logger.warn(`The database is still away: ${toError(away).message}`);
+    } catch (failure) {
+      if (signal.aborted) throw failure;
+      this.#unavailable = unavailableText(failure, `retry ${String(retry + 1)}`);
+      this.#logger.warn(`The database is still unavailable: ${toError(failure).message}`);
     }
   }
 }
 
-/** What follows the name of the database in a sentence; `tried`: how often it was tried. */
-export function awayText(error: unknown, tried: string): string {
-  const how = error instanceof DatabaseError && isUnreachable(error) ? 'cannot be reached' : 'cannot be used';
-  return `${how} (${tried}): ${whyAway(error)}`;
+/** A phrase that follows the name of the database; `tried` is the number of attempts. */
+export function unavailableText(error: unknown, tried: string): string {
+  const status = error instanceof DatabaseError && isUnreachableOrFull(error) ? 'cannot be reached' : 'cannot be used';
+  return `${status} (${tried}): ${unavailableReason(error)}`;
 }
 
-/** The same failure in other words. */
 export function withMessage(error: DatabaseError, message: string): DatabaseError {
   return new DatabaseError(message, { scope: error.scope, sqlstate: error.sqlstate, cause: error });
 }

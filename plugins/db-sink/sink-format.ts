@@ -3,30 +3,28 @@ import type { SinkOptions } from './options.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import type { FormatGrowth } from './table-options.ts';
 
-/** Where a sink writes, as far as its decoder must know. */
-export interface SinkPlace {
+/** The target database, as far as decoders need to know it. */
+export interface SinkTarget {
   readonly engine: Engine;
-  /** Name of the database. */
   readonly database: string;
-  /** Whether rows of this line-protocol table get a primary tag derived from their tags. */
+  /** True if rows of this line-protocol table get a primary tag derived from their tags. */
   readonly derivesPrimaryTag: (table: string) => boolean;
 }
 
-/** A value of `protocol.type`. */
 export interface SinkFormat {
-  /** Units that times may have; the first one is the default. Empty: `timestamp.precision` says nothing of it. */
+  /** Supported units of times; the first is the default. Empty if `timestamp.precision` does not apply. */
   readonly precisions: readonly Precision[];
-  /** The same in a database marked relational; `undefined` when it refuses the format. */
+  /** Supported units in a database marked relational; `undefined` if it does not support the format. */
   readonly relationalPrecisions: readonly Precision[] | undefined;
   readonly growth: FormatGrowth;
-  /** Rows are lines or points, which know nothing of their table but names; see `fitToTable`. */
+  /** True if rows are lines or points, which only contain names of columns; see `fitToTable`. */
   readonly fitsRows?: boolean;
-  /** What its rows do to rows with the same key unless `dedup.rule` says so; default `override`. */
+  /** Determines what happens to rows with the same key unless `dedup.rule` is set; default `override`. */
   readonly dedupRule?: DedupRule;
-  /** What its rows do where they say themselves which columns they have. */
+  /** How rows that carry their own schema are written. */
   readonly insertMode?: (options: SinkOptions) => InsertMode;
-  /** What is wrong with its own options, as pairs of option and reason. */
+  /** Problems with its own options, as pairs of option and reason. */
   readonly problems?: (options: SinkOptions) => [string, string][];
-  /** `precision` is what the user set. */
-  readonly createDecoder: (options: SinkOptions, precision: Precision | undefined, place: SinkPlace) => RecordDecoder;
+  /** `precision` is the user's setting. */
+  readonly createDecoder: (options: SinkOptions, precision: Precision | undefined, place: SinkTarget) => RecordDecoder;
 }

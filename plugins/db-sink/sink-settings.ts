@@ -1,7 +1,7 @@
 import { ownStatement, type DedupRule, type Executor } from '../database/index.ts';
 import { sinkFormat } from './decoders.ts';
 import type { SinkOptions } from './options.ts';
-import type { SinkPlace } from './sink-format.ts';
+import type { SinkTarget } from './sink-format.ts';
 import type { RetryOptions } from './retries.ts';
 import { growthOf } from './table-options.ts';
 import type { TableWriterOptions } from './table-writer.ts';
@@ -17,7 +17,7 @@ export function retryOptions(options: SinkOptions): RetryOptions {
 
 export function writerOptions(
   options: SinkOptions,
-  { database, engine }: Pick<SinkPlace, 'database' | 'engine'>,
+  { database, engine }: Pick<SinkTarget, 'database' | 'engine'>,
 ): TableWriterOptions {
   const format = sinkFormat(options['protocol.type']);
   return {
@@ -36,7 +36,7 @@ export function writerOptions(
 
 const DATABASE_NAME = ownStatement('sink: name of the database', 'SELECT current_database()');
 
-/** As the server calls it, whatever the URL says. */
+/** The name according to the server, which may differ from the URL. */
 export async function databaseName(executor: Executor): Promise<string> {
   return (await executor.ask(DATABASE_NAME)).rows[0]?.[0] ?? '';
 }

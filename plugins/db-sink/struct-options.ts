@@ -4,7 +4,7 @@ import { tableFormatProblem, type InsertMode, type KeyMode, type StructPolicy } 
 const GROUP = 'Records with schemas';
 const KAFKA_FIELDS = 3;
 
-/** Options of `protocol.type=struct`, in the names and meanings of Confluent's JDBC sink. */
+/** Options of `protocol.type=struct`, with the names and semantics of Confluent's JDBC sink. */
 export const structOptions = declareOptions({
   'table.name.format': {
     type: 'STRING',
@@ -109,7 +109,7 @@ function keyModeOf(options: StructOptions): KeyMode {
   return options['pk.mode'].toLowerCase() as KeyMode;
 }
 
-/** What does not go together, as pairs of option and reason. */
+/** Invalid combinations, as pairs of option and reason. */
 export function structProblems(options: StructOptions): [string, string][] {
   const problems: [string, string][] = [];
   const keyMode = keyModeOf(options);
@@ -121,16 +121,16 @@ export function structProblems(options: StructOptions): [string, string][] {
     problems.push(['pk.mode', reason]);
   }
   if (options['delete.enabled'] && keyMode !== 'record_key') {
-    problems.push(['delete.enabled', `deletions need pk.mode=record_key, not ${keyMode}`]);
+    problems.push(['delete.enabled', `deletions require pk.mode=record_key, not ${keyMode}`]);
   }
   const names = options['pk.fields'];
   if (keyMode === 'kafka' && names.length !== 0 && names.length !== KAFKA_FIELDS) {
-    const reason = `pk.mode=kafka takes three names, for topic, partition and offset, or none, not ${String(names.length)}`;
+    const reason = `pk.mode=kafka requires three names, for topic, partition and offset, or none, not ${String(names.length)}`;
     problems.push(['pk.fields', reason]);
   }
-  if (new Set(names).size !== names.length) problems.push(['pk.fields', 'a field stands there twice']);
+  if (new Set(names).size !== names.length) problems.push(['pk.fields', 'a field is listed twice']);
   if (options['fields.include'].length > 0 && options['fields.whitelist'].length > 0) {
-    problems.push(['fields.whitelist', 'it is another name of fields.include: set one of them']);
+    problems.push(['fields.whitelist', 'it is a synonym of fields.include: set only one of them']);
   }
   return problems;
 }

@@ -3,7 +3,7 @@ import { splitStatements, type GrowthPolicy } from '../database/index.ts';
 
 const GROUP = 'Tables';
 
-/** What the sink may do to tables (docs/sink.md#tables-and-rows). */
+/** Permitted changes to tables (docs/sink.md#tables-and-rows). */
 export const tableOptions = declareOptions({
   'auto.create': {
     type: 'BOOLEAN',
@@ -53,10 +53,10 @@ export type TableOptions = ParsedOptions<typeof tableOptions>;
 
 export type Evolution = 'none' | 'add' | 'widen';
 
-/** What of its tables a format can describe, and what is done to them unless the options say otherwise. */
+/** The changes to tables that a format supports, and its defaults. */
 export type FormatGrowth = 'none' | { readonly create: boolean; readonly evolve: Evolution };
 
-/** What the options allow, on the ground of the format's defaults. */
+/** The permitted changes: the options, or else the format's defaults. */
 export function growthOf(options: TableOptions, format: FormatGrowth): GrowthPolicy {
   if (format === 'none') return { create: false, add: false, widen: false };
   const evolve = evolutionOf(options['auto.evolve']) ?? format.evolve;
@@ -73,19 +73,19 @@ function evolutionOf(value: string | null): Evolution | undefined {
   return value === 'false' ? 'none' : ((value ?? undefined) as Evolution | undefined);
 }
 
-/** What is wrong with the options for a format, as pairs of option and reason. */
+/** Problems with the options for a format, as pairs of option and reason. */
 export function tableProblems(options: TableOptions, name: string, format: FormatGrowth): [string, string][] {
   const problems: [string, string][] = [];
   const evolution = evolutionOf(options['auto.evolve']) ?? 'none';
   if (format === 'none') {
-    const reason = `${name} messages bring the statements that create and change tables; nothing else does`;
+    const reason = `tables are created and changed only by the statements in ${name} messages`;
     if (options['auto.create'] === true) problems.push(['auto.create', reason]);
     if (evolution !== 'none') problems.push(['auto.evolve', reason]);
     if (options['unknown.columns'] === 'add') problems.push(['unknown.columns', reason]);
   }
   const sql = options['table.options'];
   if (sql !== null && [...splitStatements(`CREATE TABLE t () ${sql}`)].length > 1) {
-    problems.push(['table.options', 'it must not hold a further statement']);
+    problems.push(['table.options', 'it must not contain another statement']);
   }
   return problems;
 }

@@ -26,39 +26,38 @@ export interface TableWriterOptions {
   readonly policy: Pick<WritePolicy, 'dedupRule' | 'unknownColumns' | 'computedColumns' | 'insertMode'> & {
     readonly growth: GrowthPolicy;
   };
-  /** Name of the database. */
   readonly database: string;
-  /** Rows are lines or points, which know nothing of their table but names. */
+  /** True if rows are lines or points, which only contain names of columns. */
   readonly fitsRows?: boolean;
-  /** Whether tables that are created for messages without tags get a tag that holds their name. */
+  /** True if tables created for messages without tags get a tag that holds their name. */
   readonly createsNameTags?: boolean;
-  /** Told how many rows of a batch became one with others. */
+  /** Called with the number of rows of a batch that were merged with others. */
   readonly onCollapsed?: ((rows: number) => void) | undefined;
 }
 
 const NOTHING_WRITTEN: WriteReport = { stored: 0, discarded: 0, collapsed: 0, faults: [] };
 
-/** Whether a refused row keeps the others from being stored, and whether tables stay as they are. */
-interface Writing {
-  readonly wholly: boolean;
-  readonly held: boolean;
+/** True if a refused row prevents the others from being stored, and whether tables must not be changed. */
+interface WriteMode {
+  readonly allOrNothing: boolean;
+  readonly deferChanges: boolean;
 }
 
-const EACH_ROW: Writing = { wholly: false, held: false };
-export const WHOLLY: Writing = { wholly: true, held: false };
-export const WHOLLY_AS_IT_IS: Writing = { wholly: true, held: true };
+const EACH_ROW: WriteMode = { allOrNothing: false, deferChanges: false };
+export const ALL_OR_NOTHING: WriteMode = { allOrNothing: true, deferChanges: false };
+export const ALL_OR_NOTHING_DEFERRED: WriteMode = { allOrNothing: true, deferChanges: true };
 
-/** Undoes a transaction, because of faults. */
+/** Thrown to roll back a transaction because of faults. */
 export class Refused extends Error {
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[]) {
-    super('the transaction is undone because of what was refused in it');
+    super('the transaction was rolled back because of refused records');
     this.faults = faults;
   }
 }
 
-/** Stores decoded rows and runs statements; tries again while the database is away. */
+/** Stores decoded rows and runs statements, and retries while the database is unavailable. */
 export class TableWriter {
   readonly #executor: Executor;
   readonly #options: TableWriterOptions;
@@ -67,8 +66,8 @@ export class TableWriter {
   readonly #changes: ChangeRunner;
   readonly #logger: Logger;
   readonly #withoutPrimaryTag = new Set<string>();
-  /** Tables whose computed columns were logged. */
-  readonly #computing = new Set<string>();
+  /** Tables whose generated columns were logged. */
+  readonly #loggedGenerated = new Set<string>();
 
   constructor(executor: Executor, options: TableWriterOptions, retries: Retries, logger: Logger) {
     this.#executor = executor;
@@ -80,44 +79,48 @@ export class TableWriter {
   }
 
   /**
-   * What was refused, as faults; all else is stored or done. Rejects when the database stayed away (see Retries), when it does
-   * not let this user write, and after an abort.
+   * Returns the faults; everything else was stored or executed. Rejects if the database stayed unavailable (see
+   * Retries), if the user may not write, and after an abort.
    */
   async write(part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
     return this.#retries.run(attempted(part), signal, () => this.#refusing(part, () => this.#write(part, signal)));
   }
 
   /**
-   * Runs one statement, or stores all of these rows in one transaction, or none of them: then the faults say why. Without
-   * `mayGrow` rows that need a change of their table are refused as well. Retries, and rejects, as `write` does.
+   * Runs a statement, or stores all of these rows in one transaction or none, with the faults as the reason. Without
+   * `mayGrow`, rows that need a change of their table are refused as well. Retries and rejects as `write` does.
    */
-  async writeWholly(parts: readonly DecodedPart[], mayGrow: boolean, signal: AbortSignal): Promise<readonly Fault[]> {
+  async writeAtomically(
+    parts: readonly DecodedPart[],
+    mayGrow: boolean,
+    signal: AbortSignal,
+  ): Promise<readonly Fault[]> {
     const [part, ...others] = parts;
     if (part === undefined) return [];
-    const how = mayGrow ? WHOLLY : WHOLLY_AS_IT_IS;
+    const mode = mayGrow ? ALL_OR_NOTHING : ALL_OR_NOTHING_DEFERRED;
     return this.#retries.run(attempted(part), signal, () =>
       others.length === 0
-        ? this.#refusing(part, () => this.#write(part, signal, how))
-        : this.#writeTogether(parts, how, signal),
+        ? this.#refusing(part, () => this.#write(part, signal, mode))
+        : this.#writeTogether(parts, mode, signal),
     );
   }
 
-  /** The same in a transaction, once. Rejects with NeedsNoTransaction for a statement that bears none. */
+  /** A single attempt in a transaction. Rejects with NeedsNoTransaction for a statement that cannot run inside one. */
   async writeWithin(
     transaction: Transaction,
     part: DecodedPart,
     signal: AbortSignal,
-    how: Writing = EACH_ROW,
+    mode: WriteMode = EACH_ROW,
   ): Promise<readonly Fault[]> {
     return this.#refusing(part, async () => {
       if (part.kind === 'statement') return this.#changes.runWithin(transaction, part.statement, signal);
       const find = async (name: string) => transaction.catalogue.find({ name });
-      const store = this.#storing(transaction, part.rows, { signal, ...how });
+      const store = this.#storing(transaction, part.rows, { signal, ...mode });
       return transaction.attempt(async () => (await this.#targets.write(part.rows, store, find)).faults);
     });
   }
 
-  /** Makes tables fit what is to be written, as far as they can be: what they lack still shows when it is written. */
+  /** Makes the tables match the rows as far as possible; remaining problems are reported when the rows are written. */
   async prepare({ rows }: DecodedPart & { kind: 'rows' }, signal: AbortSignal): Promise<void> {
     try {
       await this.#targets.write(rows, async (targeted) => {
@@ -129,25 +132,28 @@ export class TableWriter {
     }
   }
 
-  /** Whether rows of this line-protocol table get a primary tag derived from their tags; so until the table says no. */
+  /**
+   * Returns true if rows of this line-protocol table get a derived primary tag; true until the table turns out not to
+   * have one.
+   */
   derivesPrimaryTag(table: string): boolean {
     return !this.#withoutPrimaryTag.has(table);
   }
 
-  async #write(part: DecodedPart, signal: AbortSignal, how: Writing = EACH_ROW): Promise<readonly Fault[]> {
+  async #write(part: DecodedPart, signal: AbortSignal, mode: WriteMode = EACH_ROW): Promise<readonly Fault[]> {
     if (part.kind === 'statement') return this.#changes.run(part.statement, signal);
-    const store = this.#storing(this.#executor, part.rows, { signal, ...how });
+    const store = this.#storing(this.#executor, part.rows, { signal, ...mode });
     return (await this.#targets.write(part.rows, store)).faults;
   }
 
-  async #writeTogether(parts: readonly DecodedPart[], how: Writing, signal: AbortSignal): Promise<readonly Fault[]> {
-    if (!how.held) for (const part of parts) if (part.kind === 'rows') await this.prepare(part, signal);
+  async #writeTogether(parts: readonly DecodedPart[], mode: WriteMode, signal: AbortSignal): Promise<readonly Fault[]> {
+    if (!mode.deferChanges) for (const part of parts) if (part.kind === 'rows') await this.prepare(part, signal);
     try {
       await this.#executor.atomically(async (transaction) => {
         for (const part of parts) {
-          const faults = await this.writeWithin(transaction, part, signal, how);
+          const faults = await this.writeWithin(transaction, part, signal, mode);
           if (faults.length === 0) continue;
-          // Whether they were refused is certain when this succeeds.
+          // The faults are certain only once this succeeds.
           await transaction.query('SELECT 1', [], { signal });
           throw new Refused(faults);
         }
@@ -156,50 +162,48 @@ export class TableWriter {
     } catch (error) {
       if (error instanceof Refused) return error.faults;
       const [first] = parts;
-      // A deferred constraint, which nobody can say whose fault it is.
+      // A violated deferred constraint, which does not identify a row.
       if (!(error instanceof DatabaseError) || error.scope !== 'record' || first?.kind !== 'rows') throw error;
       return refuseAll(first.rows.batch, error).slice(0, 1);
     }
   }
 
-  /** Stores what was decoded for one table, or what a metric is of it. */
-  #storing(tables: Tables, decoded: DecodedRows, how: Writing & { signal: AbortSignal }) {
+  #storing(tables: Tables, decoded: DecodedRows, mode: WriteMode & { signal: AbortSignal }) {
     return (rows: DecodedRows): Promise<WriteReport> => {
       const isLess = rows.batch.rowCount < decoded.batch.rowCount;
-      return how.wholly && isLess ? Promise.resolve(NOTHING_WRITTEN) : this.#store(tables, rows, how);
+      return mode.allOrNothing && isLess ? Promise.resolve(NOTHING_WRITTEN) : this.#store(tables, rows, mode);
     };
   }
 
-  /** What concerns rows is said of them; of all else the message says what could not be written. */
+  /** Converts errors that concern rows to faults; other errors are extended by what could not be written. */
   async #refusing(part: DecodedPart, work: () => Promise<readonly Fault[]>): Promise<readonly Fault[]> {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
       if (part.kind === 'rows' && error.scope !== 'caller') return refuseAll(part.rows.batch, error);
-      throw located(error, part);
+      throw withContext(error, part);
     }
   }
 
   async #store(
     tables: Tables,
     rows: DecodedRows,
-    { signal, wholly, held }: Writing & { signal: AbortSignal },
+    { signal, allOrNothing, deferChanges }: WriteMode & { signal: AbortSignal },
   ): Promise<WriteReport> {
     const { shape, partial, batch } = await this.#fitting(tables, rows);
     const { policy } = this.#options;
-    const growth = held ? { ...policy.growth, held } : policy.growth;
+    const growth = deferChanges ? { ...policy.growth, deferChanges } : policy.growth;
     const dedupRule = partial === true ? 'merge' : policy.dedupRule;
-    const report = await tables.write(batch, { ...policy, shape, dedupRule, growth, wholly, signal });
+    const report = await tables.write(batch, { ...policy, shape, dedupRule, growth, allOrNothing, signal });
     this.#options.onCollapsed?.(report.collapsed);
     this.#logComputed(tableText(batch.table), report.computedColumns);
     return report;
   }
 
-  /** Once per table. */
   #logComputed(table: string, columns: readonly string[] = []): void {
-    if (columns.length === 0 || this.#computing.has(table)) return;
-    this.#computing.add(table);
+    if (columns.length === 0 || this.#loggedGenerated.has(table)) return;
+    this.#loggedGenerated.add(table);
     this.#logger.warn(
       `The database computes ${columns.join(', ')} of table ${table} itself; values in messages are ignored`,
     );
@@ -210,7 +214,7 @@ export class TableWriter {
     if (shape !== undefined) await this.#executor.prepare(batch, { ...this.#options.policy, shape, signal });
   }
 
-  /** As the table takes them where it exists; it then gets no derived primary tags that it has no column for. */
+  /** Adapts the rows to an existing table; derived primary tags are omitted if it has no column for them. */
   async #fitting(tables: Tables, rows: DecodedRows): Promise<DecodedRows> {
     const { fitsRows, createsNameTags } = this.#options;
     if (fitsRows !== true && rows.nameTag === undefined) return rows;
@@ -222,7 +226,7 @@ export class TableWriter {
   }
 }
 
-/** What of the part a message speaks of, and where it begins. */
+/** Describes the part and its first origin for messages. */
 function attempted(part: DecodedPart): Attempted {
   if (part.kind === 'statement') {
     const { kind, origin } = part.statement;
@@ -233,12 +237,12 @@ function attempted(part: DecodedPart): Attempted {
   return { what, from: firstFrom(batch.rowCount > 0 ? batch.origins.at(0) : undefined), done: 'written' };
 }
 
-/** Where the first of something comes from, in a sentence. */
+/** The origin of the first record, as part of a sentence. */
 export function firstFrom(origin: Origin | undefined): string {
   return origin === undefined ? '' : `, the first from ${describeOrigin(origin)},`;
 }
 
-function located(error: DatabaseError, part: DecodedPart): DatabaseError {
+function withContext(error: DatabaseError, part: DecodedPart): DatabaseError {
   const { what, from } = attempted(part);
   return withMessage(error, `${what}${from} could not be written: ${error.message}`);
 }

@@ -9,10 +9,10 @@ import {
 import type { Decoded, Origin } from '../database/index.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 
-/** Messages that are decoded in one go. */
+/** Bytes of messages that are decoded without interruption. */
 const MAX_SLICE_BYTES = 262_144;
 
-/** More lookups than this are worth an index of the records. */
+/** Number of lookups above which an index of the records pays off. */
 const LOOKUPS_WITHOUT_INDEX = 16;
 
 interface BlockPart {
@@ -21,35 +21,33 @@ interface BlockPart {
   readonly to: number;
 }
 
-/** A record of a part; the index is that in its block. */
+/** A record of a part; `index` is its index in the block. */
 interface Place {
   readonly part: SinkRecord | BlockPart;
   readonly index: number;
 }
 
-/** A full batch that waits behind the one that is being written. */
+/** A full batch that waits for the previous one to be written. */
 export interface SealedBatch {
   readonly records: WaitingRecords;
   readonly decoded: Decoded;
 }
 
-/** Records whose rows are collected or on their way, kept so that a refused one can be reported whole. */
+/** Records whose rows are pending or in flight, kept so that a refused one can be reported completely. */
 export class WaitingRecords {
-  /** The first offset per partition. */
   readonly firstOffsets = new Map<string, number>();
   readonly #ends = new Map<string, PartitionOffset>();
   readonly #parts: (SinkRecord | BlockPart)[] = [];
   #count = 0;
   #bytes = 0;
   #lookups = 0;
-  /** By partition and offset; made when many records are looked up. */
+  /** By partition and offset; created if many records are looked up. */
   #places: Map<string, Map<number, Place>> | undefined;
 
   get count(): number {
     return this.#count;
   }
 
-  /** Of their messages. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -59,7 +57,7 @@ export class WaitingRecords {
     this.#count++;
     this.#bytes += messageBytes(record);
     const { topic, partition, offset } = record.consumed;
-    this.#note(topic, partition, offset, offset + 1);
+    this.#track(topic, partition, offset, offset + 1);
   }
 
   addBlock(block: SinkRecordBlock, from: number, to: number): void {
@@ -67,15 +65,14 @@ export class WaitingRecords {
     this.#count += to - from;
     this.#bytes += bytesBetween(block.messages, from, to);
     const { topic, partition, offsets } = block.messages;
-    this.#note(topic, partition, offsets[from] ?? 0, (offsets[to - 1] ?? 0) + 1);
+    this.#track(topic, partition, offsets[from] ?? 0, (offsets[to - 1] ?? 0) + 1);
   }
 
-  /** The offset behind the last record, of each partition. */
+  /** The offset after the last record of each partition. */
   get ends(): readonly PartitionOffset[] {
     return [...this.#ends.values()];
   }
 
-  /** Where the first record was. */
   get firstOrigin(): Origin | undefined {
     const [first] = this.#parts;
     if (first === undefined) return undefined;
@@ -84,7 +81,6 @@ export class WaitingRecords {
     return { kind: 'record', topic, partition, offset: offsets[first.from] ?? 0 };
   }
 
-  /** The record that a fault came from. */
   async find(origin: Origin | undefined): Promise<SinkRecord | undefined> {
     const place = this.#find(origin);
     if (place === undefined) return undefined;
@@ -96,17 +92,16 @@ export class WaitingRecords {
     return this.#find(origin) !== undefined;
   }
 
-  /** The records up to that one, which was added by itself, and those behind it. */
-  splitBehind(origin: Origin): readonly [WaitingRecords, WaitingRecords] {
+  /** Splits after a record that was added individually. */
+  splitAfter(origin: Origin): readonly [WaitingRecords, WaitingRecords] {
     return this.#splitAtPart(this.#placeOf(origin) + 1);
   }
 
-  /** The records before that one, which was added by itself, and the others. */
+  /** Splits before a record that was added individually. */
   splitBefore(origin: Origin): readonly [WaitingRecords, WaitingRecords] {
     return this.#splitAtPart(Math.max(0, this.#placeOf(origin)));
   }
 
-  /** So many records, and those behind them. */
   splitAt(count: number): readonly [WaitingRecords, WaitingRecords] {
     const halves = [new WaitingRecords(), new WaitingRecords()] as const;
     let left = count;
@@ -125,7 +120,7 @@ export class WaitingRecords {
     return halves;
   }
 
-  /** Decodes all of them once more, over several turns of the event loop. */
+  /** Decodes all records again, over several iterations of the event loop. */
   async decode(decoder: RecordDecoder): Promise<Decoded> {
     const turn = new Turn();
     for (const part of this.#parts) {
@@ -154,7 +149,7 @@ export class WaitingRecords {
   #find(origin: Origin | undefined): Place | undefined {
     if (origin?.kind !== 'record') return undefined;
     if (++this.#lookups > LOOKUPS_WITHOUT_INDEX) {
-      this.#places ??= placesOf(this.#parts);
+      this.#places ??= placesByPartition(this.#parts);
       return this.#places.get(topicPartitionKey(origin.topic, origin.partition))?.get(origin.offset);
     }
     for (const part of this.#parts) {
@@ -178,7 +173,7 @@ export class WaitingRecords {
     return halves;
   }
 
-  #note(topic: string, partition: number, first: number, end: number): void {
+  #track(topic: string, partition: number, first: number, end: number): void {
     this.#places = undefined;
     const key = topicPartitionKey(topic, partition);
     if (!this.firstOffsets.has(key)) this.firstOffsets.set(key, first);
@@ -186,46 +181,46 @@ export class WaitingRecords {
   }
 }
 
-/** Adds the record, with the place where it was read as its origin. */
+/** Adds the record with its coordinates as the origin. */
 export function decodeRecord(decoder: RecordDecoder, record: SinkRecord): void {
   const { topic, partition, offset } = record.consumed;
   decoder.add(record, { kind: 'record', topic, partition, offset });
 }
 
-/** Bytes of the message; 0 where they are not known. */
+/** Size of the message in bytes; 0 if it is unknown. */
 export function messageBytes({ consumed }: SinkRecord): number {
   return 'value' in consumed && consumed.value instanceof Uint8Array ? consumed.value.length : 0;
 }
 
-/** Bytes of the messages from one to before another. */
+/** Bytes of the messages from `from` to `to` (exclusive). */
 export function bytesBetween({ valueStarts, valueEnds }: MessageBlock, from: number, to: number): number {
   return to > from ? Math.max(0, (valueEnds[to - 1] ?? 0) - (valueStarts[from] ?? 0)) : 0;
 }
 
-/** The end of the messages from `from` that are decoded at once: at least one, none beyond `to`. */
+/** End of the messages that are decoded without interruption: at least one, at most up to `to`. */
 export function sliceEnd(messages: MessageBlock, from: number, to: number): number {
   let end = to;
   while (end - from > 1 && bytesBetween(messages, from, end) > MAX_SLICE_BYTES) end = from + ((end - from) >>> 1);
   return end;
 }
 
-function placesOf(parts: readonly (SinkRecord | BlockPart)[]): Map<string, Map<number, Place>> {
+function placesByPartition(parts: readonly (SinkRecord | BlockPart)[]): Map<string, Map<number, Place>> {
   const places = new Map<string, Map<number, Place>>();
   for (const part of parts) {
     const { topic, partition } = 'block' in part ? part.block.messages : part.consumed;
     const key = topicPartitionKey(topic, partition);
-    let ofPartition = places.get(key);
-    if (ofPartition === undefined) places.set(key, (ofPartition = new Map<number, Place>()));
+    let byOffset = places.get(key);
+    if (byOffset === undefined) places.set(key, (byOffset = new Map<number, Place>()));
     const [from, to] = 'block' in part ? [part.from, part.to] : [0, 1];
     for (let index = from; index < to; index++) {
       const offset = 'block' in part ? (part.block.messages.offsets[index] ?? -1) : part.consumed.offset;
-      if (!ofPartition.has(offset)) ofPartition.set(offset, { part, index });
+      if (!byOffset.has(offset)) byOffset.set(offset, { part, index });
     }
   }
   return places;
 }
 
-/** Where in the part the record is that the origin names; -1 where it is not. */
+/** Index of the origin's record in the part; -1 if it is not included. */
 function indexIn(part: SinkRecord | BlockPart, origin: Extract<Origin, { kind: 'record' }>): number {
   if (!('block' in part)) {
     const { topic, partition, offset } = part.consumed;

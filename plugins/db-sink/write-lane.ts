@@ -16,51 +16,49 @@ import {
 
 type WriteParts = (part: DecodedPart, signal: AbortSignal) => Promise<readonly Fault[]>;
 
-/** How a lane writes its batches. An abort ends each of them soon. */
+/** How a lane writes its batches. An abort ends each of these promptly. */
 export type BatchWrites =
-  /** Part by part: `write` stores rows of one table or runs one statement, retries included, and resolves with what was refused. */
+  /**
+   * Part by part: `write` stores the rows of a table or runs a statement, including retries, and returns the faults.
+   */
   | {
       readonly kind: 'parts';
       readonly write: WriteParts;
     }
-  /** A batch as a whole; `store` also reports what was refused. */
+  /** Each batch as a whole; `store` also reports refused records. */
   | { readonly kind: 'whole'; readonly store: (batch: SealedBatch, signal: AbortSignal) => Promise<void> }
-  /** In the order of the records, up to the first one that is refused (`errors.tolerance=none`). */
+  /** In record order, up to the first refused record (`errors.tolerance=none`). */
   | { readonly kind: 'ordered'; readonly attempt: Attempt };
 
-/** Receives the reports of a lane. */
 export interface LaneListener {
-  /** Called when a store was fenced. */
   readonly onFenced?: (error: FencedError) => void;
-  /** Called when a write in the background failed, so that the task gets a turn to say so. */
+  /** Called when a write in the background failed, so that the task gets a chance to report it. */
   readonly onFailure: () => void;
-  /** Called when all up to a change of tables is done, and had better not be done again. */
+  /** Called when everything up to a change of tables is done, and should not be repeated. */
   readonly onTablesChanged: () => void;
-  /** Called with each batch that was written, and how long it took. */
-  readonly onWritten?: (decoded: Decoded, ms: number) => void;
+  readonly onWriting?: (batch: SealedBatch) => void;
+  readonly onWritten?: (batch: SealedBatch, ms: number) => void;
 }
 
 interface LaneBatch extends SealedBatch {
   readonly rowCount: number;
 }
 
-/** Bounds what is kept of records that hold no rows (comments, faults). */
+/** Limits records without rows (comments, faults). */
 const MAX_WAITING_RECORDS = 20_000;
-/** Messages of one batch, whose rows are encoded in one go. */
+/** Size limit of the messages in a batch, whose rows are encoded at once. */
 const MAX_BATCH_BYTES = 8_388_608;
-/** A write that goes on for this long after it was given up is not to be waited for. */
+/** How long to wait for an aborted write. */
 const DROP_TIMEOUT_MS = 15_000;
 
 /**
- * Writes the records of some partitions, in order: while one batch is with the database the next one is decoded, and what
- * has come until then goes out together. Lanes work side by side, so that the database and this process need not take
- * turns; a partition always stays on its lane. Nothing that is added is refused: callers ask for room first, so that no more
- * than what one poll gave waits behind a batch on its way. Where more records are known to follow, what was added is held back
- * until the batch is full, for 100 ms at most.
- *
- * One class, because what waits, is sealed and is in flight changes together.
- *
- * States: idle -> writing -> idle; fenced -> (drop) idle; failed after an error, for good: the task ends with it.
+ * Writes the records of some partitions in order. While a batch is in flight, the next one is decoded, and everything
+ * received meanwhile is written together. Lanes run in parallel, so that the database and this process do not wait for
+ * each other; a partition stays on its lane. Records are always accepted: callers wait for room first, so that no more
+ * than the result of one poll is pending behind a batch in flight. If more records are known to follow, pending ones
+ * are held back until the batch is full, for at most 100 ms. A lane is idle or writing; after fencing, it is fenced
+ * until `drop`; after another error, it has failed permanently, and so has the task. One class, because pending, sealed
+ * and in-flight records change together.
  */
 export class WriteLane {
   readonly #createDecoder: () => RecordDecoder;
@@ -69,25 +67,25 @@ export class WriteLane {
   readonly #batchRows: BatchRows;
   readonly #listener: LaneListener;
   readonly #decoder: RecordDecoder;
-  /** From the first record that is added until `start`: only full batches go out. */
+  /** Set from the first added record until `start`, while only full batches are written. */
   #isAdding = false;
   #waiting = new WaitingRecords();
-  /** What waits is held back for others that are known to follow, until then at most; by `performance.now()`. */
+  /** Until when pending records are held back, on the clock of `performance.now()`. */
   #heldUntil: number | undefined;
   #holding: NodeJS.Timeout | undefined;
   #sealed: LaneBatch[] = [];
   #inFlight = new WaitingRecords();
-  #given = new AbortController();
-  /** To be called when a batch has ended, or a wait for one, and then to be forgotten. */
+  #abort = new AbortController();
+  /** Called once when a batch or a wait has ended. */
   #waiters: (() => void)[] = [];
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
   #isFenced = false;
-  /** The batch that is with the database, by `performance.now()`. */
-  #beganAt: number | undefined;
+  /** Start of the batch in flight, on the clock of `performance.now()`. */
+  #startedAt: number | undefined;
   #decodedInFlight: Decoded | undefined;
 
-  /** `refuse` handles a record by Connect's error policy; rejects when the task must fail. */
+  /** `refuse` handles a record according to Connect's error policy; it rejects if the task must fail. */
   constructor(
     createDecoder: () => RecordDecoder,
     writes: BatchWrites,
@@ -103,7 +101,6 @@ export class WriteLane {
     this.#decoder = createDecoder();
   }
 
-  /** Decodes a record. */
   add(record: SinkRecord): void {
     this.#isAdding = true;
     this.#waiting.add(record);
@@ -111,15 +108,15 @@ export class WriteLane {
     this.#sealWhenFull();
   }
 
-  /** Decodes a block, where it lies as far as possible; a long one over several turns of the event loop. After an error it may be added again. */
+  /** Decodes a block in place if possible; a long one yields to the event loop. May be repeated after an error. */
   async addBlock(block: SinkRecordBlock): Promise<void> {
     this.#isAdding = true;
     const { messages } = block;
     const turn = new Turn();
     for (let index = 0; index < messages.count;) {
       const begin = index;
-      const most = Math.min(messages.count, index + Math.max(1, this.#batchRows.most - this.#decoder.rowCount));
-      const end = sliceEnd(messages, index, most);
+      const max = Math.min(messages.count, index + Math.max(1, this.#batchRows.limit - this.#decoder.rowCount));
+      const end = sliceEnd(messages, index, max);
       const reached = this.#decoder.addBlock?.(block, index, end) ?? index;
       if (reached > index) this.#waiting.addBlock(block, index, reached);
       index = reached;
@@ -134,7 +131,9 @@ export class WriteLane {
     }
   }
 
-  /** Waits while a full batch waits; false when one still does after that time. Rejects with a failure of the batch before. */
+  /**
+   * Waits while a full batch is pending; returns false after the timeout. Rejects with the failure of an earlier batch.
+   */
   async hasRoom(timeoutMs: number): Promise<boolean> {
     const isDone = (): boolean => this.#failure !== undefined || this.#isFenced || this.#sealed.length === 0;
     await this.#until(isDone, timeoutMs);
@@ -142,11 +141,11 @@ export class WriteLane {
     return this.#sealed.length === 0 && !this.#isFenced;
   }
 
-  /** Sends out what was added, unless a write is on its way, which it then follows, or more is to come for the same batch. */
+  /** Starts a write unless one is in flight or more records of the same batch are expected. */
   start(hasMore = false): void {
     this.#isAdding = false;
     if (hasMore && this.#waiting.count > 0) this.#hold();
-    else this.#letGo();
+    else this.#releaseHold();
     this.#startDraining();
   }
 
@@ -159,7 +158,7 @@ export class WriteLane {
     }, WRITE_MS).unref();
   }
 
-  #letGo(): void {
+  #releaseHold(): void {
     if (this.#heldUntil === undefined) return;
     this.#heldUntil = undefined;
     clearTimeout(this.#holding);
@@ -173,14 +172,14 @@ export class WriteLane {
     });
   }
 
-  /** Resolves when nothing more will be stored without another call, or after that time. Never rejects: see `check`. */
+  /** Resolves once everything added is stored, or after the timeout. Never rejects; see `check`. */
   async flush(timeoutMs: number): Promise<void> {
     this.start();
     const isDone = (): boolean => this.#isFenced || (!this.#hasWork() && this.#writing === undefined);
     await this.#until(() => this.#failure !== undefined || isDone(), timeoutMs);
   }
 
-  /** The first offset of the partition that is not stored; `undefined` when all that was added is. */
+  /** First offset of the partition that is not stored; `undefined` if everything is. */
   firstUnstored(key: string): number | undefined {
     const all = [this.#inFlight, ...this.#sealed.map(({ records }) => records), this.#waiting];
     for (const { firstOffsets } of all) {
@@ -190,66 +189,67 @@ export class WriteLane {
     return undefined;
   }
 
-  /** Records that are not stored, and for how long the batch that is with the database has been there (0: none is). */
+  /**
+   * Number of records that are not stored, and since when the batch in flight has been running (0 if there is none).
+   */
   unstored(): { readonly records: number; readonly waitedMs: number } {
     const all = [this.#inFlight, ...this.#sealed.map(({ records }) => records), this.#waiting];
     const records = all.reduce((sum, { count }) => sum + count, 0);
-    return { records, waitedMs: this.#beganAt === undefined ? 0 : performance.now() - this.#beganAt };
+    return { records, waitedMs: this.#startedAt === undefined ? 0 : performance.now() - this.#startedAt };
   }
 
-  /** Names of the tables that the batch which is with the database is for. */
   tablesInFlight(): readonly string[] {
     const parts = this.#decodedInFlight === undefined ? [] : partsOf(this.#decodedInFlight);
     return [...new Set(parts.flatMap((part) => (part.kind === 'rows' ? part.rows.batch.table.name : [])))];
   }
 
-  /** Throws what went wrong in the background, if anything did. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Ends the write on its way and forgets what waits: the partitions are gone. */
+  /** Aborts the write in flight and drops pending records, because the partitions are revoked. */
   async drop(): Promise<void> {
     this.#waiting = new WaitingRecords();
-    this.#letGo();
+    this.#releaseHold();
     this.#sealed = [];
     this.#decoder.take();
-    const ended = this.#writing === undefined || (await this.#giveUp(this.#writing));
+    const ended = this.#writing === undefined || (await this.#abortWrite(this.#writing));
     this.#isFenced = false;
     this.#inFlight = new WaitingRecords();
-    if (!ended) this.#failure = new ConnectError('The database neither did nor refused a write that was given up');
+    if (!ended) this.#failure = new ConnectError('The database neither completed nor rejected an aborted write');
   }
 
-  async #giveUp(writing: Promise<void>): Promise<boolean> {
-    this.#given.abort();
+  async #abortWrite(writing: Promise<void>): Promise<boolean> {
+    this.#abort.abort();
     const ended = await within(writing, DROP_TIMEOUT_MS);
-    this.#given = new AbortController();
+    this.#abort = new AbortController();
     return ended;
   }
 
   /** Never rejects: the failure is kept for the next call. */
   async #drain(): Promise<void> {
-    const { signal } = this.#given;
+    const { signal } = this.#abort;
     try {
       while (this.#hasWork() && this.#failure === undefined && !signal.aborted) {
         const batch = this.#sealed.shift() ?? this.#seal();
         this.#inFlight = batch.records;
         this.#decodedInFlight = batch.decoded;
-        const beganAt = performance.now();
-        this.#beganAt = beganAt;
+        this.#listener.onWriting?.(batch);
+        const startedAt = performance.now();
+        this.#startedAt = startedAt;
         await this.#do(batch, signal);
-        const ms = performance.now() - beganAt;
-        this.#beganAt = undefined;
+        const ms = performance.now() - startedAt;
+        this.#startedAt = undefined;
         this.#decodedInFlight = undefined;
-        this.#batchRows.wrote(batch.rowCount, ms);
-        this.#listener.onWritten?.(batch.decoded, ms);
+        this.#batchRows.recordWrite(batch.rowCount, ms);
+        this.#listener.onWritten?.(batch, ms);
         this.#inFlight = new WaitingRecords();
         this.#notify();
       }
     } catch (error) {
-      this.#beganAt = undefined;
+      this.#startedAt = undefined;
       this.#decodedInFlight = undefined;
-      // Nobody waits for a write that was given up.
+      // An aborted write has no caller.
       if (signal.aborted) return;
       if (error instanceof FencedError) {
         this.#isFenced = true;
@@ -273,7 +273,7 @@ export class WriteLane {
           this.#inFlight = records;
         };
         const onDone = (origin: Origin): void => {
-          [, this.#inFlight] = this.#inFlight.splitBehind(origin);
+          [, this.#inFlight] = this.#inFlight.splitAfter(origin);
           this.#listener.onTablesChanged();
         };
         return new OrderedWrites(writes.attempt, this.#createDecoder, this.#reportRefused).do(
@@ -292,7 +292,7 @@ export class WriteLane {
       const faults = await write(part, signal);
       if (faults.length > 0) refused = [...refused, ...faults];
       if (part.kind === 'statement' && changesTables(part.statement.kind)) {
-        const [done, rest] = this.#inFlight.splitBehind(part.statement.origin);
+        const [done, rest] = this.#inFlight.splitAfter(part.statement.origin);
         await this.#refuse(
           done,
           refused.filter(({ origin }) => done.holds(origin)),
@@ -315,7 +315,7 @@ export class WriteLane {
 
   #sealWhenFull(): void {
     const isFull =
-      this.#decoder.rowCount >= this.#batchRows.most ||
+      this.#decoder.rowCount >= this.#batchRows.limit ||
       this.#waiting.count >= MAX_WAITING_RECORDS ||
       this.#waiting.bytes >= MAX_BATCH_BYTES;
     if (!isFull) return;
@@ -324,7 +324,7 @@ export class WriteLane {
   }
 
   #seal(): LaneBatch {
-    this.#letGo();
+    this.#releaseHold();
     const records = this.#waiting;
     this.#waiting = new WaitingRecords();
     const { rowCount } = this.#decoder;
@@ -341,11 +341,11 @@ export class WriteLane {
     for (const listener of this.#waiters.splice(0)) listener();
   }
 
-  /** Waits until `holds`, which only the end of a batch changes, or for that time. */
+  /** Waits until `holds` returns true, which only the end of a batch changes, or until the timeout. */
   async #until(holds: () => boolean, timeoutMs: number): Promise<void> {
     if (holds()) return;
     let isOver = false;
-    // Without an AbortController, which costs more than a batch of small rows takes to decode.
+    // An AbortController would cost more than decoding a batch of small rows.
     const timer = setTimeout(() => {
       isOver = true;
       this.#notify();

@@ -1,18 +1,18 @@
 import type { WrittenRows } from '../../src/index.ts';
 import { partsOf, type Decoded } from '../database/index.ts';
 
-/** More tables are counted together. */
+/** Rows of further tables are counted together. */
 const MAX_TABLES = 200;
 const OTHERS = '…';
-/** Of an earlier mean, one batch changes so much. */
+/** Weight of a batch in the moving average. */
 const WEIGHT = 0.1;
 
-/** What a task has written, by table. */
+/** Counts the rows written by a task, by table. */
 export class WrittenTables {
   readonly #rows = new Map<string, number>();
   #msPerRow: number | undefined;
 
-  wrote(decoded: Decoded, ms: number): void {
+  record(decoded: Decoded, ms: number): void {
     let all = 0;
     for (const part of partsOf(decoded)) {
       if (part.kind !== 'rows') continue;

@@ -1,28 +1,28 @@
 import type { Executor } from '../database/index.ts';
 import { checkColumns, type FeedReader, type NextStep, type Page, type ReadRequest } from './feed-reader.ts';
-import { HeldRead } from './held-read.ts';
+import { OpenCursor } from './open-cursor.ts';
 import type { SourceTable } from './tables.ts';
 
-/** Reads all rows of a table again and again, each time from one snapshot. Offsets say nothing: a restart begins anew. */
+/** Reads the whole table repeatedly, each time in one snapshot. A restart begins with the first row. */
 export class BulkReader implements FeedReader {
   readonly table: SourceTable;
-  /** A pass whose cursor is closed begins anew. */
+  /** After its cursor was closed, a pass starts from the first row. */
   readonly needsCursor = true;
   readonly #executor: Executor;
-  #held: HeldRead | undefined;
+  #cursor: OpenCursor | undefined;
 
   constructor(executor: Executor, table: SourceTable) {
     this.#executor = executor;
     this.table = table;
   }
 
-  get isHolding(): boolean {
-    return this.#held?.isClosed === false;
+  get hasOpenCursor(): boolean {
+    return this.#cursor?.isClosed === false;
   }
 
   release(): void {
-    this.#held?.close();
-    this.#held = undefined;
+    this.#cursor?.close();
+    this.#cursor = undefined;
   }
 
   nextStep(): NextStep {
@@ -30,16 +30,16 @@ export class BulkReader implements FeedReader {
   }
 
   async read({ size, signal }: ReadRequest): Promise<Page> {
-    // A cursor that was closed for its idleness has rows left: the pass begins anew.
-    if (this.#held?.isClosed === true) this.#held = undefined;
+    // An idle cursor was closed before the end of the table, so the pass starts over.
+    if (this.#cursor?.isClosed === true) this.#cursor = undefined;
     const sql = `SELECT t.* FROM ${this.table.source}`;
     try {
-      const held = (this.#held ??= await HeldRead.open(this.#executor, sql, size, signal));
-      const piece = await held.read();
-      if (held.isClosed) this.#held = undefined;
-      if (piece !== undefined) checkColumns(this.table, piece.block.fields, 0);
-      const range = piece && { block: piece.block, from: 0 };
-      return { rows: [], range, offsetBefore: {}, offsetAfter: {}, lateRows: 0, isLast: piece?.isFull !== true };
+      const cursor = (this.#cursor ??= await OpenCursor.open(this.#executor, sql, size, signal));
+      const chunk = await cursor.read();
+      if (cursor.isClosed) this.#cursor = undefined;
+      if (chunk !== undefined) checkColumns(this.table, chunk.block.fields, 0);
+      const range = chunk && { block: chunk.block, from: 0 };
+      return { rows: [], range, offsetBefore: {}, offsetAfter: {}, lateRows: 0, isLast: chunk?.isFull !== true };
     } catch (error) {
       this.release();
       throw error;

@@ -1,5 +1,5 @@
 import { toError, type Connector, type ConnectorConfig, type ConnectorContext } from '../../src/index.ts';
-import { connectWithAttempts, databaseText, openNamedExecutor, whyAway, type Executor } from '../database/index.ts';
+import { connectWithAttempts, databaseText, openNamedExecutor, unavailableReason, type Executor } from '../database/index.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
 import { TableShares } from './table-shares.ts';
@@ -16,19 +16,17 @@ interface Parts {
 }
 
 /**
- * Finds the tables there are, deals them to tasks, and asks for a new deal when tables come or go. One small query per
- * `poll.interval.ms`, however many tables there are.
- *
- * States: stopped -> watching -> stopped.
+ * Finds the tables, distributes them to tasks, and requests a reconfiguration when tables are added or removed. It runs
+ * one small query per `poll.interval.ms`, regardless of the number of tables.
  */
 export class DbSourceConnector implements Connector {
   #started: Parts | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
   readonly #abort = new AbortController();
   readonly #shares = new TableShares();
-  readonly #leftOut = new Set<string>();
-  #dealt = '';
+  readonly #logged = new Set<string>();
+  #assigned = '';
 
   async start(config: ConnectorConfig, context: ConnectorContext): Promise<void> {
     const settings = sourceSettings(config);
@@ -41,15 +39,15 @@ export class DbSourceConnector implements Connector {
       onFailure: (error, attempt) => {
         if (attempt > 1) return;
         const place = databaseText(settings.connection);
-        context.logger.warn(`The connector cannot start yet: ${place} cannot be reached: ${whyAway(error)}`);
+        context.logger.warn(`The connector cannot start yet: ${place} cannot be reached: ${unavailableReason(error)}`);
       },
     });
     const hint = prefixHint(settings.naming);
     if (hint !== undefined) context.logger.warn(`Topics of this connector: ${hint}`);
     if (settings.query !== undefined) return;
     this.#timer = setInterval(() => {
-      this.#looking ??= this.#lookForChanges().finally(() => {
-        this.#looking = undefined;
+      this.#checking ??= this.#checkForChanges().finally(() => {
+        this.#checking = undefined;
       });
     }, settings.pollIntervalMs);
   }
@@ -58,10 +56,10 @@ export class DbSourceConnector implements Connector {
     const { config, context } = this.#parts;
     const names = await this.#topics();
     const { topics, refused } = names;
-    this.#dealt = dealText(names);
+    this.#assigned = assignmentText(names);
     if (topics.size === 0) context.logger.warn('There is no table to read yet; waiting for one');
-    const shares = this.#shares.deal([...topics.keys()], maxTasks);
-    // Some task has to tell of them.
+    const shares = this.#shares.distribute([...topics.keys()], maxTasks);
+    // At least one task has to report them.
     if (shares.length === 0 && refused.size > 0) shares.push([]);
     return shares.map((share, index) => ({
       ...config,
@@ -73,22 +71,22 @@ export class DbSourceConnector implements Connector {
   async stop(): Promise<void> {
     this.#abort.abort();
     clearInterval(this.#timer);
-    await this.#looking;
+    await this.#checking;
     await this.#started?.executor.close();
     this.#started = undefined;
   }
 
-  /** Never rejects: a look that failed is logged, the next one comes. */
-  async #lookForChanges(): Promise<void> {
+  /** Never rejects: failures are logged, and the next check follows. */
+  async #checkForChanges(): Promise<void> {
     const { watch, context } = this.#parts;
     const { signal } = this.#abort;
     try {
       if (!(await watch.refresh(signal)).changed) return;
-      if (dealText(await this.#topics()) !== this.#dealt) context.requestTaskReconfiguration();
+      if (assignmentText(await this.#topics()) !== this.#assigned) context.requestTaskReconfiguration();
     } catch (error) {
       watch.invalidate();
       if (signal.aborted) return;
-      context.logger.warn(`Tables could not be looked for and are looked for again: ${toError(error).message}`);
+      context.logger.warn(`Failed to check for changed tables; will retry: ${toError(error).message}`);
     }
   }
 
@@ -99,7 +97,7 @@ export class DbSourceConnector implements Connector {
     const tables = await watch.tables();
     const labels = tables.filter((table) => this.#isRead(table)).map(tableLabel);
     const names = topicNames(naming, labels.sort());
-    this.#tellOfRefused(names);
+    this.#logRefused(names);
     await this.#logViews();
     return names;
   }
@@ -107,17 +105,17 @@ export class DbSourceConnector implements Connector {
   /** Each view once. */
   async #logViews(): Promise<void> {
     const { settings, watch, context } = this.#parts;
-    const views = (await watch.views()).filter((view) => settings.isIncluded(view) && !this.#leftOut.has(view));
-    for (const view of views) this.#leftOut.add(view);
-    if (views.length > 0) context.logger.warn(`Views are left out: ${named(views)}; read one with the option query`);
+    const views = (await watch.views()).filter((view) => settings.isIncluded(view) && !this.#logged.has(view));
+    for (const view of views) this.#logged.add(view);
+    if (views.length > 0) context.logger.warn(`Skipped views: ${named(views)}; read one with the option query`);
   }
 
-  /** Each reason once, also when it is that of several tables. */
-  #tellOfRefused({ refused }: TopicNames): void {
+  /** Each reason once, even if it applies to several tables. */
+  #logRefused({ refused }: TopicNames): void {
     for (const reason of new Set(refused.values())) {
-      if (this.#leftOut.has(reason)) continue;
-      this.#leftOut.add(reason);
-      this.#parts.context.logger.warn(`Tables are left out: ${reason}`);
+      if (this.#logged.has(reason)) continue;
+      this.#logged.add(reason);
+      this.#parts.context.logger.warn(`Skipped tables: ${reason}`);
     }
   }
 
@@ -127,9 +125,9 @@ export class DbSourceConnector implements Connector {
     if (!settings.isIncluded(label)) return false;
     const order = settings.mode === 'bulk' ? undefined : tableOrder(table, settings);
     if (typeof order !== 'string') return true;
-    if (!this.#leftOut.has(label)) {
-      this.#leftOut.add(label);
-      context.logger.warn(`Table ${label} is left out: ${order}`);
+    if (!this.#logged.has(label)) {
+      this.#logged.add(label);
+      context.logger.warn(`Skipped table ${label}: ${order}`);
     }
     return false;
   }
@@ -140,6 +138,6 @@ export class DbSourceConnector implements Connector {
   }
 }
 
-function dealText({ topics, refused }: TopicNames): string {
+function assignmentText({ topics, refused }: TopicNames): string {
   return JSON.stringify([[...topics.keys()], [...refused]]);
 }

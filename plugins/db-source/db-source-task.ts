@@ -14,9 +14,9 @@ import {
   beginWithAttempts,
   DatabaseError,
   isTableChanged,
-  isUnavailable as mayAnswerLater,
+  isUnavailable as mayRecover,
   databaseText,
-  isUnreachable,
+  isUnreachableOrFull,
   openNamedExecutor,
   type Executor,
 } from '../database/index.ts';
@@ -29,23 +29,24 @@ import { PassedOver } from './passed-over.ts';
 import type { RecordPart } from './record-writer.ts';
 import { RowNotices, type RowNotice } from './row-notices.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
+import { SourceLog } from './source-log.ts';
 import { SourceWaits } from './source-waits.ts';
 import { TableReader } from './table-reader.ts';
 import { TableWatch, type DatabaseSnapshot } from './table-watch.ts';
 import { logPromotion } from './timeline.ts';
 
-/** Cursors that may stay open while other tables have their turn. */
-const MAX_HELD = 4;
-/** Beside the held ones: three pages being read, and a look at the tables. */
+/** Cursors that may stay open while other tables are read. */
+const MAX_OPEN_CURSORS = 4;
+/** In addition to the open cursors: three pages being read, and a refresh. */
 export const CONNECTIONS = 8;
-/** Looks come this much earlier than poll.interval.ms, so that new rows are read and sent within it. */
+/** Refreshes happen this much earlier than poll.interval.ms, so that new rows are read and sent within it. */
 const REFRESH_SHARE = 0.9;
-/** A waiting poll returns this often, so that the worker can pause the task. */
+/** A waiting poll returns after this time, so that the worker can pause the task. */
 const MAX_WAIT_MS = 1_000;
 
 interface Parts {
   readonly context: SourceTaskContext;
-  /** Aborted when the worker wants the task to end, and when it stops. */
+  /** Aborted when the worker requests the task to stop, and when it stops. */
   readonly signal: AbortSignal;
   readonly settings: SourceSettings;
   readonly executor: Executor;
@@ -55,24 +56,24 @@ interface Parts {
   readonly notices: RowNotices | undefined;
   readonly passedOver: PassedOver;
   readonly waits: SourceWaits;
+  readonly log: SourceLog;
 }
 
 /**
- * `com.db.kafka.connect.source.DbSourceTask`: new rows of its tables as records, table by table in turn.
- *
- * Every poll.interval.ms it looks at the database once: have tables changed, and which of those that were read up to now have
- * new rows. Tables with rows are read page by page, in turn, until now is reached. One class, because refreshing, reading and failing
- * change the same queue and the same snapshot.
+ * `com.db.kafka.connect.source.DbSourceTask`: produces records from new rows of its tables, taking turns between
+ * tables. Every poll.interval.ms, it refreshes its view of the database: whether tables have changed, and which tables
+ * that are up to date have new rows. Tables with new rows are read page by page, in turn, up to the current time. One
+ * class, because refreshing, reading and failure handling change the same queue and snapshot.
  */
 export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
   #snapshot: DatabaseSnapshot | undefined;
   #refreshAt = 0;
-  /** Ends what runs also when the task stops for a failure. */
+  /** Aborts pending operations when the task stops, also after a failure. */
   readonly #stopped = new AbortController();
-  /** Tables that are being read up to now, with the rows that were inserted before. */
+  /** Tables that are being read up to the current time, with the rows inserted before. */
   #toEstimate = { feeds: new Set<TableFeed>(), inserted: new Map() as ReadonlyMap<string, number> };
-  /** Tables with new rows, by their numbers. */
+  /** OIDs of tables with notified rows. */
   readonly #noticed = new Set<string>();
 
   async start(context: SourceTaskContext): Promise<void> {
@@ -88,20 +89,22 @@ export class DbSourceTask implements SourceTask {
     const feeds = new FeedSet(context, settings, executor, watch, { topics, refused });
     const queue = new PageQueue<TableFeed>(
       (feed) => this.#read(feed),
-      ({ reader }) => reader.isHolding || this.#held() < (reader.needsCursor ? MAX_HELD : MAX_HELD + 1),
+      ({ reader }) =>
+        reader.hasOpenCursor || this.#openCursors() < (reader.needsCursor ? MAX_OPEN_CURSORS : MAX_OPEN_CURSORS + 1),
     );
     const notices = settings.notify ? this.#notices(executor, context) : undefined;
     const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
     const passedOver = new PassedOver(executor);
     const waits = new SourceWaits(executor, signal, databaseText(settings.connection));
-    this.#started = { context, signal, settings, executor, watch, feeds, queue, notices, passedOver, waits };
+    const log = new SourceLog(context.logger);
+    this.#started = { context, signal, settings, executor, watch, feeds, queue, notices, passedOver, waits, log };
     this.#snapshot = await this.#connect(async () => {
       watch.invalidate();
       const snapshot = await watch.refresh(context.signal);
       await feeds.refresh(snapshot);
       return snapshot;
     });
-    waits.back();
+    waits.available();
     await notices?.listen();
   }
 
@@ -120,8 +123,8 @@ export class DbSourceTask implements SourceTask {
       if (queue.peek() === undefined) return [];
     }
     const records: RecordPart[] = [];
-    const { most } = settings.fetchRows;
-    const maxRows = Math.min(most, context.pollMax?.() ?? most);
+    const { max } = settings.fetchRows;
+    const maxRows = Math.min(max, context.pollMax?.() ?? max);
     let rows = 0;
     for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
       if (next.page === undefined && records.length > 0) break;
@@ -129,12 +132,17 @@ export class DbSourceTask implements SourceTask {
       if (rows > maxRows && records.length > 0) break;
       queue.take();
       if (next.page === undefined) {
-        await this.#afterFailure(next.feed, next.error);
+        await this.#handleFailure(next.feed, next.error);
         break;
       }
       await this.#collect(records, next.feed, next.page);
     }
     return records;
+  }
+
+  commit(): Promise<void> {
+    this.#started?.log.committed();
+    return Promise.resolve();
   }
 
   async stop(): Promise<void> {
@@ -148,7 +156,6 @@ export class DbSourceTask implements SourceTask {
     await parts.executor.close();
   }
 
-  /** How each table is doing. */
   parts(): readonly TaskPart[] {
     const feeds = this.#started?.feeds;
     const broken = [...(feeds?.broken ?? [])].map(([name, error]): TaskPart => {
@@ -185,7 +192,7 @@ export class DbSourceTask implements SourceTask {
     };
     context.signal.addEventListener('abort', wake, { once: true });
     try {
-      if (!context.signal.aborted) await queue.arrival(waitMs);
+      if (!context.signal.aborted) await queue.nextOutcome(waitMs);
     } finally {
       context.signal.removeEventListener('abort', wake);
     }
@@ -193,50 +200,54 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #read(feed: TableFeed): Promise<Page> {
-    const { settings, signal, context } = this.#parts;
+    const { settings, signal, context, log } = this.#parts;
     const snapshot = this.#snapshot;
-    if (snapshot === undefined) throw new Error('the database was not looked at yet');
-    const mayHold = () => this.#held() <= MAX_HELD;
-    const { first, most, grows } = settings.fetchRows;
-    const maxRows = Math.min(most, context.pollMax?.() ?? most);
+    if (snapshot === undefined) throw new Error('there is no snapshot of the database yet');
+    const mayKeepCursor = () => this.#openCursors() <= MAX_OPEN_CURSORS;
+    const { first, max, grows } = settings.fetchRows;
+    const maxRows = Math.min(max, context.pollMax?.() ?? max);
     const size = { firstRows: Math.min(first, maxRows), maxRows, grows };
-    return feed.reader.read({ size, signal, snapshot, mayHold });
+    const startedAt = performance.now();
+    const page = await feed.reader.read({ size, signal, snapshot, mayKeepCursor });
+    log.read(feed, page, performance.now() - startedAt);
+    return page;
   }
 
-  #held(): number {
-    let held = 0;
-    for (const { reader } of this.#parts.feeds.all.values()) if (reader.isHolding) held++;
-    return held;
+  #openCursors(): number {
+    let open = 0;
+    for (const { reader } of this.#parts.feeds.all.values()) if (reader.hasOpenCursor) open++;
+    return open;
   }
 
   async #collect(records: RecordPart[], feed: TableFeed, page: Page): Promise<void> {
-    const { logger } = this.#parts.context;
-    if (feed.recover()) logger.info(`Table ${feed.name} can be read again`);
+    const { context, log } = this.#parts;
+    if (feed.recover()) context.logger.info(`Table ${feed.name} can be read again`);
     const made = await feed.writer.records(page);
+    log.returned(feed, made);
     feed.counts.rows += rowCount(page);
     for (const part of made) feed.counts.records += 'packed' in part ? part.packed.length : 1;
-    if (page.lateRows > 0) this.#tellOfLateRows(feed, page);
+    if (page.lateRows > 0) this.#logLateRows(feed, page);
     if (page.isLast && this.#toEstimate.feeds.delete(feed)) this.#estimatePassedOver(feed, this.#toEstimate.inserted);
     if (feed.reader instanceof TableReader && feed.reader.isCrowded) this.#refreshAt = 0;
     if (records.length === 0 && made.length < 10_000) records.push(...made);
     else for (const record of made) records.push(record);
   }
 
-  #tellOfLateRows(feed: TableFeed, { lateRows }: Page): void {
+  #logLateRows(feed: TableFeed, { lateRows }: Page): void {
     const { context, settings } = this.#parts;
     const isFirst = feed.counts.lateRows === 0;
     feed.counts.lateRows += lateRows;
-    const message = `${String(lateRows)} rows of table ${feed.name} were committed behind rows already read, or changed since; they are ${settings.emitsLateRows ? 'sent now' : 'not sent (late.rows=count)'}`;
+    const message = `${String(lateRows)} rows of table ${feed.name} were committed after later rows had been read, or have changed since; they are ${settings.emitsLateRows ? 'sent now' : 'not sent (late.rows=count)'}`;
     if (isFirst) context.logger.warn(message);
     else context.logger.debug(message);
   }
 
   /** Once per poll.interval.ms. */
   async #refresh(): Promise<void> {
-    const { context, settings, watch, feeds, queue, notices, waits } = this.#parts;
+    const { context, settings, watch, feeds, queue, notices, waits, log } = this.#parts;
     this.#refreshAt = Date.now() + settings.pollIntervalMs * REFRESH_SHARE;
     try {
-      const snapshot = await waits.looking(() => watch.refresh(context.signal));
+      const snapshot = await waits.refreshing(() => watch.refresh(context.signal));
       logPromotion(context.logger, this.#snapshot, snapshot, settings.lookBackMs);
       this.#snapshot = snapshot;
       if (snapshot.changed) {
@@ -245,8 +256,9 @@ export class DbSourceTask implements SourceTask {
           feed.reader.release();
         }
       }
+      log.refreshed(snapshot, feeds.all.size);
       await notices?.install(
-        [...feeds.all.values()].map(({ table, reader }) => ({ table, column: reader.toldColumn })),
+        [...feeds.all.values()].map(({ table, reader }) => ({ table, column: reader.notifiedColumn })),
       );
       await this.#findWork(snapshot);
     } catch (error) {
@@ -257,18 +269,19 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #findWork(snapshot: DatabaseSnapshot): Promise<void> {
-    const { feeds, queue, executor, context, passedOver } = this.#parts;
+    const { feeds, queue, executor, context, passedOver, log } = this.#parts;
     const inserted = await passedOver.inserted([...feeds.all.values()], context.signal);
     const toCheck: { feed: TableFeed; condition: string }[] = [];
     const reading = new Set<TableFeed>();
     for (const feed of feeds.all.values()) {
-      if (!queue.isResting(feed)) continue;
+      if (!queue.isIdle(feed)) continue;
       const step = feed.reader.nextStep(snapshot);
       if (step.kind === 'read' || feed.state === 'FAILED') reading.add(feed);
       else if (step.kind === 'check') toCheck.push({ feed, condition: step.condition });
     }
     for (const feed of await feedsWithRows(executor, toCheck, context.signal)) reading.add(feed);
     for (const feed of reading) queue.add(feed);
+    log.found(reading, toCheck.length);
     if (inserted === undefined) return;
     for (const { feed } of toCheck) if (!reading.has(feed)) this.#estimatePassedOver(feed, inserted);
     this.#toEstimate = { feeds: reading, inserted };
@@ -276,13 +289,13 @@ export class DbSourceTask implements SourceTask {
 
   #estimatePassedOver(feed: TableFeed, inserted: ReadonlyMap<string, number>): void {
     const { context, settings, passedOver } = this.#parts;
-    // Rows that were told of are not read yet.
-    if (feed.reader.isBehind === true) return;
+    // Notified rows are yet to be read.
+    if (feed.reader.hasUnreadRanges === true) return;
     const isFirst = feed.counts.passedOver === 0;
     const more = passedOver.estimate(feed, inserted, settings.emitsLateRows);
     if (more === 0 || !isFirst) return;
     context.logger.warn(
-      `About ${String(more)} rows of table ${feed.name} were inserted and not read: their times are further back than timestamp.delay.ms (${String(settings.lookBackMs)}), ahead of now or null; further ones are counted (passedOver)`,
+      `About ${String(more)} rows of table ${feed.name} were inserted but not read, because their times are older than timestamp.delay.ms (${String(settings.lookBackMs)}), in the future, or null; further ones are only counted (passedOver)`,
     );
   }
 
@@ -291,7 +304,7 @@ export class DbSourceTask implements SourceTask {
       this.#noticed.add(oid);
       if (inserted !== undefined) {
         for (const { table, reader } of this.#started?.feeds.all.values() ?? []) {
-          if (table.oid === oid && reader.toldColumn === inserted.column) reader.tell?.(inserted.stretch);
+          if (table.oid === oid && reader.notifiedColumn === inserted.column) reader.addRange?.(inserted.range);
         }
       }
       this.#started?.queue.wake();
@@ -303,7 +316,7 @@ export class DbSourceTask implements SourceTask {
     return new RowNotices(executor, logger, onRows, onGap);
   }
 
-  /** Reads the tables of which the database has told that they have new rows. */
+  /** Reads the tables for which the database has sent notifications. */
   async #readNoticed(): Promise<void> {
     const { watch, feeds, queue, context, waits } = this.#parts;
     const noticed = new Set(this.#noticed);
@@ -311,7 +324,7 @@ export class DbSourceTask implements SourceTask {
     const known = [...feeds.all.values()].filter(({ table }) => table.oid !== undefined && noticed.has(table.oid));
     if (known.length === 0) return;
     try {
-      this.#snapshot = await waits.looking(() => watch.snapshot(context.signal));
+      this.#snapshot = await waits.refreshing(() => watch.snapshot(context.signal));
     } catch (error) {
       if (context.signal.aborted || !isUnavailable(error)) throw error;
       await this.#reconnect(error);
@@ -319,16 +332,18 @@ export class DbSourceTask implements SourceTask {
     for (const feed of known) queue.add(feed);
   }
 
-  /** Waits for a database that is away; a table that is the trouble is told of, and left alone until the next look. */
-  async #afterFailure(feed: TableFeed, thrown: unknown): Promise<void> {
+  /**
+   * Waits for an unavailable database. If a single table fails, reports it and leaves it alone until the next refresh.
+   */
+  async #handleFailure(feed: TableFeed, thrown: unknown): Promise<void> {
     const { context, watch, feeds } = this.#parts;
     context.signal.throwIfAborted();
     if (feeds.all.get(feed.name) !== feed) return;
     if (thrown instanceof TableChangedError || (thrown instanceof DatabaseError && isTableChanged(thrown))) {
       watch.invalidate();
       this.#refreshAt = 0;
-      if (feed.stumble() <= 2) return;
-    } else if (thrown instanceof DatabaseError && isUnreachable(thrown)) {
+      if (feed.countFailure() <= 2) return;
+    } else if (thrown instanceof DatabaseError && isUnreachableOrFull(thrown)) {
       await this.#reconnect(thrown);
       return;
     }
@@ -338,19 +353,19 @@ export class DbSourceTask implements SourceTask {
     if (!feed.fail(message)) return;
     context.logger.error(
       { err: thrown },
-      `Table ${feed.name} cannot be read and is tried again each poll.interval.ms: ${message}`,
+      `Failed to read table ${feed.name}; will retry every poll.interval.ms: ${message}`,
     );
   }
 
   async #reconnect(cause: unknown): Promise<void> {
     const { context, settings, feeds, waits } = this.#parts;
-    waits.away(cause);
-    context.logger.warn(`The source database went away, connecting again: ${toError(cause).message}`);
+    waits.unavailable(cause);
+    context.logger.warn(`Lost the connection to the source database; reconnecting: ${toError(cause).message}`);
     for (const { reader } of feeds.all.values()) reader.release();
-    // A server that can be reached, and cannot do the work, is not asked again at once.
-    this.#refreshAt = cause instanceof DatabaseError && isUnreachable(cause) ? 0 : Date.now() + settings.backoffMs;
+    // A server that is reachable but unable to do the work is not queried again immediately.
+    this.#refreshAt = cause instanceof DatabaseError && isUnreachableOrFull(cause) ? 0 : Date.now() + settings.backoffMs;
     await this.#connect(() => Promise.resolve());
-    if (cause instanceof DatabaseError && isUnreachable(cause)) waits.back();
+    if (cause instanceof DatabaseError && isUnreachableOrFull(cause)) waits.available();
   }
 
   async #connect<T>(begin: () => Promise<T>): Promise<T> {
@@ -359,7 +374,7 @@ export class DbSourceTask implements SourceTask {
     let isConnected = false;
     try {
       const onFailure = (error: unknown): void => {
-        waits.away(error);
+        waits.unavailable(error);
       };
       return await beginWithAttempts(executor, { attempts, backoffMs, signal: context.signal, onFailure }, () => {
         isConnected = true;
@@ -368,9 +383,10 @@ export class DbSourceTask implements SourceTask {
     } catch (error) {
       if (isConnected && !isUnavailable(error)) throw error;
       const message = `The source database cannot be reached: ${toError(error).message}`;
-      // A database that was there once comes back: the worker polls again. One that never was is a mistake to be seen.
+      // A database that was reachable before will recover, so the worker polls again. Otherwise it is a configuration
+      // error.
       if (this.#snapshot === undefined || !isUnavailable(error)) throw new ConnectError(message, { cause: error });
-      waits.away(error);
+      waits.unavailable(error);
       await delay(settings.backoffMs, undefined, { signal: context.signal });
       throw new RetriableError(message, { cause: error });
     }
@@ -388,7 +404,7 @@ function entriesOf(json = '{}'): ReadonlyMap<string, string> {
   return new Map(Object.entries(JSON.parse(json) as Record<string, string>));
 }
 
-/** The database can be asked the same again later. */
+/** Returns true if the same request may succeed later. */
 function isUnavailable(error: unknown): boolean {
-  return error instanceof DatabaseError && mayAnswerLater(error);
+  return error instanceof DatabaseError && mayRecover(error);
 }

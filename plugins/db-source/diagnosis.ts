@@ -8,7 +8,7 @@ import { tableOrder, type TableOrder } from './table-order.ts';
 import { MAX_NAMED, named, tableLabel } from './tables.ts';
 import { prefixHint, topicNames } from './topic-names.ts';
 
-/** What `sluice doctor` says of a source: its database, the tables that it reads, and the rights on them. */
+/** The findings of `sluice doctor` for a source: its database, the tables that it reads, and the privileges on them. */
 export async function diagnoseSource(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
   const settings = sourceSettings(config);
   const connections = Number(config['tasks.max'] ?? 1) * CONNECTIONS + 1;
@@ -28,7 +28,7 @@ async function queryFindings(
 ): Promise<Finding[]> {
   const { columns } = await describeQuery(executor, query);
   context.writesTo([...topicNames(naming, [query.name]).topics.values()]);
-  return [ok('query', `gives ${String(columns.length)} columns: ${columns.map(({ name }) => name).join(', ')}`)];
+  return [ok('query', `returns ${String(columns.length)} columns: ${columns.map(({ name }) => name).join(', ')}`)];
 }
 
 async function tableFindings(
@@ -47,29 +47,29 @@ async function tableFindings(
   if (hint !== undefined) findings.push(warn('topic.prefix', hint));
   const views = (await watch.views()).filter((view) => settings.isIncluded(view));
   if (views.length > 0)
-    findings.push(warn('views', `are left out: ${named(views)}`, 'read a view with the option query'));
-  const leftOut = [...orders].flatMap(([table, order]) =>
+    findings.push(warn('views', `are skipped: ${named(views)}`, 'read a view with the option query'));
+  const skipped = [...orders].flatMap(([table, order]) =>
     isRead(order) || typeof order !== 'string' ? [] : [{ label: tableLabel(table), reason: order }],
   );
-  for (const { label, reason } of leftOut.slice(0, MAX_NAMED)) {
-    const cure = 'set the column that orders its rows, or table.exclude';
-    findings.push(warn(`table ${label}`, `is left out: ${reason}`, cure));
+  for (const { label, reason } of skipped.slice(0, MAX_NAMED)) {
+    const fix = 'set the column that orders its rows, or table.exclude';
+    findings.push(warn(`table ${label}`, `is skipped: ${reason}`, fix));
   }
-  if (leftOut.length > MAX_NAMED) findings.push(warn('tables', `${String(leftOut.length)} are left out in all`));
+  if (skipped.length > MAX_NAMED) findings.push(warn('tables', `${String(skipped.length)} are skipped in total`));
   const { topics, refused } = topicNames(settings.naming, read.map(tableLabel).sort());
   for (const reason of new Set(refused.values())) findings.push(fail('topics', reason));
   context.writesTo([...topics.values()]);
-  if (read.length === 0) return [...findings, warn('tables', 'there is none to read yet', 'look at table.include')];
+  if (read.length === 0) return [...findings, warn('tables', 'there are none to read yet', 'check table.include')];
   const rights = await readTableRights(executor, context.signal);
   const role = quoteIdentifier(settings.connection.user);
   const denied = read.filter(({ name }) =>
     rights.some(({ table, readsAll }) => table.schema === name.schema && table.name === name.name && !readsAll),
   );
   for (const table of denied.slice(0, MAX_NAMED)) {
-    const cure = `GRANT SELECT ON ${quoteTable(table.name)} TO ${role};`;
-    findings.push(fail(`table ${tableLabel(table)}`, 'the user lacks SELECT', cure));
+    const fix = `GRANT SELECT ON ${quoteTable(table.name)} TO ${role};`;
+    findings.push(fail(`table ${tableLabel(table)}`, 'the user lacks SELECT', fix));
   }
-  if (denied.length > MAX_NAMED) findings.push(fail('tables', `${String(denied.length)} may not be read, in all`));
+  if (denied.length > MAX_NAMED) findings.push(fail('tables', `${String(denied.length)} may not be read, in total`));
   if (denied.length === 0)
     findings.push(ok('tables', `${String(read.length)} to read: ${named(read.map(tableLabel))}`));
   if (settings.notify)
@@ -90,6 +90,6 @@ function ownershipFindings(
     rights.some(({ table, owns }) => table.schema === name.schema && table.name === name.name && !owns),
   );
   if (foreign.length === 0) return [];
-  const message = `triggers need the rights of the owner; polled instead: ${named(foreign.map((name) => tableLabel({ name })))}`;
+  const message = `triggers require the privileges of the owner; these tables are polled instead: ${named(foreign.map((name) => tableLabel({ name })))}`;
   return [warn('notify', message, 'GRANT the role of the owner to the user, or set notify=false')];
 }

@@ -1,28 +1,28 @@
 import type { SourceCoordinates } from '../../src/index.ts';
 import type { QueryResult, RowBlock, Table } from '../database/index.ts';
-import type { PieceSize } from './held-read.ts';
-import type { Stretch } from './rows-behind.ts';
+import type { ChunkSize } from './open-cursor.ts';
+import type { TimeRange } from './notified-ranges.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
 export type Row = QueryResult['rows'][number];
 
-/** Rows of a block from one on. */
+/** Rows of a block, starting with one. */
 export interface RowRange {
   readonly block: RowBlock;
   readonly from: number;
 }
 
-/** Rows of one fetch. */
+/** The rows of a fetch. */
 export interface Page {
-  /** They come before those of `range`. */
+  /** Precede the rows of `range`. */
   readonly rows: readonly Row[];
   readonly range?: RowRange | undefined;
-  /** What to store as the offset while not all rows are acknowledged, and when they are. */
+  /** The offset to store while some rows are not acknowledged, and once all are. */
   readonly offsetBefore: SourceCoordinates;
   readonly offsetAfter: SourceCoordinates;
-  /** They were committed behind the position; `count` of them were found, `rows` are those to send. */
+  /** Number of late rows, committed after later rows had been read. Those to send are in `rows`. */
   readonly lateRows: number;
-  /** There is nothing more for now. */
+  /** True if there are no more rows for now. */
   readonly isLast: boolean;
 }
 
@@ -30,47 +30,46 @@ export function rowCount({ rows, range }: Page): number {
   return rows.length + (range === undefined ? 0 : range.block.count - range.from);
 }
 
-/** What a reader is asked with. */
 export interface ReadRequest {
-  readonly size: PieceSize;
+  readonly size: ChunkSize;
   readonly signal: AbortSignal;
   readonly snapshot: DatabaseSnapshot;
-  /** Whether a cursor may stay open after this page. */
-  readonly mayHold: () => boolean;
+  /** True if a cursor may stay open after this page. */
+  readonly mayKeepCursor: () => boolean;
 }
 
-/** What is to be done for a table that was read up to now before. */
+/** The next step for a table that was read up to the current time. */
 export type NextStep =
   | { readonly kind: 'read' }
-  /** Read when this SQL condition holds. */
+  /** Read if this SQL condition is true. */
   | { readonly kind: 'check'; readonly condition: string }
   | { readonly kind: 'wait' };
 
-/** Reads one table forward; knows nothing of records and topics. One page is read at a time. */
+/** Reads a table forward, one page at a time. It does not deal with records and topics. */
 export interface FeedReader {
   read(request: ReadRequest): Promise<Page>;
   nextStep(snapshot: DatabaseSnapshot): NextStep;
-  /** Whether a cursor is open. */
-  readonly isHolding: boolean;
-  /** Whether it should be asked only when a cursor may stay open. */
+  /** True if a cursor is open. */
+  readonly hasOpenCursor: boolean;
+  /** True if it may only be read while a cursor may stay open. */
   readonly needsCursor: boolean;
-  /** Closes the cursor, if any; reading goes on from the position. */
+  /** Closes the cursor, if any; reading continues from the position. */
   release(): void;
-  /** The column whose times the database should tell when rows are inserted; `undefined`: none need be told. */
-  readonly toldColumn?: string | undefined;
-  /** The database tells that rows were inserted; those of them behind the position are read once. */
-  tell?(stretch: Stretch): void;
-  /** There are such rows that are still to be read. */
-  readonly isBehind?: boolean;
+  /** The column whose times notifications of inserted rows should contain; `undefined` if none are needed. */
+  readonly notifiedColumn?: string | undefined;
+  /** Called when rows were inserted; those before the position are read once. */
+  addRange?(range: TimeRange): void;
+  /** True if there are such rows to read. */
+  readonly hasUnreadRanges?: boolean;
 }
 
-/** The table has other columns now than it was known with. */
+/** The columns of the table differ from the known ones. */
 export class TableChangedError extends Error {}
 
-/** Types made by users begin here; of a domain the server names the type below it in results. */
+/** User-defined types start here; for a domain, results contain its base type. */
 const FIRST_USER_OID = 16_384;
 
-/** Throws a TableChangedError when the first fields of a result are not the columns of the table. */
+/** Throws TableChangedError if the first fields of a result are not the columns of the table. */
 export function checkColumns({ columns }: Table, fields: QueryResult['fields'], extraFields: number): void {
   const isSame =
     fields.length === columns.length + extraFields &&

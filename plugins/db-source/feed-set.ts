@@ -12,7 +12,7 @@ import { TableReader } from './table-reader.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 import type { DatabaseSnapshot, TableWatch } from './table-watch.ts';
 
-/** Tables by their labels. */
+/** Tables by label. */
 export interface TaskTables {
   /** The tables of this task, with their topics. */
   readonly topics: ReadonlyMap<string, string>;
@@ -20,15 +20,15 @@ export interface TaskTables {
   readonly refused: ReadonlyMap<string, string>;
 }
 
-/** The tables of a task as they are now, each with its reader and writer. */
+/** The current tables of a task, each with its reader and writer. */
 export class FeedSet {
   readonly #context: SourceTaskContext;
   readonly #settings: SourceSettings;
   readonly #executor: Executor;
   readonly #watch: TableWatch;
   readonly #tables: TaskTables;
-  readonly #told = new Set<string>();
-  readonly #skipsUnspelled: boolean;
+  readonly #logged = new Set<string>();
+  readonly #skipsUnsupported: boolean;
   #feeds = new Map<string, TableFeed>();
   /** Tables that cannot be read or written at all, with the reason. */
   #broken = new Map<string, string>();
@@ -45,7 +45,7 @@ export class FeedSet {
     this.#executor = executor;
     this.#watch = watch;
     this.#tables = tables;
-    this.#skipsUnspelled = context.config['errors.tolerance'] === 'all';
+    this.#skipsUnsupported = context.config['errors.tolerance'] === 'all';
   }
 
   get all(): ReadonlyMap<string, TableFeed> {
@@ -56,7 +56,7 @@ export class FeedSet {
     return this.#broken;
   }
 
-  /** Takes up what the database says of the task's tables now: two queries for all of them. Gives those that are gone or changed. */
+  /** Applies the current table definitions. Returns the feeds of removed or changed tables. */
   async refresh(snapshot: DatabaseSnapshot): Promise<TableFeed[]> {
     const { topics } = this.#tables;
     const { query } = this.#settings;
@@ -75,14 +75,14 @@ export class FeedSet {
         continue;
       }
       if (known !== undefined) replaced.push(known);
-      this.#adopt(table, label, known, offsets.get(label) ?? null, snapshot);
+      this.#addFeed(table, label, known, offsets.get(label) ?? null, snapshot);
     }
     const gone = [...before.values()].filter(({ name }) => !own.some((table) => tableLabel(table) === name));
-    for (const { name } of gone) this.#context.logger.info(`Table ${name} is gone`);
+    for (const { name } of gone) this.#context.logger.info(`Table ${name} no longer exists`);
     return [...replaced, ...gone];
   }
 
-  #adopt(
+  #addFeed(
     table: SourceTable,
     label: string,
     known: TableFeed | undefined,
@@ -95,22 +95,22 @@ export class FeedSet {
     const partition = partitionOf(label, settings);
     try {
       const reader = this.#readerOf(table, label, known, offset, snapshot);
-      const onUnspelled = (error: DataError) => this.#leaveOut(label, error);
-      const onUnspelledColumn = ({ message }: DataError) =>
+      const onUnsupportedRow = (error: DataError) => this.#skipRow(label, error);
+      const onUnsupportedColumn = ({ message }: DataError) =>
         this.#once(`${label}: ${message}`, () => {
-          context.logger.error(`A column of table ${label} is left out (errors.tolerance=all): ${message}`);
+          context.logger.error(`Skipped a column of table ${label} (errors.tolerance=all): ${message}`);
         });
       const writer = new RecordWriter(table, settings, {
         topic: topics.get(label) ?? '',
         partition,
-        ...(this.#skipsUnspelled ? { onUnspelled, onUnspelledColumn } : { onUnspelled: undefined }),
+        ...(this.#skipsUnsupported ? { onUnsupportedRow, onUnsupportedColumn } : { onUnsupportedRow: undefined }),
       });
       const feed = new TableFeed(label, partition, { table, reader, writer });
       if (known !== undefined) Object.assign(feed.counts, known.counts);
       this.#feeds.set(label, feed);
-      this.#tellOfTypes(table, label);
+      this.#logUndocumentedTypes(table, label);
       if (known !== undefined)
-        context.logger.info(`Table ${label} has changed: records have its new shape from here on`);
+        context.logger.info(`Table ${label} has changed; subsequent records have its new columns`);
     } catch (error) {
       if (!(error instanceof DataError) && !(error instanceof DatabaseError)) throw error;
       this.#broken.set(label, error.message);
@@ -134,18 +134,18 @@ export class FeedSet {
     if (typeof order === 'string') throw new DataError(order);
     const before = known?.reader instanceof TableReader ? known.reader : undefined;
     before?.retire();
-    const isAnew = before !== undefined && before.table.oid !== table.oid;
-    let stored = isAnew
+    const isRecreated = before !== undefined && before.table.oid !== table.oid;
+    let stored = isRecreated
       ? undefined
       : (before?.stored ?? this.#storedPosition(label, order.kind, order.key?.length, offset));
-    if (isAnew || (stored?.oid !== undefined && table.oid !== undefined && stored.oid !== table.oid)) {
-      this.#context.logger.info(`Table ${label} was created anew: it is read from its beginning`);
+    if (isRecreated || (stored?.oid !== undefined && table.oid !== undefined && stored.oid !== table.oid)) {
+      this.#context.logger.info(`Table ${label} was recreated; reading it from the start`);
       stored = undefined;
     }
     if (!order.isIndexed && settings.query === undefined) {
       this.#once(`index ${label}`, () => {
         this.#context.logger.warn(
-          `Table ${label} has no index that begins with ${order.column.name}: each look for new rows reads the whole table`,
+          `Table ${label} has no index that starts with ${order.column.name}: each check for new rows scans the whole table`,
         );
       });
     }
@@ -154,7 +154,7 @@ export class FeedSet {
       transaction: undefined,
       oid: table.oid,
     };
-    const knowledge = isAnew ? undefined : before?.knowledge;
+    const knowledge = isRecreated ? undefined : before?.knowledge;
     return new TableReader(executor, table, order, stored ?? start, settings, snapshot, knowledge);
   }
 
@@ -185,27 +185,27 @@ export class FeedSet {
     return offsets;
   }
 
-  #leaveOut(label: string, error: DataError): void {
+  #skipRow(label: string, error: DataError): void {
     const feed = this.#feeds.get(label);
     if (feed !== undefined) feed.counts.unspelledRows++;
-    this.#context.logger.error(`A row was left out (errors.tolerance=all): ${error.message}`);
+    this.#context.logger.error(`Skipped a row (errors.tolerance=all): ${error.message}`);
   }
 
-  #tellOfTypes(table: SourceTable, label: string): void {
+  #logUndocumentedTypes(table: SourceTable, label: string): void {
     for (const { name, type } of table.columns) {
       if (isDocumentedType(type)) continue;
       this.#once(`type ${label} ${name} ${type}`, () => {
         this.#context.logger.warn(
-          `Column ${name} of table ${label} has the type ${type}, which formats do not know: it is written as text`,
+          `Column ${name} of table ${label} has type ${type}, which the formats do not support; it is written as text`,
         );
       });
     }
   }
 
-  #once(what: string, tell: () => void): void {
-    if (this.#told.has(what)) return;
-    this.#told.add(what);
-    tell();
+  #once(key: string, log: () => void): void {
+    if (this.#logged.has(key)) return;
+    this.#logged.add(key);
+    log();
   }
 }
 

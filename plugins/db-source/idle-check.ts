@@ -1,14 +1,14 @@
-import { DatabaseError, isUnreachable, type Executor } from '../database/index.ts';
+import { DatabaseError, isUnreachableOrFull, type Executor } from '../database/index.ts';
 
-/** Tables that one statement looks at: planning takes longer than asking, and locks are held for each. */
+/** Tables per statement; planning takes longer than execution, and each table is locked. */
 const TABLES_PER_CHECK = 100;
 const CHECK_TIMEOUT_MS = 10_000;
-/** One table that is being altered must not keep the others waiting. */
+/** A table that is being altered must not delay the others. */
 const LOCK_TIMEOUT_MS = 200;
 
 /**
- * Which of the feeds have new rows, by one statement for a hundred of them. Where a statement fails all of its feeds are given, so
- * that reading each of them shows which is the trouble.
+ * Returns the feeds with new rows, using one statement per hundred tables. If a statement fails, returns all of its
+ * feeds, so that reading them individually shows which one is the cause.
  */
 export async function feedsWithRows<F>(
   executor: Executor,
@@ -32,7 +32,7 @@ export async function feedsWithRows<F>(
         if (check !== undefined) found.push(check.feed);
       }
     } catch (error) {
-      const isOneTable = error instanceof DatabaseError && !isUnreachable(error);
+      const isOneTable = error instanceof DatabaseError && !isUnreachableOrFull(error);
       if (!isOneTable || signal.aborted) throw error;
       found.push(...part.map(({ feed }) => feed));
     }

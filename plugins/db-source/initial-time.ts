@@ -4,8 +4,8 @@ const SHAPE = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6})
 const OFFSET = /^([+-])(\d{2}):?(\d{2})?$/;
 
 /**
- * `timestamp.initial` as microseconds since the epoch: `yyyy-MM-dd HH:mm:ss`, UTC unless a zone follows, as an offset or by its
- * name. A ConfigError says what is wrong; one that lies in the future is refused.
+ * Parses `timestamp.initial` to microseconds since the epoch: `yyyy-MM-dd HH:mm:ss`, in UTC or followed by a time zone
+ * as an offset or name. Throws ConfigError for invalid and future times.
  */
 export function parseInitialTime(text: string, nowMs: number): number {
   const match = SHAPE.exec(text.trim());
@@ -16,9 +16,9 @@ export function parseInitialTime(text: string, nowMs: number): number {
   const localMs = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
   const date = new Date(localMs);
   const isReal = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && Number(hour) < 24;
-  if (!isReal || Number(minute) > 59 || Number(second) > 59) throw invalid(text, 'there is no such time');
+  if (!isReal || Number(minute) > 59 || Number(second) > 59) throw invalid(text, 'it is not a valid time');
   const offset = zone === undefined ? 0 : offsetMs(zone, localMs);
-  if (offset === undefined) throw invalid(text, `there is no time zone ${String(zone)}`);
+  if (offset === undefined) throw invalid(text, `unknown time zone ${String(zone)}`);
   const micros = (localMs - offset) * 1000 + Number(fraction.padEnd(6, '0'));
   if (micros > nowMs * 1000) {
     throw invalid(
@@ -33,7 +33,7 @@ function invalid(text: string, reason: string): ConfigError {
   return new ConfigError(`Invalid value ${text} for configuration timestamp.initial: ${reason}`);
 }
 
-/** How far a zone is ahead of UTC at a local time; `undefined` for what is no zone. */
+/** Offset of a time zone from UTC at a local time; `undefined` for an unknown zone. */
 function offsetMs(zone: string, localMs: number): number | undefined {
   if (/^(?:z|utc)$/i.test(zone)) return 0;
   const match = OFFSET.exec(zone);
@@ -42,7 +42,7 @@ function offsetMs(zone: string, localMs: number): number | undefined {
   return (match[1] === '-' ? -minutes : minutes) * 60_000;
 }
 
-/** In the hour that a zone has twice the earlier one counts, and one that it leaves out is read as the hour after. */
+/** An ambiguous local time is the earlier one, and a skipped one is read as the hour after. */
 function namedOffsetMs(zone: string, localMs: number): number | undefined {
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset', year: 'numeric' });

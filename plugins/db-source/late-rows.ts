@@ -3,19 +3,17 @@ import type { DatabaseSnapshot } from './table-watch.ts';
 import { firstTransactionBefore, MAX_AGE, Timeline } from './timeline.ts';
 import { isWrittenFrom, TransactionSet } from './transaction-set.ts';
 
-/** A snapshot of a server that tells its transactions. */
+/** A snapshot of a server that provides transaction ids. */
 export type SnapshotOfTransactions = DatabaseSnapshot & {
   readonly transactions: NonNullable<DatabaseSnapshot['transactions']>;
 };
 
 /**
- * What was sent of the recent past of one table, so that rows committed behind its position can be told from those sent.
- *
- * It holds that of the rows up to the position and after `from` those were sent that transactions below `transaction`, and those
- * of a set beside it, had written. That suffices because the rows of a transaction are seen all at once or not at all, of a
- * subtransaction too, and because the past is looked through, and read on from, in one snapshot.
- *
- * After a promotion of a standby none of that holds, and all rows after `from` count as not sent.
+ * Tracks which rows of a table's recent past were sent, so that rows committed later, at times before the position, can
+ * be detected. Invariant: of the rows after `from` and up to the position, exactly those were sent whose transaction is
+ * below `transaction` or in an additional set. This suffices because the rows of a transaction (or subtransaction)
+ * become visible at once, and because the past is searched, and reading continues, in the same snapshot. After the
+ * promotion of a standby, the invariant does not hold, and all rows after `from` count as not sent.
  */
 export class LateRows {
   readonly #delayMicros: bigint;
@@ -24,7 +22,7 @@ export class LateRows {
   #sent: TransactionSet;
   readonly #timeline: Timeline;
 
-  /** Takes up where a stored position ended, or begins now. */
+  /** Resumes from a stored position, or starts at the snapshot. */
   constructor(delayMs: number, snapshot: SnapshotOfTransactions, stored: StoredPosition | undefined) {
     this.#delayMicros = BigInt(delayMs) * 1000n;
     const { nowMicros, transactions } = snapshot;
@@ -36,8 +34,8 @@ export class LateRows {
     const until = wasStored && position.at !== undefined && position.at < nowMicros ? position.at : nowMicros;
     this.#from = wasStored && from !== undefined ? from : until - this.#delayMicros;
     this.#timeline = new Timeline(wasStored ? timeline : undefined);
-    // A transaction that has not begun yet is another server's.
-    if (this.#transaction > next) this.#forget(snapshot);
+    // A transaction that has not started yet belongs to another server.
+    if (this.#transaction > next) this.#reset(snapshot);
     this.enter(snapshot);
   }
 
@@ -45,38 +43,38 @@ export class LateRows {
     return this.#timeline.current;
   }
 
-  /** All rows up to the position were sent that transactions below this one had written. */
+  /** All rows up to the position written by transactions below this one were sent. */
   get transaction(): bigint {
     return this.#transaction;
   }
 
-  /** Rows up to this time are not looked at again. */
+  /** Rows up to this time are not searched again. */
   get from(): bigint {
     return this.#from;
   }
 
-  /** Transactions beside those below `transaction` whose rows up to the position were sent, as they are now. */
+  /** Text of the transactions from `transaction` on whose rows up to the position were sent. */
   get sent(): (() => string) | undefined {
     return this.#sent.text();
   }
 
-  /** A new snapshot would let much be forgotten. */
+  /** True if a new snapshot should be taken, which would allow removing many transactions. */
   get isCrowded(): boolean {
     return this.#sent.isCrowded;
   }
 
-  /** Whether rows up to the position were sent that this transaction (as rows have it) had written. */
+  /** Returns true if rows of this transaction (as stored in xmin) up to the position were sent. */
   wasSent(transaction: number): boolean {
     return !isWrittenFrom(transaction, this.#transaction) || this.#sent.has(transaction);
   }
 
   /** Called with each snapshot before anything is read in it. */
   enter(snapshot: DatabaseSnapshot): void {
-    if (this.#timeline.enter(snapshot)) this.#forget(snapshot);
+    if (this.#timeline.enter(snapshot)) this.#reset(snapshot);
   }
 
-  /** A server that was promoted may have lost, and got again, what was committed after its last transaction of the old primary. */
-  #forget({ transactions, replayedMicros = this.#from + this.#delayMicros }: DatabaseSnapshot): void {
+  /** A promoted server may have lost the rows after its last transaction and received them again. */
+  #reset({ transactions, replayedMicros = this.#from + this.#delayMicros }: DatabaseSnapshot): void {
     if (transactions === undefined) return;
     this.#transaction = firstTransactionBefore(transactions.next);
     this.#sent = new TransactionSet(this.#transaction);
@@ -84,18 +82,18 @@ export class LateRows {
     if (from < this.#from) this.#from = from;
   }
 
-  /** A row after `from` was read on from the position. */
-  readOn(transaction: number): void {
+  /** Records that a row after `from` was read past the position. */
+  recordSent(transaction: number): void {
     if (isWrittenFrom(transaction, this.#transaction)) this.#sent.add(transaction);
   }
 
   /**
-   * The past up to the position was looked through after `snapshot` was taken, and rows of the transactions `seen` were met; without
-   * any it need not be, because the position lies before it.
+   * Called after the past up to the position was searched in `snapshot`, with the transactions found. Without them,
+   * there was nothing to search, because the position is before the past.
    */
   settle({ nowMicros, transactions }: DatabaseSnapshot, seen: Iterable<number> = []): void {
     if (transactions === undefined) return;
-    for (const transaction of seen) this.readOn(transaction);
+    for (const transaction of seen) this.recordSent(transaction);
     this.#transaction = transactions.oldest;
     this.#from = nowMicros - this.#delayMicros;
     this.#sent = this.#sent.from(this.#transaction);

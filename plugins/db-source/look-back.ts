@@ -3,24 +3,23 @@ import type { Row } from './feed-reader.ts';
 import type { LateRows } from './late-rows.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
-/** Rows found that wait for the end of the look back; more are given before it, and may come twice after a crash. */
+/** Rows to collect before the end of the look back. Excess rows are returned earlier, so a crash may repeat them. */
 const MAX_FOUND = 5_000;
-/** Transactions met; rows of more may come twice. */
+/** Number of transactions to record; rows of further ones may be sent twice. */
 const MAX_SEEN = 100_000;
 
-/** What a look back gives when it gives anything. */
+/** The unsent rows found by a look back. */
 export interface FoundRows {
-  /** Behind the position. */
+  /** Rows before the position. */
   readonly late: readonly Row[];
-  /** Of the very time of a position without a key. */
+  /** Rows with the same time as a position without a key. */
   readonly ties: readonly Row[];
 }
 
 /**
- * The part of a query's rows that lies up to the position: which of them were not sent yet. They are given together at the end,
- * so that one offset tells of all of them.
- *
- * looking -> (the first row after the position, or the end of the query) done.
+ * Processes the rows of a query up to the position, and finds the unsent ones. They are returned together at the end,
+ * so that a single offset covers all of them. The look back is done after the first row past the position, or at the
+ * end of the query.
  */
 export class LookBack {
   readonly snapshot: DatabaseSnapshot;
@@ -30,12 +29,12 @@ export class LookBack {
   readonly #seen = new Set<number>();
   #lateRows: Row[] = [];
   #ties: Row[] = [];
-  /** Ties that were sent before, and those found. */
-  #tiesMet = 0;
+  /** Number of rows with the position's time that were sent before, and that were found. */
+  #tiesSent = 0;
   #tiesFound = 0;
   #isDone = false;
 
-  /** `rowsAt`: rows sent of the time of the position; `signAt`: the column with sign and transaction. */
+  /** `rowsAt` counts the rows sent at the position's time; `signAt` is the column of sign and transaction. */
   constructor(snapshot: DatabaseSnapshot, late: LateRows, rowsAt: number, signAt: number) {
     this.snapshot = snapshot;
     this.#late = late;
@@ -47,17 +46,17 @@ export class LookBack {
     return this.#isDone;
   }
 
-  /** Transactions whose rows were met. */
+  /** Transactions whose rows were found. */
   get seen(): Iterable<number> {
     return this.#seen;
   }
 
-  /** Rows of the time of the position that are there, and sent when it is done. */
+  /** Number of rows with the time of the position, all of which are sent when the look back is done. */
   get rowsAt(): number {
-    return this.#tiesMet + this.#tiesFound;
+    return this.#tiesSent + this.#tiesFound;
   }
 
-  /** Takes the rows of one fetch; gives the index of the first after the position. */
+  /** Processes the rows of a fetch, and returns the index of the first one after the position. */
   take(block: RowBlock): number {
     for (let index = 0; index < block.count; index++) {
       const sign = block.cell(index, this.#signAt) ?? '+';
@@ -67,7 +66,7 @@ export class LookBack {
       const wasSent = this.#late.wasSent(transaction);
       if (sign.startsWith('-')) {
         if (!wasSent) this.#lateRows.push(block.row(index));
-      } else if (wasSent && this.#tiesMet < this.#rowsAt) this.#tiesMet++;
+      } else if (wasSent && this.#tiesSent < this.#rowsAt) this.#tiesSent++;
       else {
         this.#ties.push(block.row(index));
         this.#tiesFound++;
@@ -76,8 +75,8 @@ export class LookBack {
     return block.count;
   }
 
-  /** Ends the look back, what was sent is known from here on; or gives what would be too much to keep. */
-  give(isEnd: boolean): FoundRows | undefined {
+  /** Before the end, returns rows only if there are too many. At the end, records everything as sent. */
+  takeFound(isEnd: boolean): FoundRows | undefined {
     if (!isEnd && this.#lateRows.length + this.#ties.length < MAX_FOUND) return undefined;
     const found = { late: this.#lateRows, ties: this.#ties };
     this.#lateRows = [];

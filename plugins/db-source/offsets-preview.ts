@@ -15,11 +15,11 @@ import { TableQuery } from './table-query.ts';
 import { read, TableWatch } from './table-watch.ts';
 import { tableLabel } from './tables.ts';
 
-/** Of all counts together, so that the answer comes in time. */
+/** Time limit of all counts together. */
 const COUNTS_MS = 20_000;
 const MICROS_PER_MILLISECOND = 1000n;
 
-/** Counts the rows between the stored offsets and others. A count that takes too long is not known. */
+/** Counts the rows between the stored offsets and others; null if a count takes too long. */
 export async function previewOffsets(
   config: ConnectorConfig,
   target: SourceTarget,
@@ -63,7 +63,7 @@ export async function previewOffsets(
 function offsetOf(target: SourceTarget, kind: 'time' | 'number', nowMicros: bigint): SourceCoordinates | null {
   if ('to' in target && target.to === 'earliest') return null;
   if (kind === 'number')
-    throw new ConnectError('Tables that are read by a number take offsets, not a time or the latest');
+    throw new ConnectError('Tables that are read by a number accept offsets only, not a time or latest');
   const at = 'time' in target ? BigInt(target.time) * MICROS_PER_MILLISECOND : nowMicros;
   return toOffset({ position: { kind: 'from', at }, transaction: undefined, oid: undefined }, kind);
 }
@@ -80,7 +80,7 @@ async function counted(executor: Executor, sql: string, timeoutMs: number): Prom
     const { rows } = await read(executor, sql, AbortSignal.timeout(timeoutMs), timeoutMs);
     return Number(rows[0]?.[0] ?? 0);
   } catch {
-    // It takes too long, or the table may not be read: the number is not known.
+    // Timed out, or the table may not be read.
     return null;
   }
 }

@@ -1,48 +1,47 @@
 import type { Page } from './feed-reader.ts';
 
-/** What came of reading one page. */
+/** The result of reading a page. */
 export type Outcome<F> =
   | { readonly feed: F; readonly page: Page; readonly error?: undefined }
   | { readonly feed: F; readonly page?: undefined; readonly error: unknown };
 
-/** Pages that are being read or wait to be taken, together: what bounds memory. */
+/** Limit for pages being read or waiting to be taken, which bounds memory. */
 const MAX_PAGES = 3;
 
 /**
- * Lets feeds be read in turn, a page each, a few at the same time, ahead of who takes the pages. A feed's pages are taken in the
- * order in which they were read.
- *
- * A feed is resting -> (`add`) waiting -> being read -> waiting again while it has more, else resting.
+ * Reads feeds in turn, one page each and a few concurrently, ahead of the consumer. The pages of a feed are taken in
+ * the order in which they were read. A feed is idle -> (`add`) waiting -> being read -> waiting while it has more, else
+ * idle.
  */
 export class PageQueue<F> {
   readonly #readPage: (feed: F) => Promise<Page>;
   readonly #mayRead: (feed: F) => boolean;
   readonly #waiting = new Set<F>();
-  /** With the time at which the read began, by `performance.now()`. */
+  /** Start of each read, on the clock of `performance.now()`. */
   readonly #reading = new Map<F, number>();
-  /** Being read, and to be read again whatever comes. */
-  readonly #again = new Set<F>();
+  /** Feeds being read that must be read again, regardless of the result. */
+  readonly #repeat = new Set<F>();
   #outcomes: Outcome<F>[] = [];
   #ended = false;
   #wake: (() => void) | undefined;
 
-  /** `mayRead`: whether a feed may be read now. */
+  /** `mayRead` returns whether a feed may be read now. */
   constructor(read: (feed: F) => Promise<Page>, mayRead: (feed: F) => boolean) {
     this.#readPage = read;
     this.#mayRead = mayRead;
   }
 
-  /** Whether something will come, or is there. */
+  /** True if pages are available or being read. */
   get isActive(): boolean {
     return this.#reading.size > 0 || this.#outcomes.length > 0;
   }
 
-  /** Whether nothing of the feed is under way. */
-  isResting(feed: F): boolean {
+  /** Returns true if the feed is neither waiting nor being read, and has no pages to take. */
+  isIdle(feed: F): boolean {
     return !this.#waiting.has(feed) && !this.#reading.has(feed) && !this.#outcomes.some((each) => each.feed === feed);
   }
 
-  /** What has been read for the longest, and for how many milliseconds. */
+  /** The longest running read, and its duration in milliseconds. */
   oldestRead(): { readonly feed: F; readonly readMs: number } | undefined {
     const now = performance.now();
     const [oldest] = [...this.#reading].sort(([, a], [, b]) => a - b);
@@ -50,13 +49,13 @@ export class PageQueue<F> {
   }
 
   add(feed: F): void {
-    if (this.#reading.has(feed)) this.#again.add(feed);
+    if (this.#reading.has(feed)) this.#repeat.add(feed);
     else this.#waiting.add(feed);
   }
 
   remove(feed: F): void {
     this.#waiting.delete(feed);
-    this.#again.delete(feed);
+    this.#repeat.delete(feed);
   }
 
   peek(): Outcome<F> | undefined {
@@ -69,7 +68,7 @@ export class PageQueue<F> {
     return outcome;
   }
 
-  /** Starts as many reads as there is room for. */
+  /** Starts as many reads as the limit allows. */
   pump(): void {
     if (this.#ended) return;
     for (const feed of this.#waiting) {
@@ -82,7 +81,7 @@ export class PageQueue<F> {
   }
 
   /** Resolves with the next outcome, with `wake`, or after `timeoutMs`. */
-  async arrival(timeoutMs: number): Promise<void> {
+  async nextOutcome(timeoutMs: number): Promise<void> {
     if (this.#outcomes.length > 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
@@ -98,13 +97,13 @@ export class PageQueue<F> {
     this.#wake?.();
   }
 
-  /** Starts no read any more; resolves when those that run have ended. */
+  /** Prevents further reads, and resolves once the running ones have ended. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#waiting.clear();
     this.#outcomes = [];
     while (this.#reading.size > 0) {
-      await this.arrival(1000);
+      await this.nextOutcome(1000);
       this.#outcomes = [];
     }
   }
@@ -114,10 +113,10 @@ export class PageQueue<F> {
       const page = await this.#readPage(feed);
       this.#reading.delete(feed);
       this.#outcomes.push({ feed, page });
-      if (this.#again.delete(feed) || !page.isLast) this.#waiting.add(feed);
+      if (this.#repeat.delete(feed) || !page.isLast) this.#waiting.add(feed);
     } catch (error) {
       this.#reading.delete(feed);
-      this.#again.delete(feed);
+      this.#repeat.delete(feed);
       this.#outcomes.push({ feed, error });
     }
     this.pump();

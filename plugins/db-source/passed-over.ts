@@ -3,10 +3,10 @@ import type { TableFeed } from './table-feed.ts';
 import { TableReader } from './table-reader.ts';
 import { ask } from './table-watch.ts';
 
-/** The statistics that this asks for may be a second old themselves. */
+/** The statistics may themselves be up to a second old. */
 const EVERY_MS = 3_000;
 
-/** Of tables by their numbers; partitions are counted with their table. */
+/** Parameter: OIDs of tables; partitions are counted with their table. */
 const INSERTED = ownStatement(
   'source: inserted rows',
   `SELECT o::text, coalesce(
@@ -15,23 +15,25 @@ const INSERTED = ownStatement(
   FROM unnest($1::oid[]) o`,
 );
 
-/** An idle session reports what it has inserted up to 10 s later. Until then, rows that were read may not be counted as inserted. */
+/**
+ * An idle session reports its inserts up to 10 s later. Until then, rows that were read may not be counted as inserted.
+ */
 const SETTLED_AFTER_MS = 12_000;
 
-/** A table since the first time at which all was read that there was to read. */
+/** The counts of a table when it was first read to its end. */
 interface Baseline {
   readonly oid: string;
   readonly inserted: number;
-  /** Rows inserted before, less those that were read: the highest number until the statistics have settled. */
+  /** Rows inserted before, minus those that were read: the maximum until the statistics have settled. */
   readonly unread: number;
   readonly passedOver: number;
   readonly settledAt: number;
 }
 
 /**
- * Estimates how many rows were inserted behind what is looked back at, and so never read: what the statistics of the database count as
- * inserted (`n_tup_ins`, rows of transactions that were rolled back among them), less the rows that were read. Both count from
- * the time at which a table had been read to its end and the statistics had settled.
+ * Estimates how many rows were inserted before the look-back interval, and thus never read: rows that the database's
+ * statistics count as inserted (`n_tup_ins`, including rolled-back transactions), minus the rows that were read. Both
+ * are counted from the time when the table had been read to its end and the statistics had settled.
  */
 export class PassedOver {
   readonly #executor: Executor;
@@ -44,7 +46,7 @@ export class PassedOver {
     this.#now = now;
   }
 
-  /** Rows inserted so far by table number; to be asked before it is looked whether tables have new rows. `undefined`: not now. */
+  /** Returns inserted rows by OID, or `undefined` if it is too soon. Call it before checking for new rows. */
   async inserted(feeds: readonly TableFeed[], signal: AbortSignal): Promise<ReadonlyMap<string, number> | undefined> {
     if (this.#now() < this.#nextAt) return undefined;
     this.#nextAt = this.#now() + EVERY_MS;
@@ -54,7 +56,7 @@ export class PassedOver {
     return new Map(rows.map(([oid, inserted]) => [oid ?? '', Number(inserted)]));
   }
 
-  /** Takes up what was counted for a table that has no new rows; gives how many more were passed over than was known. */
+  /** Applies the counts of a table without new rows, and returns the increase of the estimate. */
   estimate(
     { name, table: { oid }, counts }: Pick<TableFeed, 'name' | 'table' | 'counts'>,
     inserted: ReadonlyMap<string, number>,

@@ -25,13 +25,13 @@ async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
   return [...problems, ...(await checkConnection(parseOptions(sourceOptions, config), silentLogger))];
 }
 
-/** Refuses what a task could not start from. */
+/** Rejects offsets that a task could not start from. */
 async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
   const { mode, query } = sourceSettings(config);
   const name = query === undefined ? 'table' : 'query';
   for (const { partition, offset } of offsets) {
     const isOurs = partition !== null && Object.keys(partition).length === 1 && typeof partition[name] === 'string';
-    if (!isOurs) throw new ConnectError(`A partition of this connector is of the form {"${name}":"…"}`);
+    if (!isOurs) throw new ConnectError(`A partition of this connector must be of the form {"${name}":"…"}`);
     if (offset === null || mode === 'bulk') continue;
     try {
       fromOffset(offset, mode === 'incrementing' ? 'number' : 'time', undefined);
@@ -42,7 +42,9 @@ async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOff
   return Promise.resolve(true);
 }
 
-/** @internal */
+/**
+ * @internal
+ */
 export const dbSource: SourceConnectorPlugin = {
   type: 'source',
   className: 'com.db.kafka.connect.source.DbSourceConnector',
@@ -51,7 +53,7 @@ export const dbSource: SourceConnectorPlugin = {
   options: sourceOptions,
   createConnector: () => new DbSourceConnector(),
   createTask: () => new DbSourceTask(),
-  // A pass over a whole table has no offset that tells what was sent of it.
+  // A pass over a whole table has no offset that records what was sent.
   exactlyOnceSupport: (config) => (sourceSettings(config).mode === 'bulk' ? 'unsupported' : 'supported'),
   validate,
   diagnose: diagnoseSource,

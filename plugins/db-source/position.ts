@@ -3,41 +3,42 @@ import { parseInitialTime } from './initial-time.ts';
 import { TransactionSet } from './transaction-set.ts';
 
 /**
- * Where reading of a table has come to. `at` is the value of the ordering column: microseconds since the epoch for times, the
- * number for incrementing columns; key values are the server's text.
+ * The position up to which a table was read. `at` is the value of the ordering column: microseconds since the epoch for
+ * times, the number for incrementing columns. Key values are in text format.
  */
 export type TablePosition =
-  /** Nothing read yet: rows from this value on, or all. */
+  /** Nothing was read yet: rows from this value on, or all. */
   | { readonly kind: 'from'; readonly at: bigint | undefined }
   /** With a unique key: the last row. */
   | { readonly kind: 'after'; readonly at: bigint; readonly key: readonly string[] }
-  /** Without one: how many rows of exactly this value were read. */
+  /** Without a unique key: the number of rows with exactly this value that were read. */
   | { readonly kind: 'counted'; readonly at: bigint; readonly rowsAt: number };
 
-/** A position with what a restarted task must know besides. */
+/** A position, with everything that a restarted task needs. */
 export interface StoredPosition {
   readonly position: TablePosition;
   /** All rows up to the position were sent that transactions below this one had written. */
   readonly transaction: bigint | undefined;
-  /** Of later ones those whose rows up to the position were sent (a TransactionSet's text). */
+  /** Text of the TransactionSet of later transactions whose rows up to the position were sent. */
   readonly sent?: (() => string) | undefined;
-  /** Both tell of rows after this time only; microseconds. */
+  /** Both apply only to rows after this time, in microseconds. */
   readonly from?: bigint | undefined;
-  /** For numbers: all rows up to this one were read long before the last. */
+  /** For numbers: all rows up to this one were read long ago. */
   readonly since?: bigint | undefined;
-  /** The timeline of the server, on which transactions and numbers have their meaning. */
+  /** The timeline of the server, to which transaction ids and numbers refer. */
   readonly timeline?: number | undefined;
-  /** Of which table this is the position. */
+  /** The table of this position. */
   readonly oid: string | undefined;
 }
 
 const NAMES = { time: 'timestamp_us', number: 'incrementing' } as const;
 export type OrderKind = keyof typeof NAMES;
-const BESIDES: ReadonlySet<string> = new Set(['xid', 'sent', 'since_us', 'since', 'timeline', 'oid']);
+const AUXILIARY_FIELDS: ReadonlySet<string> = new Set(['xid', 'sent', 'since_us', 'since', 'timeline', 'oid']);
 
 /**
- * Offsets as they are stored: `{"timestamp_us":…,"key":"[…]"}` or `{"timestamp_us":…,"rows":n}`, `incrementing` for numbers;
- * `xid`, `sent`, `since_us` (`since` for numbers), `timeline` and `oid` where the server tells them. `{}`: nothing was read.
+ * Formats an offset: `{"timestamp_us":…,"key":"[…]"}` or `{"timestamp_us":…,"rows":n}`, with `incrementing` for
+ * numbers. If the server provides them, it includes `xid`, `sent`, `since_us` (`since` for numbers), `timeline` and
+ * `oid`. `{}` means that nothing was read.
  */
 export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordinates {
   const { position, transaction, sent, from, since, timeline, oid } = stored;
@@ -55,8 +56,9 @@ export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordin
 }
 
 /**
- * Reads an offset, also one that a user wrote (`{"timestamp_us":…}` or `{"timestamp":"2026-01-31 08:00:00"}` alone). A key of
- * another width than the table's starts again at its time. Throws on another shape, with what it should look like.
+ * Parses an offset, including one written by a user (just `{"timestamp_us":…}` or
+ * `{"timestamp":"2026-01-31 08:00:00"}`). If the width of the key differs from the table's, the position is its time.
+ * Throws an error with the expected format for anything else.
  */
 export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth: number | undefined): StoredPosition {
   const { timestamp, key, rows, xid, sent, since_us: from, since, timeline, oid } = offset;
@@ -73,7 +75,7 @@ export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth:
     return { ...stored, position: { kind: 'from', at: BigInt(parseInitialTime(timestamp, Date.now())) } };
   }
   if (!isInteger(given)) {
-    const isEmpty = Object.keys(offset).every((name) => BESIDES.has(name));
+    const isEmpty = Object.keys(offset).every((name) => AUXILIARY_FIELDS.has(name));
     if (isEmpty) return { ...stored, position: { kind: 'from', at: undefined } };
     throw new Error(
       `the offset ${JSON.stringify(offset, bigintText)} is not of the form {"${NAMES[kind]}":…} or {"${NAMES[kind]}":…,"key":"[…]"}`,
@@ -81,14 +83,14 @@ export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth:
   }
   const at = BigInt(given);
   if (isInteger(rows)) return { ...stored, position: { kind: 'counted', at, rowsAt: Number(rows) } };
-  // Of a number alone the JDBC source means the last one read.
+  // In the JDBC source, a number alone refers to the last row read.
   const values = typeof key === 'string' ? keyValues(key) : kind === 'number' ? [] : undefined;
   const fits = values !== undefined && values.length === keyWidth;
   return { ...stored, position: fits ? { kind: 'after', at, key: values } : { kind: 'from', at } };
 }
 
-/** A position of the other kind (the table's key came or went) starts again at its time: rows of that time come twice. */
-export function suited(position: TablePosition, keyWidth: number | undefined): TablePosition {
+/** If a key was added or removed, reading resumes at the time, so rows with that time are sent twice. */
+export function adaptToKey(position: TablePosition, keyWidth: number | undefined): TablePosition {
   if (position.kind === 'from') return position;
   const fits = position.kind === 'after' ? position.key.length === keyWidth : keyWidth === undefined;
   return fits ? position : { kind: 'from', at: position.at };

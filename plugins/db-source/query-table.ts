@@ -2,7 +2,7 @@ import { ownStatementOn, type Executor, type TableColumn } from '../database/ind
 import type { SourceTable } from './tables.ts';
 import { ask, read } from './table-watch.ts';
 
-/** `list`: place, number and modifier of each type, in parentheses. */
+/** `list` contains index, OID and modifier of each type, in parentheses. */
 const typeNames = ownStatementOn(
   'source: names of types',
   (
@@ -12,12 +12,12 @@ const typeNames = ownStatementOn(
     JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace ORDER BY place`,
 );
 
-/** What a query gives, as a table without a key; asks the database for its columns, not for rows. */
+/** Describes the result of a query as a table without a key. Queries only the columns, not rows. */
 export async function describeQuery(
   executor: Executor,
   { sql, name }: { readonly sql: string; readonly name: string },
 ): Promise<SourceTable> {
-  // On a line of its own, so that a comment at the end of the query takes nothing with it.
+  // On a separate line, so that a comment at the end of the query does not include the parenthesis.
   const source = `(${sql}\n) t`;
   const { fields } = await read(executor, `SELECT t.* FROM ${source} LIMIT 0`);
   const list = fields.map(
@@ -44,7 +44,7 @@ export async function describeQuery(
     key: [],
     source,
     oid: undefined,
-    tellsWriter: false,
+    hasXmin: false,
     indexedColumns: [],
   };
 }

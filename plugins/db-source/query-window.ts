@@ -1,16 +1,16 @@
-/** A query that took less than this may cover twice the time; one that took ten times as long half of it. */
+/** The window doubles after a query of less than this, and is halved after one that took ten times as long. */
 const QUICK_QUERY_MS = 500;
-/** Windows do not grow beyond some 30,000 years. */
+/** Windows do not grow beyond about 30,000 years. */
 const MAX_WINDOW_MS = 1e15;
 
-/** The length of time that one query of a table covers. */
+/** The time range that each query of a table covers. */
 export class QueryWindow {
-  readonly #leastMs: number;
+  readonly #minMs: number;
   #ms: number | undefined;
 
-  /** `undefined`: queries reach up to now. */
+  /** `undefined` means that queries extend up to the current time. */
   constructor(ms: number | undefined) {
-    this.#leastMs = ms ?? 0;
+    this.#minMs = ms ?? 0;
     this.#ms = ms;
   }
 
@@ -18,7 +18,7 @@ export class QueryWindow {
     return this.#ms;
   }
 
-  /** Whether a query went up to now, by the clock of the server, whose first row has this time. */
+  /** Returns true if a query whose first row has this time extended up to the server's current time. */
   reachedNow(firstAt: bigint | undefined, nowMicros: bigint): boolean {
     if (this.#ms === undefined || firstAt === undefined) return true;
     return firstAt + BigInt(this.#ms) * 1000n >= nowMicros;
@@ -27,6 +27,6 @@ export class QueryWindow {
   adapt(tookMs: number): void {
     if (this.#ms === undefined) return;
     if (tookMs < QUICK_QUERY_MS) this.#ms = Math.min(this.#ms * 2, MAX_WINDOW_MS);
-    else if (tookMs > QUICK_QUERY_MS * 10) this.#ms = Math.max(Math.floor(this.#ms / 2), this.#leastMs);
+    else if (tookMs > QUICK_QUERY_MS * 10) this.#ms = Math.max(Math.floor(this.#ms / 2), this.#minMs);
   }
 }

@@ -5,8 +5,8 @@ import { Timeline } from './timeline.ts';
 const MICROS_PER_SECOND = 1_000_000n;
 
 /**
- * The number that a table had been read up to some time ago. A standby that is promoted may have lost the latest rows, and then its
- * sequence hands their numbers out again: the table is read again from there.
+ * Records up to which number a table had been read some time ago. A promoted standby may have lost the latest rows, and
+ * its sequence then assigns their numbers again, so the table is read again from there.
  */
 export class RecentNumbers {
   readonly #delayMicros: bigint;
@@ -20,7 +20,7 @@ export class RecentNumbers {
     this.#read = [{ nowMicros: nowMicros - this.#delayMicros, at: timeline === undefined ? position.at : since }];
   }
 
-  /** All numbers up to this one were read before the delay; `undefined`: none were. */
+  /** All numbers up to this one were read before the delay; `undefined` if none were. */
   get since(): bigint | undefined {
     return this.#read[0]?.at;
   }
@@ -29,13 +29,13 @@ export class RecentNumbers {
     return { since: this.since, timeline: this.#timeline.current };
   }
 
-  /** Takes up a snapshot; whether numbers after `since` may have been handed out again. */
+  /** Applies a snapshot; returns whether numbers after `since` may have been assigned again. */
   enter(snapshot: DatabaseSnapshot): boolean {
     return this.#timeline.enter(snapshot);
   }
 
-  /** Numbers up to `at`, and no others, were read by a query as of this time. */
-  note(nowMicros: bigint, at: bigint | undefined): void {
+  /** Records that a query in a snapshot at this time read exactly the numbers up to `at`. */
+  record(nowMicros: bigint, at: bigint | undefined): void {
     const last = this.#read.at(-1);
     if (last?.nowMicros === nowMicros) this.#read[this.#read.length - 1] = { nowMicros, at };
     else if (last === undefined || nowMicros - last.nowMicros >= MICROS_PER_SECOND) this.#read.push({ nowMicros, at });
@@ -43,8 +43,8 @@ export class RecentNumbers {
     while ((this.#read[1]?.nowMicros ?? nowMicros) <= due) this.#read.shift();
   }
 
-  /** Takes up that reading went back to `since`. */
-  goBack(nowMicros: bigint): void {
+  /** Records that reading was reset to `since`. */
+  rewind(nowMicros: bigint): void {
     this.#read = [{ nowMicros: nowMicros - this.#delayMicros, at: this.since }];
   }
 }

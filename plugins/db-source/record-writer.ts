@@ -18,19 +18,18 @@ import { tableLabel, type SourceTable } from './tables.ts';
 const STRING = new Schema('string');
 const NO_HEADERS: SourceRecord['headers'] = [];
 
-/** Characters from which on a record may be too large for a broker, whose default limit is 1 MB. */
+/** From this length in characters, a record may exceed the broker's limit, which is 1 MB by default. */
 const LARGE = 100_000;
 
-/** Characters that a record of several rows has at most: with them it fits into a request of 1 MB, Kafka's default. */
+/** Maximum length of a multi-row record in characters, so that it fits into a request of 1 MB, Kafka's default. */
 const MAX_LENGTH = 1_000_000;
 
-/** Rows with more bytes are not packed: what is written of them may take several times as many. */
+/** Larger rows are not packed, because their encoded form may be several times as large. */
 const MAX_PACKED_ROW = 50_000;
 
-/** What a page becomes. */
 export type RecordPart = SourceRecord | SourceBlock;
 
-/** A record of several rows that is being made. */
+/** A multi-row record under construction. */
 interface OpenRecord {
   readonly first: Row;
   readonly key: string | null;
@@ -38,43 +37,43 @@ interface OpenRecord {
   rows: number;
 }
 
-/** Where the records of a table go. */
+/** The destination of a table's records. */
 export interface RecordTarget {
   readonly topic: string;
   readonly partition: SourceCoordinates;
-  /** Told of a row that the format cannot spell, which is left out; absent: such a row is an error. */
-  readonly onUnspelled: ((error: DataError) => void) | undefined;
-  /** The same for a column. */
-  readonly onUnspelledColumn?: ((error: DataError) => void) | undefined;
+  /** Called for a row that the format cannot represent, which is then skipped; by default, such a row is an error. */
+  readonly onUnsupportedRow: ((error: DataError) => void) | undefined;
+  /** Same as `onUnsupportedRow`, for a column. */
+  readonly onUnsupportedColumn?: ((error: DataError) => void) | undefined;
 }
 
 /**
- * Makes records of the rows of one table. Only the last record of a page has the offset behind the page, all others that before
- * it: a page is sent as a whole, and what was not acknowledged is read again.
+ * Converts rows of a table to records. Only the last record of a page has the offset after the page, and all others the
+ * offset before it: pages are sent as a whole, and unacknowledged ones are read again.
  */
 export class RecordWriter {
   readonly #table: SourceTable;
   readonly #target: RecordTarget;
   readonly #encoder: RowEncoder;
-  /** Characters of a record beside its rows. */
+  /** Characters of a record in addition to its rows. */
   readonly #frameLength: number;
   readonly #rowsPerRecord: number;
   readonly #splitsLines: boolean;
   readonly #valueSchema: Schema;
   readonly #keyIndexes: readonly number[];
   readonly #largeRecords = new WeakMap<SourceRecord, Row>();
-  /** Of the records packed last. */
+  /** Average size of the records packed last. */
   #bytesPerRecord = 0;
 
-  /** Throws where the format has no spelling for the table, or the table no such key columns. */
+  /** Throws DataError if the format cannot represent the table, or if it lacks a key column. */
   constructor(table: SourceTable, settings: SourceSettings, target: RecordTarget) {
     this.#table = table;
     this.#target = target;
     const { create, rowsAreLines, isJson } = encodedFormats[settings.format];
     this.#valueSchema = isJson ? JSON_TEXT : STRING;
     const named = { name: { name: tableLabel(table) }, columns: table.columns };
-    const { onUnspelledColumn } = target;
-    this.#encoder = create(named, { precision: settings.precision, onUnspelledColumn });
+    const { onUnsupportedColumn } = target;
+    this.#encoder = create(named, { precision: settings.precision, onUnsupportedColumn });
     this.#frameLength = (this.#encoder.message('.')?.length ?? 1) - 1;
     this.#rowsPerRecord = settings.rowsPerRecord;
     this.#splitsLines = rowsAreLines && settings.rowsPerRecord === 1;
@@ -85,25 +84,25 @@ export class RecordWriter {
     });
   }
 
-  /** Many rows take several turns of the event loop. */
+  /** Large pages are processed over several iterations of the event loop. */
   async records(page: Page): Promise<RecordPart[]> {
     const { rows, range, offsetBefore, offsetAfter } = page;
     const records: RecordPart[] = [];
     const packs = this.#encoder.write !== undefined && this.#rowsPerRecord === 1 && !this.#splitsLines;
-    await this.#spell(records, rowsOf(rows, packs ? undefined : range), offsetBefore);
+    await this.#encodeRows(records, rowsOf(rows, packs ? undefined : range), offsetBefore);
     if (packs && range !== undefined) await this.#pack(records, range, offsetBefore);
     const last = records.at(-1);
     if (last !== undefined) records[records.length - 1] = this.#withOffset(last, offsetAfter);
     return records;
   }
 
-  async #spell(records: RecordPart[], rows: Iterable<Row>, offset: SourceCoordinates): Promise<void> {
+  async #encodeRows(records: RecordPart[], rows: Iterable<Row>, offset: SourceCoordinates): Promise<void> {
     const turn = new Turn();
     let open: OpenRecord | undefined;
     for (const row of rows) {
       let characters = 0;
       if (this.#rowsPerRecord > 1) {
-        const text = this.#spelled(row, (each) => this.#encoder.rowText(each)) ?? '';
+        const text = this.#encoded(row, (each) => this.#encoder.rowText(each)) ?? '';
         characters = text.length;
         if (text !== '') open = this.#append(records, open, row, text, offset);
       } else characters = this.#add(records, row, offset);
@@ -112,7 +111,7 @@ export class RecordWriter {
     if (open !== undefined) this.#close(records, open, offset);
   }
 
-  /** Rows as the server sent them become bytes as the broker takes them. */
+  /** Converts rows from the server's format directly to the bytes of records. */
   async #pack(records: RecordPart[], { block, from }: RowRange, offset: SourceCoordinates): Promise<void> {
     const turn = new Turn();
     const { bytes } = block;
@@ -135,21 +134,21 @@ export class RecordWriter {
     takePacked();
   }
 
-  /** Packs what the row becomes, and gives its bytes; `undefined`: it needs a record of its own, if any. */
+  /** Packs the record of a row and returns its size; `undefined` if the row needs a separate record. */
   #packRow(packer: RecordPacker, block: RowRange['block'], index: number): number | undefined {
     const { bytes } = block;
     const cells = block.cells(index);
     if (cells.length > MAX_PACKED_ROW) return undefined;
     packer.begin(this.#keyIndexes.length === 0 ? null : this.#keyBytes(block, index));
     try {
-      const isSaid = this.#encoder.write?.(bytes, cells, packer.out) === true;
+      const isWritten = this.#encoder.write?.(bytes, cells, packer.out) === true;
       const written = packer.valueLength;
-      if (isSaid && written <= MAX_PACKED_VALUE) {
+      if (isWritten && written <= MAX_PACKED_VALUE) {
         packer.end();
         return written;
       }
       packer.undo();
-      return isSaid ? undefined : 0;
+      return isWritten ? undefined : 0;
     } catch (error) {
       packer.undo();
       this.#refused(block.row(index), error);
@@ -181,7 +180,7 @@ export class RecordWriter {
     };
   }
 
-  /** Which row a large record is made of; others are not remembered. */
+  /** Describes the row of a large record; others are not remembered. */
   describe(record: SourceRecord): string | undefined {
     const row = this.#largeRecords.get(record);
     return row === undefined ? undefined : this.#rowText(row);
@@ -195,16 +194,16 @@ export class RecordWriter {
     return moved;
   }
 
-  /** Adds what the row becomes; gives the characters of that. */
+  /** Adds the records of a row, and returns their size in characters. */
   #add(records: RecordPart[], row: Row, offset: SourceCoordinates): number {
-    const value = this.#spelled(row, (each) => this.#encoder.encode(each));
+    const value = this.#encoded(row, (each) => this.#encoder.encode(each));
     if (value === null) return 0;
     if (!this.#splitsLines) records.push(this.#record(row, value, offset));
     else for (const line of value.split('\n')) records.push(this.#record(row, line, offset));
     return value.length;
   }
 
-  /** Adds a row to the open record, or to a new one where that has all it may have. A record has rows of one key. */
+  /** Adds a row to the open record, or to a new one if it is full. A record only contains rows with the same key. */
   #append(
     records: RecordPart[],
     open: OpenRecord | undefined,
@@ -230,9 +229,9 @@ export class RecordWriter {
     if (value !== null) records.push(this.#record(first, value, offset));
   }
 
-  #spelled(row: Row, spell: (row: Row) => string | null): string | null {
+  #encoded(row: Row, encode: (row: Row) => string | null): string | null {
     try {
-      return spell(row);
+      return encode(row);
     } catch (error) {
       return this.#refused(row, error);
     }
@@ -241,16 +240,16 @@ export class RecordWriter {
   #refused(row: Row, thrown: unknown): null {
     if (!(thrown instanceof DataError)) throw thrown;
     const error = new DataError(`${this.#rowText(row)}: ${thrown.message}`, { cause: thrown });
-    if (this.#target.onUnspelled === undefined) {
-      throw new ConnectError(`A row cannot be written (errors.tolerance=all leaves such rows out): ${error.message}`, {
+    if (this.#target.onUnsupportedRow === undefined) {
+      throw new ConnectError(`A row cannot be written (errors.tolerance=all skips such rows): ${error.message}`, {
         cause: error,
       });
     }
-    this.#target.onUnspelled(error);
+    this.#target.onUnsupportedRow(error);
     return null;
   }
 
-  /** The row by its key, or by its first columns. */
+  /** Describes the row by its key, or by its first columns. */
   #rowText(row: Row): string {
     const { columns, key } = this.#table;
     const names = key.length > 0 ? key : columns.slice(0, 3).map(({ name }) => name);

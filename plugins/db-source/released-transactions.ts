@@ -2,8 +2,8 @@ import type { DatabaseSnapshot } from './table-watch.ts';
 import { Timeline } from './timeline.ts';
 
 /**
- * Which transactions rows are taken of where order must not be broken: those before the oldest that still runs, and at the latest
- * after the delay all that had begun.
+ * Determines from which transactions rows are read if order must be preserved: those before the oldest running one and,
+ * at the latest after the delay, all that had started.
  */
 export class ReleasedTransactions {
   readonly #timeline = new Timeline();

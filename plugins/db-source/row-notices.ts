@@ -12,29 +12,30 @@ import {
   type Listener,
   type Session,
 } from '../database/index.ts';
-import type { Stretch } from './rows-behind.ts';
+import type { TimeRange } from './notified-ranges.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 
 const CHANNEL = 'sluice_rows';
 const NAME = 'sluice_notify';
 const LISTEN_AGAIN_MS = 1_000;
 
-/** What the trigger calls the table of inserted rows. */
+/** Name of the transition table in the trigger function. */
 const INSERTED = 'sluice_inserted';
-/** Number of the table; of inserted rows besides: lowest and highest time, the transaction, the column of the times. */
+/** OID of the table; for inserted rows, also the lowest and highest time, the transaction, and the column. */
 const PAYLOAD = /^(\d{1,10})(?: (-?\d{1,19}) (-?\d{1,19}) (\d{1,19}) (.{1,255}))?$/s;
 
-/** Arguments of the trigger are the columns whose times it tells, where it sees the inserted rows. */
+/** The trigger's arguments are the columns whose times it reports, if it has a transition table. */
 const FIND_TRIGGER = ownStatement(
   'notices: look for the trigger',
   `SELECT encode(tgargs, 'hex'), (tgnewtable IS NOT NULL)::text FROM pg_catalog.pg_trigger
   WHERE tgrelid = $1::oid AND tgname = '${NAME}'`,
 );
-/** Two tasks that replace one function at the same time would fail. */
+/** Concurrently replacing the same function in two tasks would fail. */
 const LOCK = ownStatement('notices: lock', `SELECT pg_advisory_xact_lock(hashtextextended('sluice ${NAME}', 0))`);
 /**
- * It runs in the transaction that writes rows, and must not make the write fail. A notice has times that are more than a
- * second old, in whole seconds or minutes: a transaction with many statements has few different notices.
+ * Runs in the transaction that writes the rows, and must not cause it to fail. Notifications contain times that are
+ * more than a second old, in whole seconds or minutes, so that a transaction with many statements sends few distinct
+ * notifications.
  */
 const createFunction = ownStatementOn(
   'notices: create the function',
@@ -67,7 +68,7 @@ const createTrigger = ownStatementOn(
   (name = '', table = '') =>
     `CREATE OR REPLACE TRIGGER ${NAME} AFTER INSERT OR UPDATE ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`,
 );
-/** A trigger that sees the new rows has one event. */
+/** A trigger with a transition table can only have one event. */
 const createInsertTrigger = ownStatementOn(
   'notices: create the trigger that tells times',
   (name = '', table = '', columns = '') =>
@@ -80,36 +81,36 @@ const createUpdateTrigger = ownStatementOn(
     `CREATE OR REPLACE TRIGGER ${NAME}_update AFTER UPDATE ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`,
 );
 
-/** A table whose rows are to be told of. */
+/** A table to create triggers on. */
 export interface NoticedTable {
   readonly table: SourceTable;
-  /** The column whose times are in the notices of inserted rows, if any. */
+  /** The column whose times are included in notifications of inserted rows, if any. */
   readonly column: string | undefined;
 }
 
 export interface RowNotice {
-  /** The number of the table. */
+  /** OID of the table. */
   readonly oid: string;
-  /** Where rows were inserted, in the order of the column. */
-  readonly inserted: { readonly column: string; readonly stretch: Stretch } | undefined;
+  /** The range of inserted rows, in the order of the column. */
+  readonly inserted: { readonly column: string; readonly range: TimeRange } | undefined;
 }
 
-/** Reads what a trigger notifies with; anybody else may notify as well, and other texts are `undefined`. */
+/** Parses a notification. Other users may send notifications as well; unknown payloads are `undefined`. */
 function parseNotice(payload: string): RowNotice | undefined {
   const [, oid, low, high, transaction, column] = PAYLOAD.exec(payload) ?? [];
   if (oid === undefined) return undefined;
   if (low === undefined || high === undefined || transaction === undefined || column === undefined) {
     return { oid, inserted: undefined };
   }
-  const stretch = { low: BigInt(low), high: BigInt(high), transaction: BigInt(transaction) };
-  return { oid, inserted: { column, stretch } };
+  const range = { low: BigInt(low), high: BigInt(high), transaction: BigInt(transaction) };
+  return { oid, inserted: { column, range } };
 }
 
 /**
- * Has the database tell of new rows (`notify=true`): statement triggers on each table notify with the table's number when a
- * transaction commits, and with the times of inserted rows, so that those are read that lie behind what was read. Where it cannot be created, and while no connection listens, rows are found by looking.
- *
- * closed -> listening -> (the connection ends) waiting -> listening … -> closed.
+ * Subscribes to notifications about new rows (`notify=true`). Statement triggers on each table send the table's OID
+ * when a transaction commits, and the times of inserted rows, so that late rows are read too. If a trigger cannot be
+ * created, and while no connection listens, rows are found by polling.
+ * closed -> listening -> (the connection ends) waiting -> listening … -> closed
  */
 export class RowNotices {
   readonly #executor: Executor;
@@ -118,10 +119,10 @@ export class RowNotices {
   readonly #onGap: () => void;
   readonly #seen = new Set<string>();
   #listener: Listener | undefined;
-  #again: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `onRows` gets each table with new rows; `onGap` is called when notices may have been missed. */
+  /** `onRows` receives each table with new rows; `onGap` is called when notifications may have been missed. */
   constructor(executor: Executor, logger: Logger, onRows: (notice: RowNotice) => void, onGap: () => void) {
     this.#executor = executor;
     this.#logger = logger;
@@ -129,14 +130,14 @@ export class RowNotices {
     this.#onGap = onGap;
   }
 
-  /** Never rejects: a failure is logged and tried again. */
+  /** Never rejects: failures are logged, and retried. */
   async listen(): Promise<void> {
     try {
-      const heard = (payload: string) => {
+      const onNotification = (payload: string) => {
         const notice = parseNotice(payload);
         if (notice !== undefined) this.#onRows(notice);
       };
-      const listener = await this.#executor.listen(CHANNEL, heard, () => {
+      const listener = await this.#executor.listen(CHANNEL, onNotification, () => {
         this.#listener = undefined;
         this.#listenLater();
       });
@@ -147,22 +148,24 @@ export class RowNotices {
       }
     } catch (error) {
       if (this.#isClosed) return;
-      this.#logger.warn(`New rows are not heard of now, they are looked for: ${toError(error).message}`);
+      this.#logger.warn(
+        `Notifications of new rows are not available; checking for new rows every poll.interval.ms instead: ${toError(error).message}`,
+      );
       this.#listenLater();
     }
   }
 
-  /** Creates what is missing; tables that were seen before cost nothing. Never rejects for one table. */
+  /** Creates missing triggers; tables seen before are skipped. Never rejects because of a single table. */
   async install(tables: readonly NoticedTable[]): Promise<void> {
     for (const { table, column } of tables) {
       const key = `${table.oid ?? ''} ${column ?? ''}`;
-      if (table.oid === undefined || !table.tellsWriter || this.#seen.has(key)) continue;
+      if (table.oid === undefined || !table.hasXmin || this.#seen.has(key)) continue;
       this.#seen.add(key);
       try {
         await this.#installOn(table, table.oid, column);
       } catch (error) {
         this.#logger.warn(
-          `Rows of table ${tableLabel(table)} are looked for each poll.interval.ms only, because the trigger ${NAME} cannot be created: ${toError(error).message}`,
+          `New rows of table ${tableLabel(table)} are only found every poll.interval.ms, because the trigger ${NAME} cannot be created: ${toError(error).message}`,
         );
       }
     }
@@ -170,7 +173,7 @@ export class RowNotices {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#again);
+    clearTimeout(this.#retryTimer);
     this.#listener?.close();
     this.#listener = undefined;
   }
@@ -187,7 +190,7 @@ export class RowNotices {
           if (!(error instanceof DatabaseError)) throw error;
           if (!isUnsupported(error) && (found === undefined || !isDenied(error))) throw error;
           this.#logger.info(
-            `Rows of table ${tableLabel(table)} that are inserted further back than timestamp.delay.ms are not heard of, because the trigger ${NAME} cannot tell their times: ${toError(error).message}`,
+            `Rows of table ${tableLabel(table)} that are older than timestamp.delay.ms when inserted are not read, because the trigger ${NAME} cannot report their times: ${toError(error).message}`,
           );
           if (found !== undefined) return;
         }
@@ -196,7 +199,7 @@ export class RowNotices {
     });
   }
 
-  /** Other sources may order the table by other columns; notices have the times of those too. */
+  /** Other sources may order the table by other columns, whose times are included as well. */
   async #create(session: Session, table: SourceTable, oid: string, column: string | undefined): Promise<void> {
     const name = `${quoteIdentifier(table.name.schema)}.${NAME}`;
     const on = quoteTable(table.name);
@@ -217,20 +220,20 @@ export class RowNotices {
 
   #listenLater(): void {
     if (this.#isClosed) return;
-    this.#again = setTimeout(() => void this.listen(), LISTEN_AGAIN_MS);
+    this.#retryTimer = setTimeout(() => void this.listen(), LISTEN_AGAIN_MS);
   }
 }
 
-/** The trigger of a table, with the columns whose times it tells. */
+/** The trigger of a table, with the columns whose times it reports. */
 async function findTrigger(session: Session, oid: string): Promise<{ columns: string[] } | undefined> {
   const [row] = (await session.ask(FIND_TRIGGER, [oid])).rows;
   if (row === undefined) return undefined;
-  const [texts, tellsTimes] = row;
+  const [texts, reportsTimes] = row;
   const columns = Buffer.from(texts ?? '', 'hex')
     .toString()
     .split('\0')
     .slice(0, -1);
-  return { columns: tellsTimes === 'true' ? columns : [] };
+  return { columns: reportsTimes === 'true' ? columns : [] };
 }
 
 function hasColumn({ columns }: SourceTable, name: string): boolean {

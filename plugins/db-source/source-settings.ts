@@ -10,20 +10,20 @@ import { parseInitialTime } from './initial-time.ts';
 import { sourceOptions } from './options.ts';
 import type { TopicNaming } from './topic-names.ts';
 
-/** How far back is looked where nothing is set: longer than most writing transactions take. */
+/** The default look-back interval, longer than most writing transactions take. */
 const DEFAULT_DELAY_MS = 10_000;
 
-/** How many rows fetches and polls have. */
+/** Number of rows per fetch and poll. */
 export interface FetchRows {
   readonly first: number;
-  readonly most: number;
+  readonly max: number;
   readonly grows: boolean;
 }
 
-/** A fetch is looked at in one turn of the event loop. */
+/** A fetch is processed in one iteration of the event loop. */
 const MAX_FETCH_ROWS = 10_000;
 
-/** What a source is told, checked and in our own types. Times are microseconds since the epoch. */
+/** The validated settings. Times are in microseconds since the epoch. */
 export interface SourceSettings {
   readonly connection: ConnectionSettings;
   readonly attempts: number;
@@ -39,25 +39,24 @@ export interface SourceSettings {
   readonly timeColumn: string | undefined;
   readonly incrementingColumn: string | undefined;
   readonly initialMicros: bigint | undefined;
-  /** For tables whose rows tell by which transaction they were written. */
+  /** For tables whose rows contain the transaction that wrote them. */
   readonly lookBackMs: number;
-  /** For what does not tell: rows are read when they are this old. */
+  /** For other tables: rows are read once they are this old. */
   readonly holdBackMs: number;
   readonly emitsLateRows: boolean;
   readonly pollIntervalMs: number;
   readonly fetchRows: FetchRows;
-  /** 0: queries reach up to now. */
+  /** 0 means that queries extend up to the current time. */
   readonly queryIntervalMs: number;
   readonly notify: boolean;
 }
 
-/** One thing that is wrong with a configuration. */
 export interface SettingProblem {
   readonly option: string;
   readonly message: string;
 }
 
-/** The settings of a configuration; a ConfigError has the first problem. */
+/** Throws ConfigError with the first problem. */
 export function sourceSettings(config: ConnectorConfig): SourceSettings {
   const options = parseOptions(sourceOptions, config);
   const [problem] = settingProblems(config);
@@ -101,7 +100,7 @@ export function sourceSettings(config: ConnectorConfig): SourceSettings {
   };
 }
 
-/** What single options cannot tell: combinations, expressions, times. Takes a configuration whose options are fine one by one. */
+/** Problems beyond single options: combinations, expressions, times. Requires options that are individually valid. */
 export function settingProblems(config: ConnectorConfig): SettingProblem[] {
   const options = parseOptions(sourceOptions, config);
   const problems: SettingProblem[] = [];
@@ -111,7 +110,7 @@ export function settingProblems(config: ConnectorConfig): SettingProblem[] {
   const precision = options['timestamp.precision'];
   const precisions: readonly string[] = encodedFormats[format].precisions;
   if (precision !== null && !precisions.includes(precision)) {
-    add('timestamp.precision', precision, `${format} has times in ${precisions.join(', ')}`);
+    add('timestamp.precision', precision, `${format} supports ${precisions.join(', ')}`);
   }
   for (const option of ['table.include', 'table.exclude'] as const) {
     for (const pattern of options[option]) {
@@ -125,7 +124,7 @@ export function settingProblems(config: ConnectorConfig): SettingProblem[] {
     add('table.include', options['table.include'].join(','), 'with a query no tables are read');
   }
   if (query !== null && mode === 'incrementing' && options['incrementing.column.name'] === null) {
-    add('incrementing.column.name', null, 'a query has no key that could tell the column');
+    add('incrementing.column.name', null, 'a query has no key from which the column could be derived');
   }
   const { message } = initialTime(options['timestamp.initial']);
   if (message !== undefined) problems.push({ option: 'timestamp.initial', message });
@@ -134,7 +133,7 @@ export function settingProblems(config: ConnectorConfig): SettingProblem[] {
 
 function fetchRowsOf(rows: number, grows: boolean): FetchRows {
   const first = Math.min(rows, MAX_FETCH_ROWS);
-  return { first, most: grows ? MAX_FETCH_ROWS : first, grows };
+  return { first, max: grows ? MAX_FETCH_ROWS : first, grows };
 }
 
 function initialTime(text: string | null): { initial?: bigint; message?: string } {
@@ -151,6 +150,6 @@ function regexProblem(pattern: string): string | undefined {
     javaRegexMatcher(pattern);
     return undefined;
   } catch (error) {
-    return `it is no regular expression: ${toError(error).message}`;
+    return `it is not a regular expression: ${toError(error).message}`;
   }
 }

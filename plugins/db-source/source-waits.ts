@@ -1,63 +1,62 @@
 import type { WaitingInTask } from '../../src/index.ts';
-import { DatabaseError, isUnreachable, WaitCause, whyAway, type Executor } from '../database/index.ts';
+import { DatabaseError, isUnreachableOrFull, WaitCause, unavailableReason, type Executor } from '../database/index.ts';
 
-/** A read of a table that has not ended. */
+/** A read of a table that is in progress. */
 interface OpenRead {
-  /** As messages call it. */
   readonly name: string;
-  /** As the database calls it; `undefined`: it is a query. */
+  /** `undefined` for a query. */
   readonly table: string | undefined;
   readonly readMs: number;
 }
 
-/** What the task waits for: a database that is away, or one that does not answer. Times are by `performance.now()`. */
+/** The cause for which the task waits: the database is unavailable, or it does not respond. */
 export class SourceWaits {
   readonly #database: string;
   readonly #cause: WaitCause;
-  #away: { readonly since: number; text: string } | undefined;
-  #lookingSince: number | undefined;
+  #unavailable: { readonly since: number; text: string } | undefined;
+  #refreshingSince: number | undefined;
 
-  /** `database`: its name and address. */
+  /** `database` is its name and address, for messages. */
   constructor(executor: Executor, signal: AbortSignal, database: string) {
     this.#database = database;
     this.#cause = new WaitCause(executor, signal);
   }
 
-  /** The database cannot be used, as the error says. */
-  away(error: unknown): void {
-    const how = error instanceof DatabaseError && !isUnreachable(error) ? 'cannot be used' : 'cannot be reached';
-    const text = `${this.#database} ${how}: ${whyAway(error)}`;
-    if (this.#away === undefined) this.#away = { since: performance.now(), text };
-    else this.#away.text = text;
+  unavailable(error: unknown): void {
+    const status = error instanceof DatabaseError && !isUnreachableOrFull(error) ? 'cannot be used' : 'cannot be reached';
+    const text = `${this.#database} ${status}: ${unavailableReason(error)}`;
+    if (this.#unavailable === undefined) this.#unavailable = { since: performance.now(), text };
+    else this.#unavailable.text = text;
   }
 
-  /** Looks at the database: what comes of it is what is known of it. Rejects as `look` does. */
-  async looking<T>(look: () => Promise<T>): Promise<T> {
-    this.#lookingSince = performance.now();
+  /** Runs a refresh of the table list, the success of which shows that the database is available. */
+  async refreshing<T>(refresh: () => Promise<T>): Promise<T> {
+    this.#refreshingSince = performance.now();
     try {
-      const found = await look();
-      this.back();
-      return found;
+      const result = await refresh();
+      this.available();
+      return result;
     } finally {
-      this.#lookingSince = undefined;
+      this.#refreshingSince = undefined;
     }
   }
 
-  /** The database answers. */
-  back(): void {
-    this.#away = undefined;
+  available(): void {
+    this.#unavailable = undefined;
   }
 
-  /** `oldest`: the read that has taken the longest. */
+  /** `oldest` is the read that has taken the longest. */
   values(oldest: OpenRead | undefined): WaitingInTask | undefined {
     const now = performance.now();
-    if (this.#away !== undefined) return { records: 0, waitedMs: now - this.#away.since, cause: this.#away.text };
-    const lookedMs = this.#lookingSince === undefined ? 0 : now - this.#lookingSince;
-    const waitedMs = Math.max(lookedMs, oldest?.readMs ?? 0);
+    if (this.#unavailable !== undefined) {
+      return { records: 0, waitedMs: now - this.#unavailable.since, cause: this.#unavailable.text };
+    }
+    const refreshMs = this.#refreshingSince === undefined ? 0 : now - this.#refreshingSince;
+    const waitedMs = Math.max(refreshMs, oldest?.readMs ?? 0);
     if (waitedMs === 0) return undefined;
-    const isLooking = oldest === undefined || lookedMs > oldest.readMs;
-    const what = isLooking ? 'the look at its tables' : `the query of table ${oldest.name}`;
-    const tables = isLooking || oldest.table === undefined ? [] : [oldest.table];
-    return { records: 0, waitedMs, cause: this.#cause.of(waitedMs, what, () => tables) };
+    const isRefreshing = oldest === undefined || refreshMs > oldest.readMs;
+    const operation = isRefreshing ? 'the refresh of the table list' : `the query of table ${oldest.name}`;
+    const tables = isRefreshing || oldest.table === undefined ? [] : [oldest.table];
+    return { records: 0, waitedMs, cause: this.#cause.of(waitedMs, operation, () => tables) };
   }
 }

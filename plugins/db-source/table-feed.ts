@@ -3,11 +3,7 @@ import type { FeedReader } from './feed-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
 import type { SourceTable } from './tables.ts';
 
-/**
- * One table of a task.
- *
- * reading: it is read, or looked at each poll.interval.ms; failed: it cannot be read, and is tried again each poll.interval.ms.
- */
+/** A table of a task. Both the check for new rows and the retry after a failure occur every poll.interval.ms. */
 export class TableFeed implements TaskPart {
   readonly name: string;
   readonly partition: SourceCoordinates;
@@ -43,20 +39,20 @@ export class TableFeed implements TaskPart {
     return this.#failuresInARow;
   }
 
-  /** Whether this is news. */
+  /** Returns whether the failure is a new one. */
   fail(message: string): boolean {
-    const isNews = this.#error !== message;
+    const isNew = this.#error !== message;
     this.#error = message;
     this.counts.failures++;
-    return isNews;
+    return isNew;
   }
 
-  /** Counts a failure that may mend itself with the next look at the tables. */
-  stumble(): number {
+  /** Counts a failure that the next refresh of the tables may resolve. */
+  countFailure(): number {
     return ++this.#failuresInARow;
   }
 
-  /** Whether it had failed before. */
+  /** Returns whether it had failed before. */
   recover(): boolean {
     const hadFailed = this.#error !== undefined;
     this.#error = undefined;

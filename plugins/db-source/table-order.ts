@@ -3,17 +3,19 @@ import type { OrderKind } from './position.ts';
 import type { SourceSettings } from './source-settings.ts';
 import type { SourceTable } from './tables.ts';
 
-/** In what order the rows of a table are read. */
+/** The order in which the rows of a table are read. */
 export interface TableOrder {
   readonly kind: OrderKind;
   readonly column: TableColumn;
-  /** What makes rows of one value different; `undefined` where nothing does. */
+  /** Distinguishes rows with the same value; `undefined` if nothing does. */
   readonly key: readonly TableColumn[] | undefined;
-  /** Without an index each query goes through the whole table. */
+  /** Without an index, each query scans the whole table. */
   readonly isIndexed: boolean;
 }
 
-/** The order of a table in this mode (`bulk` has none); a text says why there is none. */
+/**
+ * Determines the order of a table in this mode (`bulk` has none). Returns a string with the reason if there is none.
+ */
 export function tableOrder(table: SourceTable, settings: SourceSettings): TableOrder | string {
   const column = settings.mode === 'incrementing' ? growingColumn(table, settings) : timeColumn(table, settings);
   if (typeof column === 'string') return column;
@@ -45,7 +47,7 @@ function growingColumn(table: SourceTable, { incrementingColumn: wanted }: Sourc
 
 function keyBeside(table: SourceTable, order: TableColumn): TableColumn[] | undefined {
   const key = table.key.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
-  // Rows cannot be told to lie behind a NULL.
+  // Rows cannot be compared with NULL.
   if (key.length === 0 || key.some(({ nullable }) => nullable)) return undefined;
   return key.filter(({ name }) => name !== order.name);
 }

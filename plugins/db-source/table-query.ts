@@ -1,33 +1,31 @@
 import { quoteIdentifier, quoteLiteral, quoteTable } from '../database/index.ts';
 import type { TablePosition } from './position.ts';
-import type { Stretch } from './rows-behind.ts';
+import type { TimeRange } from './notified-ranges.ts';
 import type { TableOrder } from './table-order.ts';
 import type { SourceTable } from './tables.ts';
 import { XID_MODULUS } from './transaction-set.ts';
 
 const MICROS_PER_DAY = 86_400_000_000n;
 
-/** What a query of new rows reaches to. */
-export interface Reach {
-  /** Length of time from the next existing row on; `undefined`: up to now. */
+/** The bounds of a query for new rows. */
+export interface QueryBounds {
+  /** Time range, starting with the next existing row; `undefined` for all rows up to the current time. */
   readonly windowMs: number | undefined;
-  /** Rows after this time are read with the transaction that wrote them; `undefined`: none are. */
+  /** Rows after this time are read with the transaction that wrote them; `undefined` for none. */
   readonly writersFrom: bigint | undefined;
-  /** So are rows of transactions from this one on, of whatever time. */
+  /** Rows of transactions from this one on are also read with it, regardless of their time. */
   readonly writtenFrom?: bigint | undefined;
-  /** Only rows of transactions below this one. */
+  /** Limits the rows to those of transactions below this one. */
   readonly writtenBelow: bigint | undefined;
 }
 
 /**
- * The statements by which a table is read in order, ties in order of the unique key: a row comparison with the last row read, so
- * that a tie is neither cut nor repeated. Without a unique key ties are ordered by all columns, and those read already are
- * counted off. Values are literals: each statement is planned for what it asks.
- *
- * Results have the table's columns, then one more: the transaction that wrote the row, or NULL.
- *
- * They run with the search path of the session, which what a row is made by may need (row-level security), so that all that they
- * name themselves has its schema.
+ * The statements that read a table in order. Ties are in order of the unique key, and a row comparison with the last
+ * row ensures that they are neither skipped nor repeated. Without a unique key, ties are ordered by all columns, and
+ * those already read are skipped by their number. Values are literals, so that each statement is planned for them.
+ * Results have the table's columns, and the transaction that wrote the row, or NULL, as an additional one. The
+ * statements run with the session's search path, which the definition of a row may need (row-level security), so all
+ * other names in them are qualified.
  */
 export class TableQuery {
   readonly #order: TableOrder;
@@ -35,15 +33,15 @@ export class TableQuery {
   readonly #holdBackMs: number;
   readonly #by: string;
   readonly #withoutZone: boolean;
-  readonly #tellsWriter: boolean;
+  readonly #hasXmin: boolean;
   readonly #ordering: string;
   readonly #identity: readonly string[];
 
   constructor(table: SourceTable, order: TableOrder, holdBackMs: number) {
     this.#order = order;
     this.#source = table.source;
-    this.#holdBackMs = table.tellsWriter ? 0 : holdBackMs;
-    this.#tellsWriter = table.tellsWriter;
+    this.#holdBackMs = table.hasXmin ? 0 : holdBackMs;
+    this.#hasXmin = table.hasXmin;
     this.#by = `t.${quoteIdentifier(order.column.name)}`;
     this.#withoutZone = order.column.type.endsWith('without time zone');
     const columns = table.columns.map(({ name }) => `t.${quoteIdentifier(name)}`);
@@ -55,20 +53,20 @@ export class TableQuery {
     this.#identity = identity(table);
   }
 
-  /** New rows after a position. */
-  rows(position: TablePosition, reach: Reach): string {
+  /** Selects the new rows after a position. */
+  rows(position: TablePosition, reach: QueryBounds): string {
     const from = reach.writersFrom;
-    const noted = reach.writtenFrom === undefined ? '' : ` OR ${writtenFrom(reach.writtenFrom)}`;
+    const orRecent = reach.writtenFrom === undefined ? '' : ` OR ${writtenFrom(reach.writtenFrom)}`;
     const writer =
-      from === undefined || !this.#tellsWriter
+      from === undefined || !this.#hasXmin
         ? 'NULL'
-        : `CASE WHEN ${this.#by} ${GREATER} ${this.#value(from)}${noted} THEN ${WRITER} END`;
+        : `CASE WHEN ${this.#by} ${GREATER} ${this.#value(from)}${orRecent} THEN ${WRITER} END`;
     const conditions = [...this.#newConditions(position, reach), ...this.#windowEnd(position, reach, undefined)];
     return `SELECT t.*, ${writer} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}${this.#skipTies(position)}`;
   }
 
-  /** A condition: there are new rows after a position. */
-  isThereMore(position: TablePosition, reach: Reach): string {
+  /** A condition that is true if there are new rows after a position. */
+  hasNewRows(position: TablePosition, reach: QueryBounds): string {
     const conditions = [...this.#newConditions(position, reach), ...this.#nowEnd()];
     if (position.kind !== 'counted' || position.rowsAt === 0) return this.#exists(conditions);
     const tie = `${this.#by} ${EQUAL} ${this.#value(position.at)}`;
@@ -77,12 +75,12 @@ export class TableQuery {
   }
 
   /**
-   * New rows after a position, and before them rows after `from` that transactions from `transaction` on have written: in one
-   * statement, so that one snapshot tells of all. The last column is a sign (`-` behind the position, `=` of the very time of one
-   * without a key, `+` after it) and the transaction that wrote the row.
+   * Selects the new rows after a position, preceded by rows after `from` of transactions from `transaction` on, in a
+   * single statement so that both are in one snapshot. The last column is a sign (`-` before the position, `=` with the
+   * time of a position without a key, `+` after it), followed by the transaction that wrote the row.
    */
-  lookBack(position: TablePosition, from: bigint, transaction: bigint, reach: Reach): string {
-    if (position.at === undefined) throw new Error('nothing can be late before anything was read');
+  lookBack(position: TablePosition, from: bigint, transaction: bigint, reach: QueryBounds): string {
+    if (position.at === undefined) throw new Error('there are no late rows before anything was read');
     const at = this.#value(position.at);
     const isCounted = position.kind === 'counted';
     const after = isCounted ? `${this.#by} ${GREATER} ${at}` : this.#after(position);
@@ -96,8 +94,8 @@ export class TableQuery {
     return `SELECT t.*, (${sign}) ${operator('||')} ${WRITER} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
-  /** Rows of a stretch of time behind a position that transactions from one on have written. */
-  behind({ low, high, transaction }: Stretch, position: TablePosition): string {
+  /** Selects rows in a time range before a position that were written by transactions from one on. */
+  inRange({ low, high, transaction }: TimeRange, position: TablePosition): string {
     const conditions = [
       `${this.#by} ${operator('>=')} ${this.#value(low)}`,
       `${this.#by} ${LESS_OR_EQUAL} ${this.#value(high)}`,
@@ -107,13 +105,13 @@ export class TableQuery {
     return `SELECT t.*, ${WRITER} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
-  /** How many rows are after one position and not after another. */
+  /** Counts the rows after one position up to another. */
   count(after: TablePosition, notAfter: TablePosition): string {
     const conditions = [this.#after(after), `NOT (${this.#after(notAfter)})`];
     return `SELECT pg_catalog.count(*) FROM ${this.#source}${this.#where(conditions)}`;
   }
 
-  /** Rows of the last time that were read; some may have been deleted since, and rows of later times must not be skipped. */
+  /** Skips the rows already read at the last time, at most as many as still exist. */
   #skipTies(position: TablePosition): string {
     if (position.kind !== 'counted' || position.rowsAt === 0) return '';
     const tie = `${this.#by} ${EQUAL} ${this.#value(position.at)}`;
@@ -128,7 +126,7 @@ export class TableQuery {
     return `EXISTS (SELECT FROM ${this.#source}${this.#where(conditions)})`;
   }
 
-  #newConditions(position: TablePosition, { writtenBelow }: Reach): string[] {
+  #newConditions(position: TablePosition, { writtenBelow }: QueryBounds): string[] {
     const conditions = [this.#after(position)];
     if (this.#order.kind === 'time') conditions.push(`${this.#by} ${GREATER} '-infinity'`);
     if (writtenBelow !== undefined) conditions.push(`NOT ${writtenFrom(writtenBelow)}`);
@@ -139,21 +137,21 @@ export class TableQuery {
     if (position.at === undefined) return `${this.#by} IS NOT NULL`;
     const value = this.#value(position.at);
     return position.kind === 'after'
-      ? `${this.#beside()} ${this.#besideGreater()} ${this.#besideValues(position)}`
+      ? `${this.#keyTuple()} ${this.#tupleGreater()} ${this.#tupleValues(position)}`
       : `${this.#by} ${operator('>=')} ${value}`;
   }
 
-  #beside(): string {
+  #keyTuple(): string {
     return `(${[this.#by, ...(this.#order.key ?? []).map(({ name }) => `t.${quoteIdentifier(name)}`)].join(', ')})`;
   }
 
-  /** The operator of a comparison of rows is one for all columns: types with operators of an extension need the search path. */
-  #besideGreater(): string {
+  /** A row comparison uses one operator for all columns; operators of extensions require the search path. */
+  #tupleGreater(): string {
     const isBuiltIn = (this.#order.key ?? []).every(({ operatorSchema }) => operatorSchema === 'pg_catalog');
     return isBuiltIn ? GREATER : '>';
   }
 
-  #besideValues(position: TablePosition & { kind: 'after' }): string {
+  #tupleValues(position: TablePosition & { kind: 'after' }): string {
     const types = (this.#order.key ?? []).map(({ baseType }) => baseType);
     const values = position.key.map(
       (text, index) => `${quoteLiteral(text)}::pg_catalog.text::${types[index] ?? 'pg_catalog.text'}`,
@@ -161,7 +159,7 @@ export class TableQuery {
     return `(${[this.#value(position.at), ...values].join(', ')})`;
   }
 
-  /** Now is a bound of the index here, and only a filter in the window's other bound. */
+  /** Separately, the current time is a bound for the index; within the window's bound, it would be a filter. */
   #nowEnd(): string[] {
     if (this.#order.kind !== 'time') return [];
     const now = this.#withoutZone ? "(pg_catalog.now() AT TIME ZONE 'UTC')" : 'pg_catalog.now()';
@@ -169,15 +167,15 @@ export class TableQuery {
     return [`${this.#by} ${LESS_OR_EQUAL} ${end}`];
   }
 
-  /** The window begins with the next row there is, which one look into the index tells: empty stretches are jumped. */
-  #windowEnd(position: TablePosition, reach: Reach, atLeast: string | undefined): string[] {
+  /** The window starts with the next existing row, which a single index lookup finds, so gaps are skipped. */
+  #windowEnd(position: TablePosition, reach: QueryBounds, atLeast: string | undefined): string[] {
     if (this.#order.kind !== 'time' || reach.windowMs === undefined) return this.#nowEnd();
     const isTied = position.kind === 'counted';
     const after = isTied ? `${this.#by} ${GREATER} ${this.#value(position.at)}` : this.#after(position);
     const least = `SELECT pg_catalog.min(${this.#by}) FROM ${this.#source}`;
     const first = `(${least}${this.#where([after, `${this.#by} ${GREATER} '-infinity'`])})`;
     const end = `(${first} ${PLUS} ${milliseconds(reach.windowMs)})`;
-    // Ties of the last time may have come where no later row is.
+    // There may be new ties of the last time even if there are no later rows.
     const notBefore = atLeast ?? (isTied ? this.#value(position.at) : undefined);
     const bound = notBefore === undefined ? end : `coalesce(${end}, ${notBefore})`;
     return [...this.#nowEnd(), `${this.#by} ${LESS_OR_EQUAL} ${bound}`];
@@ -185,7 +183,7 @@ export class TableQuery {
 
   #value(at: bigint): string {
     if (this.#order.kind === 'number') return `'${String(at)}'::${this.#order.column.baseType}`;
-    // Days and microseconds of a day are exact where an interval is multiplied, which goes through a double.
+    // Days, and microseconds of the day, are exact; multiplying an interval uses a double.
     const micros = ((at % MICROS_PER_DAY) + MICROS_PER_DAY) % MICROS_PER_DAY;
     const days = (at - micros) / MICROS_PER_DAY;
     const epoch = `'epoch'::pg_catalog.${this.#withoutZone ? 'timestamp' : 'timestamptz'}`;
@@ -200,14 +198,15 @@ const EQUAL = operator('=');
 const LESS_OR_EQUAL = operator('<=');
 const PLUS = operator('+');
 
-/** All of them bind equally tightly, and tighter than comparisons do. */
+/** All have the same precedence, which is higher than that of comparisons. */
 function operator(sign: string): string {
   return `OPERATOR(pg_catalog.${sign})`;
 }
 
 /**
- * A condition that is false where another table has taken the name since: its rows are read from its beginning once the change is
- * noticed, and would be read twice if the reader of the old table read them too. The table is locked before the name is resolved.
+ * A condition that is false if another table has taken the name. Its rows will be read from the start once the change
+ * is noticed, and must not be read by the reader of the old table as well. The table is locked before the name is
+ * resolved.
  */
 function identity({ oid, name }: SourceTable): string[] {
   if (oid === undefined) return [];
@@ -215,7 +214,7 @@ function identity({ oid, name }: SourceTable): string[] {
   return [`${named} ${EQUAL} ${oid}::pg_catalog.oid`];
 }
 
-/** The row was written by this transaction or a later one. */
+/** Returns true if the row was written by this transaction or a later one. */
 function writtenFrom(transaction: bigint): string {
   const low = String(transaction % XID_MODULUS);
   const writer = `${WRITER}::pg_catalog.int8`;

@@ -10,22 +10,22 @@ import {
   type Row,
   type RowRange,
 } from './feed-reader.ts';
-import { HeldRead, type Piece } from './held-read.ts';
+import { OpenCursor, type Chunk } from './open-cursor.ts';
 import { LateRows } from './late-rows.ts';
 import { LookBack, type FoundRows } from './look-back.ts';
-import { suited, toOffset, type StoredPosition, type TablePosition } from './position.ts';
+import { adaptToKey, toOffset, type StoredPosition, type TablePosition } from './position.ts';
 import { QueryWindow } from './query-window.ts';
 import { RecentNumbers } from './recent-numbers.ts';
 import { ReleasedTransactions } from './released-transactions.ts';
-import { addTie, RowsBehind, type ReadFrom, type Stretch } from './rows-behind.ts';
+import { addTie, NotifiedRanges, type ReadFrom, type TimeRange } from './notified-ranges.ts';
 import type { SourceSettings } from './source-settings.ts';
-import { StretchReader } from './stretch-reader.ts';
+import { NotifiedRangeReader } from './notified-range-reader.ts';
 import type { TableOrder } from './table-order.ts';
-import { TableQuery, type Reach } from './table-query.ts';
+import { TableQuery, type QueryBounds } from './table-query.ts';
 import type { SourceTable } from './tables.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
-/** The first time that PostgreSQL knows, in 4713 BC, in microseconds since the epoch. */
+/** PostgreSQL's earliest time, in 4713 BC, in microseconds since the epoch. */
 const BEFORE_ALL = -210_866_803_200_000_000n;
 
 type TableReaderOptions = Pick<
@@ -33,31 +33,30 @@ type TableReaderOptions = Pick<
   'queryIntervalMs' | 'lookBackMs' | 'holdBackMs' | 'emitsLateRows' | 'initialMicros' | 'notify'
 >;
 
-/** What a reader knows that goes on where this one ends. */
+/** The state that a subsequent reader of the table takes over. */
 export interface Knowledge {
   readonly late: LateRows | undefined;
-  readonly behind: RowsBehind | undefined;
+  readonly ranges: NotifiedRanges | undefined;
 }
 
-/** One query under way. */
+/** A running query. */
 interface Run {
-  readonly held: HeldRead;
+  readonly cursor: OpenCursor;
   readonly startedAt: number;
   readonly nowMicros: bigint;
-  /** Where rows of the recent past are looked through first. */
+  /** Set if the query first looks back at rows of the recent past. */
   readonly lookBack: LookBack | undefined;
   firstAt: bigint | undefined;
   readonly from: ReadFrom;
-  /** Rows may have the very time of `from`. */
+  /** True if rows may still have the time of `from`. */
   isTied: boolean;
 }
 
 /**
- * Reads one table in order from a position.
- *
- * settled -> reading a window -> the next window … -> settled, when now is reached. Where rows of the recent past were read, a
- * query begins with a look back at them, in the same snapshot. One class, because each page moves the position, the window, the open
- * query and what is known of late rows together.
+ * Reads a table in order, starting from a position.
+ * settled -> reading a window -> the next window … -> settled, once the current time is reached. If rows of the recent
+ * past were read, a query starts with a look back at them in the same snapshot. One class, because each page changes
+ * the position, the window, the open query and the state of late rows together.
  */
 export class TableReader implements FeedReader {
   readonly table: SourceTable;
@@ -70,7 +69,7 @@ export class TableReader implements FeedReader {
   readonly #released = new ReleasedTransactions();
   #position: TablePosition;
   #late: LateRows | undefined;
-  readonly #behind: StretchReader | undefined;
+  readonly #ranges: NotifiedRangeReader | undefined;
   readonly #window: QueryWindow;
   readonly #numbers: RecentNumbers | undefined;
   #run: Run | undefined;
@@ -95,18 +94,18 @@ export class TableReader implements FeedReader {
     this.#query = new TableQuery(table, order, options.holdBackMs);
     this.#orderIndex = table.columns.indexOf(order.column);
     this.#keyIndexes = (order.key ?? []).map((column) => table.columns.indexOf(column));
-    this.#position = suited(stored.position, order.key?.length);
+    this.#position = adaptToKey(stored.position, order.key?.length);
     const hasWindow = options.queryIntervalMs > 0 && order.isIndexed && order.kind === 'time';
     this.#window = new QueryWindow(hasWindow ? options.queryIntervalMs : undefined);
     const { transactions } = snapshot;
     const { lookBackMs } = options;
     this.#numbers =
       order.kind === 'number' && lookBackMs > 0 ? new RecentNumbers(lookBackMs, snapshot, stored) : undefined;
-    if (table.tellsWriter && transactions !== undefined && lookBackMs > 0 && order.kind === 'time') {
-      const telling = { ...snapshot, transactions };
-      this.#late = known?.late ?? new LateRows(lookBackMs, telling, stored);
+    if (table.hasXmin && transactions !== undefined && lookBackMs > 0 && order.kind === 'time') {
+      const current = { ...snapshot, transactions };
+      this.#late = known?.late ?? new LateRows(lookBackMs, current, stored);
       if (options.notify) {
-        this.#behind = new StretchReader(known?.behind ?? new RowsBehind(telling), {
+        this.#ranges = new NotifiedRangeReader(known?.ranges ?? new NotifiedRanges(current), {
           at: (row) => this.#atOf(row[this.#orderIndex]),
           keyText: (row) => this.#keyText(row),
           writer: (row) => Number(row[table.columns.length]),
@@ -126,80 +125,80 @@ export class TableReader implements FeedReader {
     return { position, transaction, from, sent: this.#isLive() ? late.sent : undefined, timeline, oid };
   }
 
-  /** What was sent of the past, for a reader that goes on from here. */
+  /** Which rows of the past were sent, for a reader that continues from here. */
   get knowledge(): Knowledge {
-    return { late: this.#late, behind: this.#behind?.behind };
+    return { late: this.#late, ranges: this.#ranges?.ranges };
   }
 
-  get toldColumn(): string | undefined {
-    return this.#behind === undefined ? undefined : this.order.column.name;
+  get notifiedColumn(): string | undefined {
+    return this.#ranges === undefined ? undefined : this.order.column.name;
   }
 
-  get isBehind(): boolean {
-    return this.#behind?.isBehind === true || this.#behind?.behind.hasHeard === true;
+  get hasUnreadRanges(): boolean {
+    return this.#ranges?.hasUnreadRanges === true || this.#ranges?.ranges.hasPending === true;
   }
 
-  get isHolding(): boolean {
-    return this.#run?.held.isClosed === false || this.#behind?.isHolding === true;
+  get hasOpenCursor(): boolean {
+    return this.#run?.cursor.isClosed === false || this.#ranges?.hasOpenCursor === true;
   }
 
-  /** Without an index each new query sorts the whole table again. */
+  /** Without an index, each new query sorts the whole table again. */
   get needsCursor(): boolean {
     return this.#wasRefusedCursor;
   }
 
-  /** More was sent lately than should be remembered: a look back makes room. */
+  /** True if more recent transactions were recorded than they should; a look back removes them. */
   get isCrowded(): boolean {
     return this.#late?.isCrowded === true;
   }
 
   release(): void {
-    this.#run?.held.close();
+    this.#run?.cursor.close();
     this.#run = undefined;
-    this.#behind?.release();
+    this.#ranges?.release();
   }
 
-  tell(stretch: Stretch): void {
-    this.#behind?.behind.hear(stretch);
+  addRange(range: TimeRange): void {
+    this.#ranges?.ranges.notify(range);
   }
 
-  /** What is being read now is not taken any more: another reader goes on from the position. */
+  /** The page being read is discarded, as another reader continues from the position. */
   retire(): void {
     this.#isRetired = true;
   }
 
   nextStep(snapshot: DatabaseSnapshot): NextStep {
     this.#enter(snapshot);
-    if (this.#isLive() || this.#behind?.isBehind === true) return { kind: 'read' };
+    if (this.#isLive() || this.#ranges?.hasUnreadRanges === true) return { kind: 'read' };
     this.#settle(snapshot);
-    return { kind: 'check', condition: this.#query.isThereMore(this.#position, this.#reach(snapshot)) };
+    return { kind: 'check', condition: this.#query.hasNewRows(this.#position, this.#reach(snapshot)) };
   }
 
   async read(request: ReadRequest): Promise<Page> {
-    // A cursor that was left alone for too long is gone; what it had read is not read again.
-    if (this.#run?.held.isClosed === true) this.#run = undefined;
+    // An idle cursor may have been closed; what was read is not read again.
+    if (this.#run?.cursor.isClosed === true) this.#run = undefined;
     if (this.#run === undefined) {
       this.#enter(request.snapshot);
-      if (this.#behind !== undefined && (await this.#openBehind(request)) === true)
-        return this.#readBehind(this.#behind);
+      if (this.#ranges !== undefined && (await this.#openRanges(request)) === true)
+        return this.#readRanges(this.#ranges);
       if (this.#settledSnapshot !== request.snapshot && !this.#isLive()) this.#settle(request.snapshot);
     }
     try {
       const run = (this.#run ??= await this.#open(request));
-      const piece = await run.held.read();
-      if (this.#isRetired) throw new TableChangedError('the table is read by another reader from here on');
-      return this.#taken(run, piece && { block: this.#checked(piece), isFull: piece.isFull }, request);
+      const chunk = await run.cursor.read();
+      if (this.#isRetired) throw new TableChangedError('the table is now read by another reader');
+      return this.#toPage(run, chunk && { block: this.#checked(chunk), isFull: chunk.isFull }, request);
     } catch (error) {
       const run = this.#run;
       this.#run = undefined;
-      run?.held.close();
+      run?.cursor.close();
       if (run !== undefined) this.#window.adapt(performance.now() - run.startedAt);
-      this.#forgetKey(error);
+      this.#dropKey(error);
       throw error;
     }
   }
 
-  /** Rows of the recent past were read, so that others may still be committed among them. */
+  /** Returns true if rows of the recent past were read, so that others may still be committed among them. */
   #isLive(): boolean {
     return this.#late !== undefined && this.#position.at !== undefined && this.#position.at > this.#late.from;
   }
@@ -207,34 +206,35 @@ export class TableReader implements FeedReader {
   #settle(snapshot: DatabaseSnapshot): void {
     this.#settledSnapshot = snapshot;
     this.#late?.settle(snapshot);
-    this.#numbers?.note(snapshot.nowMicros, this.#position.at);
+    this.#numbers?.record(snapshot.nowMicros, this.#position.at);
   }
 
-  /** No query is under way: what the next one gives is of this snapshot or a later one. */
+  /** Called while no query is running: the next one reads this snapshot or a later one. */
   #enter(snapshot: DatabaseSnapshot): void {
     this.#late?.enter(snapshot);
-    this.#behind?.behind.advance(snapshot);
+    this.#ranges?.ranges.advance(snapshot);
     const numbers = this.#numbers;
     if (numbers?.enter(snapshot) !== true || this.#position.at === undefined) return;
     const { since } = numbers;
     if (since !== undefined && since >= this.#position.at) return;
     this.#position = { kind: 'from', at: since === undefined ? undefined : since + 1n };
-    numbers.goBack(snapshot.nowMicros);
+    numbers.rewind(snapshot.nowMicros);
   }
 
-  #taken(run: Run, piece: Piece | undefined, { mayHold }: ReadRequest): Page {
-    const isFull = piece?.isFull === true;
-    const found = this.#lookBack(run, piece?.block, !isFull);
-    const range = piece && { block: piece.block, from: found?.next ?? 0 };
+  #toPage(run: Run, chunk: Chunk | undefined, { mayKeepCursor }: ReadRequest): Page {
+    const isFull = chunk?.isFull === true;
+    const found = this.#lookBack(run, chunk?.block, !isFull);
+    const range = chunk && { block: chunk.block, from: found?.next ?? 0 };
     if (range !== undefined && range.from < range.block.count) run.firstAt ??= this.#at(range.block, range.from);
-    // A look back that is not done would have to begin anew.
-    if (!run.held.isClosed && run.lookBack?.isDone !== false && !mayHold()) {
-      run.held.close();
+    // An incomplete look back would have to start over.
+    if (!run.cursor.isClosed && run.lookBack?.isDone !== false && !mayKeepCursor()) {
+      run.cursor.close();
       this.#wasRefusedCursor = !this.order.isIndexed;
     }
-    if (run.held.isClosed) this.#run = undefined;
+    if (run.cursor.isClosed) this.#run = undefined;
     if (range !== undefined) this.#advance(range, run);
-    const isLast = !isFull && this.#window.reachedNow(run.firstAt, run.nowMicros) && this.#behind?.isBehind !== true;
+    const isLast =
+      !isFull && this.#window.reachedNow(run.firstAt, run.nowMicros) && this.#ranges?.hasUnreadRanges !== true;
     if (!isFull) this.#window.adapt(performance.now() - run.startedAt);
     const past = found?.rows;
     const late = past === undefined || !this.#options.emitsLateRows ? [] : past.late;
@@ -242,7 +242,9 @@ export class TableReader implements FeedReader {
     return { rows, range, ...this.#offsets(run), lateRows: past?.late.length ?? 0, isLast };
   }
 
-  /** What of the rows lies up to the position and was not sent, and where the others begin; `undefined` after the look back. */
+  /**
+   * Unsent rows up to the position, and the index of the first row after it; `undefined` once the look back is done.
+   */
   #lookBack(
     { lookBack, from }: Run,
     block: RowBlock | undefined,
@@ -250,16 +252,16 @@ export class TableReader implements FeedReader {
   ): { rows: FoundRows | undefined; next: number } | undefined {
     if (lookBack === undefined || lookBack.isDone) return undefined;
     const next = block === undefined ? 0 : lookBack.take(block);
-    const rows = lookBack.give(isEnd || (block !== undefined && next < block.count));
-    if (lookBack.isDone) for (const writer of lookBack.seen) this.#behind?.behind.readOn(writer, from);
+    const rows = lookBack.takeFound(isEnd || (block !== undefined && next < block.count));
+    if (lookBack.isDone) for (const writer of lookBack.seen) this.#ranges?.ranges.recordReadFrom(writer, from);
     if (lookBack.isDone && this.#position.kind === 'counted') {
       this.#position = { ...this.#position, rowsAt: lookBack.rowsAt };
     }
     return { rows, next };
   }
 
-  /** A column of the key has another type now, which the values of the position are not of: its time is read again. */
-  #forgetKey(error: unknown): void {
+  /** If the type of a key column changed, the values of the position are invalid, and reading resumes at its time. */
+  #dropKey(error: unknown): void {
     const isValue = error instanceof DatabaseError && error.sqlstate?.startsWith('22') === true;
     if (isValue && this.#position.kind === 'after') this.#position = { kind: 'from', at: this.#position.at };
   }
@@ -274,32 +276,32 @@ export class TableReader implements FeedReader {
     const rowsAt = this.#position.kind === 'counted' ? this.#position.rowsAt : 0;
     const lookBack = late === undefined ? undefined : new LookBack(snapshot, late, rowsAt, this.table.columns.length);
     const startedAt = performance.now();
-    const held = await HeldRead.open(this.#executor, sql, size, signal);
+    const cursor = await OpenCursor.open(this.#executor, sql, size, signal);
     const from = late === undefined ? this.#readFrom() : { at: late.from, tied: undefined };
-    return { held, startedAt, nowMicros: snapshot.nowMicros, lookBack, firstAt: undefined, from, isTied: true };
+    return { cursor, startedAt, nowMicros: snapshot.nowMicros, lookBack, firstAt: undefined, from, isTied: true };
   }
 
-  /** Where a query without a look back begins. */
+  /** The start of a query without a look back. */
   #readFrom(): ReadFrom {
     const { kind, at = BEFORE_ALL } = this.#position;
     return kind === 'after' ? { at, tied: new Set() } : { at: at - 1n, tied: undefined };
   }
 
-  /** Up to where rows are found by looking back, or by reading on. */
-  #openBehind({ size, signal }: ReadRequest): Promise<boolean> | undefined {
+  /** Limited to times before those that a look back or normal reading covers. */
+  #openRanges({ size, signal }: ReadRequest): Promise<boolean> | undefined {
     const { at = BEFORE_ALL } = this.#position;
     const high = (this.#isLive() ? this.#late?.from : undefined) ?? at;
     const low = this.#options.initialMicros ?? BEFORE_ALL;
-    return this.#behind?.open(low, high, (stretch) =>
-      HeldRead.open(this.#executor, this.#query.behind(stretch, this.#position), size, signal),
+    return this.#ranges?.open(low, high, (range) =>
+      OpenCursor.open(this.#executor, this.#query.inRange(range, this.#position), size, signal),
     );
   }
 
-  async #readBehind(reader: StretchReader): Promise<Page> {
+  async #readRanges(reader: NotifiedRangeReader): Promise<Page> {
     try {
-      const rows = await reader.read((piece) => {
-        if (this.#isRetired) throw new TableChangedError('the table is read by another reader from here on');
-        return piece && this.#checked(piece);
+      const rows = await reader.read((chunk) => {
+        if (this.#isRetired) throw new TableChangedError('the table is now read by another reader');
+        return chunk && this.#checked(chunk);
       });
       const offset = this.#offset;
       const sent = this.#options.emitsLateRows ? rows : [];
@@ -310,37 +312,37 @@ export class TableReader implements FeedReader {
     }
   }
 
-  #reach(snapshot: DatabaseSnapshot): Reach {
+  #reach(snapshot: DatabaseSnapshot): QueryBounds {
     return {
       windowMs: this.#window.ms,
       writersFrom: this.#late?.from,
-      writtenFrom: this.#behind?.behind.knownFrom,
+      writtenFrom: this.#ranges?.ranges.knownFrom,
       writtenBelow:
-        this.order.kind === 'number' && this.table.tellsWriter && this.#options.lookBackMs > 0
+        this.order.kind === 'number' && this.table.hasXmin && this.#options.lookBackMs > 0
           ? this.#released.below(snapshot, this.#options.lookBackMs)
           : undefined,
     };
   }
 
-  /** Remembers who wrote rows of the recent past. */
-  #noteWriters({ block, from }: RowRange, run: Run, lastAt: bigint): void {
+  /** Records the transactions that wrote rows of the recent past. */
+  #recordWriters({ block, from }: RowRange, run: Run, lastAt: bigint): void {
     const late = this.#late;
-    const behind = this.#behind?.behind;
-    if (behind !== undefined) this.#noteTies({ block, from }, run);
+    const ranges = this.#ranges?.ranges;
+    if (ranges !== undefined) this.#recordTies({ block, from }, run);
     const writerAt = this.table.columns.length;
-    // Times grow within a page: where the last row has no writer none has.
-    if (late === undefined || (behind === undefined && block.cell(block.count - 1, writerAt) === null)) return;
+    // Times increase within a page: if the last row has no writer, none has.
+    if (late === undefined || (ranges === undefined && block.cell(block.count - 1, writerAt) === null)) return;
     const isRecent = lastAt > late.from;
     for (let index = from; index < block.count; index++) {
       const writer = block.cell(index, writerAt);
       if (writer === null) continue;
-      if (isRecent) late.readOn(Number(writer));
-      behind?.readOn(Number(writer), run.from);
+      if (isRecent) late.recordSent(Number(writer));
+      ranges?.recordReadFrom(Number(writer), run.from);
     }
   }
 
-  /** Rows of the time from which the query reads come first. */
-  #noteTies({ block, from }: RowRange, run: Run): void {
+  /** Rows with the start time of the query come first. */
+  #recordTies({ block, from }: RowRange, run: Run): void {
     if (run.from.tied === undefined) return;
     for (let index = from; run.isTied && index < block.count; index++) {
       run.isTied = this.#at(block, index) === run.from.at;
@@ -357,8 +359,8 @@ export class TableReader implements FeedReader {
     const last = block.count - 1;
     if (last < from) return;
     const at = this.#at(block, last);
-    this.#noteWriters(range, run, at);
-    this.#numbers?.note(run.nowMicros, at);
+    this.#recordWriters(range, run, at);
+    this.#numbers?.record(run.nowMicros, at);
     if (this.order.key !== undefined) {
       this.#position = { kind: 'after', at, key: this.#keyIndexes.map((index) => block.cell(last, index) ?? '') };
       return;
@@ -381,11 +383,11 @@ export class TableReader implements FeedReader {
     if (this.order.kind === 'number') return BigInt(text);
     const micros = readTimestamp(text);
     if (typeof micros === 'number' || typeof micros === 'bigint') return BigInt(micros);
-    throw new Error(`the database gave ${text} for a time`);
+    throw new Error(`the database returned ${text} as a time`);
   }
 
-  /** The rows, when they have the columns that the table is known with. */
-  #checked({ block }: Piece): RowBlock {
+  /** Returns the rows after verifying that they have the known columns. */
+  #checked({ block }: Chunk): RowBlock {
     checkColumns(this.table, block.fields, 1);
     return block;
   }

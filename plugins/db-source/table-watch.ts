@@ -1,25 +1,23 @@
 import { DatabaseError, ownStatement, quoteTable, type Executor, type OwnStatement } from '../database/index.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 
-/** The database at one moment. */
+/** The state of the database at one moment. */
 export interface DatabaseSnapshot {
-  /** The server's clock, microseconds since the epoch. */
+  /** The server's clock, in microseconds since the epoch. */
   readonly nowMicros: bigint;
-  /**
-   * Transactions below `oldest` have ended, those from `next` on had not begun; `undefined` where the server does not tell.
-   */
+  /** Transactions below `oldest` have ended; those from `next` on had not started. Not every server provides them. */
   readonly transactions: { readonly oldest: bigint; readonly next: bigint } | undefined;
-  /** Counts promotions of standbys; `undefined` on a standby, and where the server does not tell. */
+  /** Increases with each promotion of a standby; `undefined` on a standby, and if the server does not provide it. */
   readonly timeline: number | undefined;
-  /** When the last transaction was committed that this server has from a primary before it; microseconds since the epoch. */
+  /** Commit time of the last transaction received from an earlier primary, in microseconds since the epoch. */
   readonly replayedMicros: bigint | undefined;
-  /** Tables may have changed since the snapshot before. */
+  /** True if tables may have changed since the previous snapshot. */
   readonly changed: boolean;
 }
 
 /**
- * Changes of pg_class, pg_attribute, pg_index and pg_description give their rows another xmin (statistics do not): a sum of
- * hashes tells that something changed without sending it, in some milliseconds for 500 tables.
+ * Changes of pg_class, pg_attribute, pg_index and pg_description give the rows a new xmin (statistics do not). A sum of
+ * hashes detects changes without transferring them, in a few milliseconds for 500 tables.
  */
 const FINGERPRINT = `
   WITH relation AS (
@@ -35,13 +33,13 @@ const FINGERPRINT = `
       FROM pg_catalog.pg_description d JOIN relation ON oid = objoid WHERE classoid = 'pg_catalog.pg_class'::regclass))`;
 
 const NOW = micros('clock_timestamp()');
-/** The name of a WAL file begins with the timeline; a standby has none of its own. */
+/** The name of a WAL file starts with the timeline; a standby has none of its own. */
 const HISTORY = `CASE WHEN NOT pg_is_in_recovery()
     THEN ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int8 END,
   ${micros('pg_last_xact_replay_timestamp()')}`;
 const NO_HISTORY = 'NULL, NULL';
 
-/** What servers tell, from those that tell most: not every one has WAL files or snapshots, or lets every user see them. */
+/** From the most to the least informative, as servers differ in WAL files, snapshots and privileges. */
 const STATEMENTS: readonly (readonly [withChanges: OwnStatement, withoutChanges: OwnStatement])[] = [
   [snapshotWith(HISTORY, FINGERPRINT), snapshotWith(HISTORY)],
   [snapshotWith(NO_HISTORY, FINGERPRINT), snapshotWith(NO_HISTORY)],
@@ -83,13 +81,11 @@ const VIEWS = ownStatement(
   ORDER BY n.nspname, c.relname LIMIT 1000`,
 );
 
-/**
- * Knows what tables there are at the cost of one small query per refresh; only what has changed is read anew.
- */
+/** Tracks the existing tables with one small query per refresh; their definitions are only read after a change. */
 export class TableWatch {
   readonly #executor: Executor;
-  /** Index of the statements that the server understands; behind the last one only its clock is known. */
-  #tells = 0;
+  /** Index of the statements that the server supports; after the last one, only its clock is available. */
+  #level = 0;
   #fingerprint: string | null | undefined;
 
   constructor(executor: Executor) {
@@ -99,7 +95,7 @@ export class TableWatch {
   async refresh(signal?: AbortSignal): Promise<DatabaseSnapshot> {
     const row = await this.#row(0, signal);
     const fingerprint = row[5];
-    const changed = !this.#tellsSnapshots || fingerprint !== this.#fingerprint;
+    const changed = !this.#hasSnapshots || fingerprint !== this.#fingerprint;
     this.#fingerprint = fingerprint;
     return { ...momentOf(row), changed };
   }
@@ -109,7 +105,7 @@ export class TableWatch {
     return { ...momentOf(await this.#row(1, signal)), changed: false };
   }
 
-  /** The next refresh says `changed`, whatever it finds. */
+  /** Forces `changed` in the next refresh. */
   invalidate(): void {
     this.#fingerprint = undefined;
   }
@@ -126,8 +122,8 @@ export class TableWatch {
         key: table.key,
         source: `${quoteTable(table.name)} t`,
         oid: oid ?? undefined,
-        tellsWriter: kind === 'r' || kind === 'p',
-        // Where the server did not tell, an index is assumed for the first column of the key.
+        hasXmin: kind === 'r' || kind === 'p',
+        // If the server does not provide indexes, one is assumed for the first column of the key.
         indexedColumns: typeof indexed === 'string' ? (JSON.parse(indexed) as string[]) : table.key.slice(0, 1),
       };
     });
@@ -135,27 +131,27 @@ export class TableWatch {
 
   /** Names of views, which a source does not read. */
   async views(): Promise<string[]> {
-    if (!this.#tellsSnapshots) return [];
+    if (!this.#hasSnapshots) return [];
     const { rows } = await ask(this.#executor, VIEWS);
     return rows.map(([schema, name]) => tableLabel({ name: { schema: schema ?? '', name: name ?? '' } }));
   }
 
   async #facts(): Promise<Map<string, readonly (string | null)[]>> {
-    if (!this.#tellsSnapshots) return new Map();
+    if (!this.#hasSnapshots) return new Map();
     const { rows } = await ask(this.#executor, FACTS);
     return new Map(rows.map((row) => [tableLabel({ name: { schema: row[0] ?? '', name: row[1] ?? '' } }), row]));
   }
 
-  get #tellsSnapshots(): boolean {
-    return this.#tells < STATEMENTS.length;
+  get #hasSnapshots(): boolean {
+    return this.#level < STATEMENTS.length;
   }
 
   async #row(which: 0 | 1, signal: AbortSignal | undefined): Promise<readonly (string | null)[]> {
-    for (let pair = STATEMENTS[this.#tells]; pair !== undefined; pair = STATEMENTS[++this.#tells]) {
+    for (let pair = STATEMENTS[this.#level]; pair !== undefined; pair = STATEMENTS[++this.#level]) {
       try {
         return (await ask(this.#executor, pair[which], signal)).rows[0] ?? [];
       } catch (error) {
-        if (!(error instanceof DatabaseError) || !mayNotTell(error)) throw error;
+        if (!(error instanceof DatabaseError) || !isUnsupportedStatement(error)) throw error;
       }
     }
     return (await ask(this.#executor, CLOCK, signal)).rows[0] ?? [];
@@ -163,7 +159,7 @@ export class TableWatch {
 }
 
 /** A function does not exist, or this user may not call it. */
-function mayNotTell({ scope, sqlstate }: DatabaseError): boolean {
+function isUnsupportedStatement({ scope, sqlstate }: DatabaseError): boolean {
   return scope === 'table' || sqlstate === '42501' || sqlstate === '0A000';
 }
 
@@ -171,16 +167,16 @@ function momentOf([now, oldest, next, timeline, replayed]: readonly (string | nu
   DatabaseSnapshot,
   'changed'
 > {
-  const tells = typeof oldest === 'string' && typeof next === 'string';
+  const hasTransactions = typeof oldest === 'string' && typeof next === 'string';
   return {
     nowMicros: BigInt(now ?? 0),
-    transactions: tells ? { oldest: BigInt(oldest), next: BigInt(next) } : undefined,
+    transactions: hasTransactions ? { oldest: BigInt(oldest), next: BigInt(next) } : undefined,
     timeline: typeof timeline === 'string' ? Number(timeline) : undefined,
     replayedMicros: typeof replayed === 'string' ? BigInt(replayed) : undefined,
   };
 }
 
-/** One statement in a transaction that only reads: one round trip, and a connection that needs little cleaning. */
+/** Runs a statement in a read-only transaction, which takes one round trip and needs little cleanup. */
 export async function read(executor: Executor, sql: string, signal?: AbortSignal, timeoutMs?: number) {
   return executor.session((session) => session.query(sql, [], { signal, timeoutMs }), {
     readTransaction: true,
@@ -188,7 +184,7 @@ export async function read(executor: Executor, sql: string, signal?: AbortSignal
   });
 }
 
-/** The same with a statement of our own. */
+/** Like `read`, for an internal statement. */
 export async function ask(
   executor: Executor,
   statement: OwnStatement,

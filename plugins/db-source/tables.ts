@@ -2,23 +2,23 @@ import { tableText, type Table } from '../database/index.ts';
 
 /** A table, or the result of a query, with what decides how it is read. */
 export interface SourceTable extends Table {
-  /** What follows FROM, aliased as `t`. */
+  /** The FROM item, with the alias `t`. */
   readonly source: string;
-  /** PostgreSQL's number of the table: a table that is created anew has another. `undefined` for a query. */
+  /** OID of the table; a recreated table has another one. `undefined` for a query. */
   readonly oid: string | undefined;
-  /** Rows tell which transaction wrote them (`xmin`). */
-  readonly tellsWriter: boolean;
-  /** Columns by which an index is ordered first. */
+  /** True if rows contain the transaction that wrote them (`xmin`). */
+  readonly hasXmin: boolean;
+  /** Leading columns of indexes. */
   readonly indexedColumns: readonly string[];
 }
 
-/** How a table is called in offsets, topic names and messages: its name alone in schema `public`, else with the schema. */
+/** The name of a table in offsets, topic names and messages, with the schema unless it is `public`. */
 export function tableLabel(table: Pick<Table, 'name'>): string {
   const { schema } = table.name;
   return schema === 'public' || schema === '' ? table.name.name : tableText(table.name);
 }
 
-/** More tables are counted, but not named. */
+/** Limit for the tables that are named; others are counted. */
 export const MAX_NAMED = 5;
 
 export function named(labels: readonly string[]): string {

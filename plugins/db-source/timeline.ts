@@ -1,18 +1,18 @@
 import type { Logger } from '../../src/index.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
-/** Half of what the numbering of transactions can tell apart. */
+/** Half of the range of transaction ids. */
 export const MAX_AGE = 2n ** 31n;
 const FIRST_TRANSACTION = 3n;
 
 /**
- * PostgreSQL begins a new timeline when a standby is promoted. Transactions that the standby had not received are lost, and the new
- * primary uses their ids again. What was remembered by id then says nothing about rows of the new primary.
+ * PostgreSQL starts a new timeline when a standby is promoted. Transactions that the standby had not received are lost,
+ * and the new primary reuses their ids. State recorded by id is then meaningless for rows of the new primary.
  */
 export class Timeline {
   #current: number | undefined;
 
-  /** `stored`: the timeline of an offset; offsets of earlier versions have none. */
+  /** `stored` is the timeline of an offset; offsets of earlier versions have none. */
   constructor(stored?: number) {
     this.#current = stored;
   }
@@ -21,7 +21,7 @@ export class Timeline {
     return this.#current;
   }
 
-  /** Takes up the timeline of a snapshot. Whether it is another one than before; a server that does not tell its timeline has none. */
+  /** Applies a snapshot and returns whether the timeline has changed. Servers that do not provide it have none. */
   enter({ timeline }: Pick<DatabaseSnapshot, 'timeline'>): boolean {
     if (timeline === undefined || timeline === this.#current) return false;
     const hasChanged = this.#current !== undefined;
@@ -30,7 +30,7 @@ export class Timeline {
   }
 }
 
-/** The id from which on all transactions count as later ones, whatever was remembered of them. */
+/** The id from which all transactions count as later ones. */
 export function firstTransactionBefore(next: bigint): bigint {
   return next > MAX_AGE ? next - MAX_AGE + 1n : FIRST_TRANSACTION;
 }
@@ -43,6 +43,6 @@ export function logPromotion(
 ): void {
   if (before?.timeline === undefined || timeline === undefined || timeline === before.timeline) return;
   logger.warn(
-    `The database has another timeline (${String(timeline)}, before ${String(before.timeline)}): a standby was promoted. Rows of the last ${String(lookBackMs)} ms (timestamp.delay.ms), and those since its last transaction of the old primary, are sent again`,
+    `The timeline of the database changed from ${String(before.timeline)} to ${String(timeline)}: a standby was promoted. Rows of the last ${String(lookBackMs)} ms (timestamp.delay.ms), and rows since its last transaction from the old primary, are sent again`,
   );
 }

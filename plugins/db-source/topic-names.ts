@@ -9,7 +9,7 @@ export interface TopicNaming {
   readonly format: string;
 }
 
-/** A hint where connectors whose prefixes differ may write to the same topics. */
+/** A hint if connectors with different prefixes may write to the same topics. */
 export function prefixHint({ prefix, delimiter }: TopicNaming): string | undefined {
   if (!/[^a-zA-Z0-9._-]/.test(prefix + delimiter)) return undefined;
   return 'characters of topic.prefix and topic.delimiter other than letters, digits, ".", "_" and "-" become "_" in names of topics; a connector whose prefix differs in them alone writes to the same topics';
@@ -18,8 +18,8 @@ export function prefixHint({ prefix, delimiter }: TopicNaming): string | undefin
 const MAX_TOPIC_LENGTH = 249;
 
 /**
- * Prefix, database, table and format joined by the delimiter, empty parts left out. What
- * a broker refuses in a name becomes `_`.
+ * Joins prefix, database, table and format with the delimiter, omitting empty parts. Characters that brokers reject
+ * become `_`.
  * @internal
  */
 export function topicName(naming: TopicNaming, table: string): string {
@@ -35,21 +35,21 @@ export function topicName(naming: TopicNaming, table: string): string {
     .replace(/[^a-zA-Z0-9._-]/g, '_');
   if (name.length > MAX_TOPIC_LENGTH) {
     throw new ConfigError(
-      `The topic of table ${table} would be ${name}, which is longer than the ${String(MAX_TOPIC_LENGTH)} characters a broker takes; shorten topic.prefix`,
+      `The topic of table ${table} would be ${name}, which is longer than the ${String(MAX_TOPIC_LENGTH)} characters that a broker accepts; shorten topic.prefix`,
     );
   }
   return name;
 }
 
-/** Topics by table, and the reasons of those that have none. */
+/** Topics by table, and the reasons for tables without one. */
 export interface TopicNames {
   readonly topics: ReadonlyMap<string, string>;
   readonly refused: ReadonlyMap<string, string>;
 }
 
 /**
- * The topic of each table. Tables that would share one without being told to have none: which of them it is of would be left to
- * chance. Neither has one whose topic no broker would take.
+ * Determines the topic of each table. Tables that would unintentionally share a topic have none, as choosing one of
+ * them would be arbitrary; nor do tables whose topic name a broker would reject.
  */
 export function topicNames(naming: TopicNaming, tables: readonly string[]): TopicNames {
   const tablesOf = new Map<string, string[]>();
@@ -79,5 +79,5 @@ const MAX_NAMED = 5;
 function collision(topic: string, tables: readonly string[]): string {
   const others = tables.length > MAX_NAMED ? ` and ${String(tables.length - MAX_NAMED)} others` : '';
   const names = `${tables.slice(0, MAX_NAMED).join(', ')}${others}`;
-  return `the tables ${names} would all be written to topic ${topic}; rename all but one, leave them out with table.exclude, or use another topic.delimiter`;
+  return `the tables ${names} would all be written to topic ${topic}; rename all but one, exclude them with table.exclude, or use another topic.delimiter`;
 }

@@ -1,21 +1,18 @@
-/** Transaction ids in rows have 32 bits and wrap around; those below 3 are not transactions. */
+/** Transaction ids in rows have 32 bits and wrap around; those below 3 are special. */
 export const XID_MODULUS = 4_294_967_296n;
 
-/** Whether a row, as it tells its writer, was written by this transaction or a later one. */
+/** Returns true if a row with this xmin was written by this transaction or a later one. */
 export function isWrittenFrom(writer: number, transaction: bigint): boolean {
   return writer > 2 && ((writer - Number(transaction % XID_MODULUS)) | 0) >= 0;
 }
 
-/** More are not remembered, and their rows may be sent twice. */
+/** Further transactions are not recorded, and their rows may be sent twice. */
 const MAX_TRANSACTIONS = 100_000;
-/** Runs of transactions that an offset tells of, some 8 bytes each: a record of the offsets topic stays well below 1 MB. */
+/** Maximum number of runs, at about 8 bytes each, so that an offset stays well below 1 MB. */
 const MAX_RUNS = 10_000;
 const FORM = /^(?:\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)?$/;
 
-/**
- * Transactions from a first one on, by the 32 bits that rows have of them; it only grows. As text: distances from the first,
- * `0-4,7`.
- */
+/** A growing set of transactions by their 32 bits in xmin. As text, distances from the first: `0-4,7`. */
 export class TransactionSet {
   readonly #first: bigint;
   readonly #members = new Set<number>();
@@ -24,7 +21,6 @@ export class TransactionSet {
     this.#first = first;
   }
 
-  /** Whether this is the text of a set. */
   static isText(text: string): boolean {
     return FORM.test(text);
   }
@@ -53,7 +49,7 @@ export class TransactionSet {
     if (this.#members.size < MAX_TRANSACTIONS) this.#members.add(transaction);
   }
 
-  /** Those from a later first one on. */
+  /** The subset from a later transaction on. */
   from(first: bigint): TransactionSet {
     if (first === this.#first) return this;
     const set = new TransactionSet(first);
@@ -62,8 +58,8 @@ export class TransactionSet {
   }
 
   /**
-   * The text of what is there now, made when it is asked for: each page has an offset, few of them are stored. `undefined` when
-   * there is nothing.
+   * Returns a function for the text of the current set, which is built on demand, because every page has an offset but
+   * few are stored. `undefined` if the set is empty.
    */
   text(): (() => string) | undefined {
     const { size } = this.#members;

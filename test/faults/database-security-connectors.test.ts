@@ -190,7 +190,7 @@ describe('a source and a sink of a worker, on a PostgreSQL with TLS,', function 
         pairOf('anyhow', 'sslmode=require', { 'connection.password': 'wrong-horse' }),
         /password authentication failed for user "anyhow"/,
       ],
-      [pairOf('anyhow', 'sslmode=require', none), /the server asks for a password, and none is set/],
+      [pairOf('anyhow', 'sslmode=require', none), /the server requires a password: set connection\.password/],
       [pairOf('encrypted', 'sslmode=disable'), /no pg_hba\.conf entry for host .* no encryption/],
       [pairOf('plain', 'sslmode=require'), /no pg_hba\.conf entry for host .* SSL encryption/],
       [pairOf('encrypted', 'sslmode=verify-ca'), /self-signed certificate in certificate chain/],
@@ -211,7 +211,7 @@ describe('a source and a sink of a worker, on a PostgreSQL with TLS,', function 
         /passfile ".*passwords" has no line for 127\.0\.0\.1:\d+:chain_(?:from|to):plain/,
       ],
       [pairOf('anyhow', `passfile=${file('none')}`, none), /passfile ".*none" cannot be read/],
-      [pairOf('anyhow', `passfile=${readable}`, none), /passfile ".*readable" may be read by every user/],
+      [pairOf('anyhow', `passfile=${readable}`, none), /passfile ".*readable" is readable by every user/],
       [pairOf('anyhow', `service=none&servicefile=${file('services')}`), /service "none" is not in .*services/],
     ];
     for (const [options, message] of cases) {

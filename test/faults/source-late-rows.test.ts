@@ -32,7 +32,7 @@ describe('a row that is committed late', function () {
     }, 'rows are missed');
     assert.deepEqual(source.numbers(), [0, 1, 1]);
     assert.ok(
-      source.log.some((line) => /^warn: About \d+ rows of table far_back were inserted and not read/.test(line)),
+      source.log.some((line) => /^warn: About \d+ rows of table far_back were inserted but not read/.test(line)),
     );
     assert.equal(source.part('far_back')?.counts['lateRows'], 0);
   });

@@ -391,7 +391,7 @@ export const REFUSED: Readonly<Record<string, readonly RefusedCase[]>> = {
     { text: 'm f="x""y"', problem: `${NO_END} "\\""` },
     { text: 'm f="x"=1', problem: `${NO_END} "="` },
     { text: 'm f="x"\t5', problem: `${NO_END} a tab` },
-    { text: 'm f="a\nb"x', problem: `${NO_END} "x" (with its string the line runs over 2 lines)` },
+    { text: 'm f="a\nb"x', problem: `${NO_END} "x" (including its string, the line spans 2 lines)` },
     { text: 'm f=L', problem: 'field "f": "L" is not a number' },
     {
       text: String.raw`m f=\"x\"`,
@@ -429,9 +429,9 @@ export const REFUSED: Readonly<Record<string, readonly RefusedCase[]>> = {
     },
   ],
   'line ends and comments': [
-    { text: '# a\tb', problem: 'a comment must not hold control characters' },
-    { text: '# a\u007f', problem: 'a comment must not hold control characters' },
-    { text: '# a\rb', problem: 'a comment must not hold control characters' },
+    { text: '# a\tb', problem: 'a comment must not contain control characters' },
+    { text: '# a\u007f', problem: 'a comment must not contain control characters' },
+    { text: '# a\rb', problem: 'a comment must not contain control characters' },
     { text: '\rm f=1', problem: 'a carriage return must be followed by a newline' },
     { text: 'm f=1\rx', problem: `${NO_END} the line's end` },
     { text: 'm f=1 5\rx', problem: "nothing may follow the timestamp, found the line's end" },

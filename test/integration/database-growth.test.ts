@@ -98,7 +98,7 @@ describe('tables grow for the rows that are written', () => {
     const long = 'ä'.repeat(32);
     const report = await write(rows('names', 2, { 'v:int': [1, 1], [`${long}:int`]: [null, 2] }));
     assert.equal(report.stored, 1);
-    assert.match(report.faults[0]?.message ?? '', /has 64 bytes; PostgreSQL takes at most 63/);
+    assert.match(report.faults[0]?.message ?? '', /has 64 bytes; PostgreSQL allows at most 63/);
     const table = 't'.repeat(64);
     await assert.rejects(write(rows(table, 1, { 'v:int': [1] })), { sqlstate: '42622', scope: 'table' });
   });

@@ -4,7 +4,7 @@ import {
   connectWithAttempts,
   openExecutor,
   parseConnectionUrl,
-  whyAway,
+  unavailableReason,
 } from '../../plugins/database/executor/open-executor.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { DatabaseError } from '../../src/errors.ts';
@@ -178,7 +178,7 @@ describe('database connections', () => {
   it('pass over servers that only read when the primary is wanted', async () => {
     await db.run(`ALTER DATABASE ${db.access.database} SET default_transaction_read_only = on`);
     const executor = db.open({}, '?targetServerType=primary');
-    await assert.rejects(executor.query('SELECT 1'), hasScope('infrastructure', /the server only reads/));
+    await assert.rejects(executor.query('SELECT 1'), hasScope('infrastructure', /the server is read-only/));
     await executor.close();
     await db.executor.query(`ALTER DATABASE ${db.access.database} RESET default_transaction_read_only`);
   });
@@ -220,16 +220,19 @@ describe('database connections', () => {
       assert.ok(error instanceof DatabaseError);
       const why = 'connection refused (ECONNREFUSED) (2 attempts, 1 ms apart)';
       assert.equal(error.message, `cannot connect to database "d" as user "u" at 127.0.0.1:${String(port)}: ${why}`);
-      assert.equal(whyAway(error), why);
-      assert.equal(whyAway(new DatabaseError('written', { scope: 'infrastructure', cause: error })), why);
-      assert.equal(whyAway(new Error('other')), 'other');
+      assert.equal(unavailableReason(error), why);
+      assert.equal(unavailableReason(new DatabaseError('written', { scope: 'infrastructure', cause: error })), why);
+      assert.equal(unavailableReason(new Error('other')), 'other');
     });
 
     it('say that a password is missing', async () => {
       const { host, port, database } = db.access;
       const settings = parseConnectionUrl(`jdbc:db://${host}:${String(port)}/${database}?user=postgres`);
       const executor = openExecutor(settings, { logger: silentLogger });
-      await assert.rejects(executor.query('SELECT 1'), hasScope('caller', /asks for a password, and none is set/));
+      await assert.rejects(
+        executor.query('SELECT 1'),
+        hasScope('caller', /the server requires a password: set connection\.password/),
+      );
       await executor.close();
     });
 
@@ -259,7 +262,7 @@ describe('database connections', () => {
       proxy.stall();
       const url = `postgresql://u@127.0.0.1:${String(proxy.port)}/d?connectTimeout=1&sslmode=disable`;
       const executor = openExecutor(parseConnectionUrl(url), { logger: silentLogger });
-      await assert.rejects(executor.query('SELECT 1'), hasScope('infrastructure', /no answer within 1000 ms/));
+      await assert.rejects(executor.query('SELECT 1'), hasScope('infrastructure', /no response within 1000 ms/));
       await executor.close();
       await proxy.close();
     });

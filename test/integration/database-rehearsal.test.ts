@@ -7,7 +7,7 @@ import { DatabaseFixture } from './database-fixture.ts';
 const TIMEOUT_MS = 500;
 /** Far less than the statements of a rehearsal would take, far more than its end does on a slow machine. */
 const SOON_MS = 15_000;
-const ENDED = { sqlstate: '57014', message: 'the rehearsal was ended after 0.5 seconds' };
+const ENDED = { sqlstate: '57014', message: 'the rehearsal timed out after 0.5 seconds' };
 
 describe('a rehearsal in the database', () => {
   let db: DatabaseFixture;

@@ -187,7 +187,7 @@ describe('a write to the database', () => {
           },
           {
             message:
-              'column "s" of table "typed" (text): the text holds a NUL character, which PostgreSQL cannot store',
+              'column "s" of table "typed" (text): the text contains a NUL character, which PostgreSQL cannot store',
             column: 's',
             sqlstate: '22021',
           },
@@ -255,7 +255,7 @@ describe('a write to the database', () => {
       const report = await db.executor.write(batch('partial', { note: ['a', 'b'] }), OVERRIDE);
       assert.equal(report.stored, 0);
       assert.equal(report.faults.length, 2);
-      assert.match(report.faults[0]?.message ?? '', /column "id" of table "partial" \(integer\) needs a value/);
+      assert.match(report.faults[0]?.message ?? '', /column "id" of table "partial" \(integer\) is required/);
     });
 
     it('sees a column that was added since the table was read, and one whose type changed', async () => {
@@ -338,7 +338,7 @@ describe('a write to the database', () => {
         assert.equal((await write([1, 2])).stored, 2);
         assert.deepEqual(refused(await write([2])), [0, denied(0)]);
         assert.deepEqual(refused(await write([1, 30, 2, 31, 32])), [3, denied(0), denied(2)]);
-        assert.deepEqual(refused(await write([2, 33], { wholly: true })), [0, denied(0)]);
+        assert.deepEqual(refused(await write([2, 33], { allOrNothing: true })), [0, denied(0)]);
         const within = await executor.atomically((transaction) => write([2, 34, 1, 35], {}, transaction));
         assert.deepEqual(refused(within), [2, denied(0), denied(2)]);
         assert.deepEqual(await db.rows('SELECT id FROM added WHERE id > 2 ORDER BY id'), [

@@ -276,7 +276,7 @@ describe('the rights of two users', () => {
     assert.equal((await api.query('select * from shared', token)).status, 200);
     const insert = await api.post('/restapi/insert', 'insert into shared values (1)', token);
     assert.deepEqual(insert.body['desc'], [
-      'pq: permission denied for table shared: INSERT needs the right INSERT on it',
+      'pq: permission denied for table shared: INSERT needs the privilege INSERT on it',
     ]);
     assert.equal(
       (await api.post('/restapi/insert', 'insert into shared values (1)', writer.authorization)).status,

@@ -343,7 +343,7 @@ describe('line protocol by HTTP', () => {
       );
       assert.deepEqual(
         [nothing.status, nothing.body.desc],
-        [500, ['pq: permission denied for table ledger: INSERT needs the right INSERT on it']],
+        [500, ['pq: permission denied for table ledger: INSERT needs the privilege INSERT on it']],
       );
     });
 

@@ -65,7 +65,7 @@ describe("the original's SQL over HTTP", () => {
       `create database "${long}"`,
       `use ${long}`,
     ]) {
-      assert.match(String(await ddl(sql)), /^pq: the name "k+y" has 64 bytes; PostgreSQL takes at most 63$/, sql);
+      assert.match(String(await ddl(sql)), /^pq: the name "k+y" has 64 bytes; PostgreSQL allows at most 63$/, sql);
     }
     const inserted = await api.post('/restapi/insert', `insert into ${long} values (1)`);
     assert.match(String(inserted.body['desc']), /at most 63/);

@@ -123,10 +123,10 @@ describe('a request that the database HTTP API refuses', () => {
       `CREATE TABLE numbered (k_timestamp timestamptz NOT NULL, v int8, primary_tag int NOT NULL, PRIMARY KEY (k_timestamp, primary_tag))`,
     );
     const reasons = [
-      '"counter" is a sequence (schema "public"), so that no table can be created: use another name',
-      '"summary" is a materialized view (schema "public"), so that no table can be created: use another name',
-      '"numbered_pkey" is an index (schema "public"), so that no table can be created: use another name',
-      '"pg_class" belongs to the system catalogue (schema "pg_catalog"), so that no table can be created: use another name',
+      '"counter" is a sequence (schema "public"), so no table of that name can be created: use another name',
+      '"summary" is a materialized view (schema "public"), so no table of that name can be created: use another name',
+      '"numbered_pkey" is an index (schema "public"), so no table of that name can be created: use another name',
+      '"pg_class" belongs to the system catalogue (schema "pg_catalog"), so no table of that name can be created: use another name',
     ];
     const lines = 'counter v=1\nsummary v=1\nnumbered_pkey v=1\npg_class v=1\nfine v=1';
     const linedb = await api.post('/restapi/linedb', lines);

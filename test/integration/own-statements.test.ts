@@ -299,7 +299,7 @@ describe('S2: statements of our own, where a user has filled the search path', (
       const query = new TableQuery(table, order, 10);
       const rows = await executor.query(query.rows(position, reach));
       assert.equal(rows.rows.length, 2, name);
-      const more = await executor.query(`SELECT 1 WHERE ${query.isThereMore(position, reach)}`);
+      const more = await executor.query(`SELECT 1 WHERE ${query.hasNewRows(position, reach)}`);
       assert.equal(more.rows.length, 1, name);
       const behindNone = await executor.query(query.count({ kind: 'from', at: undefined }, position));
       assert.equal(behindNone.rows.length, 1, name);
@@ -307,7 +307,7 @@ describe('S2: statements of our own, where a user has filled the search path', (
         const back = await executor.query(query.lookBack(position, first - 1n, 3n, reach));
         assert.equal(back.rows.length, 3, name);
         const stretch = { low: first - 1n, high: first, transaction: 3n };
-        const behind = await executor.query(query.behind(stretch, { ...position, at: first + 1n }));
+        const behind = await executor.query(query.inRange(stretch, { ...position, at: first + 1n }));
         assert.equal(behind.rows.length, 2, name);
       }
     }

@@ -36,7 +36,7 @@ describe('values of columns that the database computes (M3)', function () {
     });
   }
 
-  it('that rows are to be found by are an error that says so', async () => {
+  it('that identify the rows are refused', async () => {
     const table = newTable();
     await fixture.createTable(table, 'primary key (id)');
     const topic = await fixture.topicOf([JSON.stringify({ ...cells(1), k_timestamp: seconds(1) })]);
@@ -49,11 +49,11 @@ describe('values of columns that the database computes (M3)', function () {
     });
     assert.match(
       await fixture.traceOf(name),
-      new RegExp(`table "${table}" computes column "id" itself, by which its rows are to be found`),
+      new RegExp(`table "${table}" computes column "id" itself, which identifies the rows`),
     );
   });
 
-  it('make the way of a whole table from a source to a sink no different from that of others', async () => {
+  it('can be copied with a whole table from a source to a sink', async () => {
     const table = newTable();
     await fixture.createTagged(table);
     await fixture.sql.run(

@@ -118,7 +118,7 @@ describe('offsets in the transaction of the rows', () => {
   const stored = async () => (await fixture.rows('SELECT n FROM t ORDER BY n')).flat().map(Number);
   const offset = async () => Number((await fixture.rows('SELECT next_offset FROM offsets'))[0]?.[0]);
 
-  it('move with the rows, and the next owner is sent to where they are', async () => {
+  it('move with the rows, and the next owner continues from them', async () => {
     const first = await Owner.of(executor, 5);
     assert.deepEqual([first.sought, await offset()], [[5], 5]);
     await first.store.store(rows(5, 1, 2), NEVER);
@@ -130,7 +130,7 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual([await stored(), await offset()], [[1, 2, 3], 8]);
   });
 
-  it('cannot be moved, nor rows be written, by one who has been succeeded', async () => {
+  it('cannot be moved by a fenced owner, whose rows are not written', async () => {
     const first = await Owner.of(executor);
     await first.store.store(rows(0, 1), NEVER);
     const second = await Owner.of(executor);
@@ -142,14 +142,14 @@ describe('offsets in the transaction of the rows', () => {
     await second.store.store(rows(1, 3), NEVER);
     assert.deepEqual([await stored(), await offset()], [[1, 3], 2]);
     await fixture.run('DELETE FROM offsets');
-    await assert.rejects(second.store.store(rows(2, 4), NEVER), /is gone from table offsets/);
+    await assert.rejects(second.store.store(rows(2, 4), NEVER), /was deleted from table offsets/);
     const third = await Owner.of(executor, 2);
     await fixture.run('UPDATE offsets SET next_offset = 50');
     await assert.rejects(third.store.store(rows(2, 4), NEVER), /was changed from 2 to 50 in table offsets/);
     assert.deepEqual(await stored(), [1, 3]);
   });
 
-  it('are claimed from another task of the connector that does not move any more: its transaction is ended (U18)', async () => {
+  it('are claimed from a stuck task of the connector by terminating its transaction (U18)', async () => {
     await Owner.of(executor);
     const stopped = fixture
       .open({ poolSize: 1 }, '?application_name=sluice:c-11')
@@ -180,7 +180,7 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual(await stored(), []);
   });
 
-  it('after a fence are claimed again in a while where the group has left the partitions', async () => {
+  it('after fencing are claimed again if the partitions remain assigned', async () => {
     const first = await Owner.of(executor);
     await Owner.of(executor);
     const fence = await first.store.store(rows(0, 1), NEVER).catch((error: unknown) => error);
@@ -197,7 +197,7 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual(await stored(), [1]);
   });
 
-  it('say whether a commit that was not heard of any more was done: nothing is written twice', async () => {
+  it('show whether a commit without a response succeeded, so that nothing is written twice', async () => {
     await fixture.run(
       `CREATE OR REPLACE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END'`,
       `CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON t INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION dawdle()`,
@@ -223,7 +223,7 @@ describe('offsets in the transaction of the rows', () => {
     }
   });
 
-  it('stay with rows of which some are refused, also by a constraint that waits for the commit', async () => {
+  it('move with the valid rows if others are refused, also by a deferred constraint', async () => {
     await fixture.run('CREATE TABLE u (n int8 PRIMARY KEY)', 'INSERT INTO u VALUES (1), (2)');
     await fixture.run('ALTER TABLE t ADD FOREIGN KEY (n) REFERENCES u DEFERRABLE INITIALLY DEFERRED');
     const owner = await Owner.of(executor);
@@ -231,14 +231,14 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual([await stored(), await offset(), owner.refused], [[1, 2], 3, [1]]);
   });
 
-  it('stay where they are, and all rows out, when a refused record fails the task', async () => {
+  it('do not move, and no row is written, if a refused record fails the task', async () => {
     const owner = await Owner.of(executor);
     owner.onRefused = () => Promise.reject(new Error('Tolerance exceeded'));
     await assert.rejects(owner.store.store(rows(0, 1, 13, 2, 13), NEVER), /Tolerance exceeded/);
     assert.deepEqual([await stored(), await offset(), owner.refused], [[], 0, [1]]);
   });
 
-  it('move with all good rows, and a record is refused once, however often the transaction is done again', async () => {
+  it('move with all valid rows, and a record is reported once even if the transaction is repeated', async () => {
     await fixture.run(
       'DROP SEQUENCE IF EXISTS commits',
       'CREATE SEQUENCE commits',
@@ -259,7 +259,7 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual(writing, ['1', [], '1', []]);
   });
 
-  it('stay where they are while the database takes nothing; after the retries it is said of which records, and why', async () => {
+  it('do not move while the database is unavailable; after the retries, the error names the records and the cause', async () => {
     await fixture.run(
       `CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`,
@@ -277,7 +277,7 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual([await stored(), await offset()], [[1, 2], 9]);
   });
 
-  it('move in one transaction with statements, and around those that bear none', async () => {
+  it('move in one transaction with statements, unless a statement cannot run in one', async () => {
     const owner = await Owner.of(executor);
     const statement = (kind: string, text: string) => ({ kind, schema: 'public', statement: text });
     const changes = batch(0, [
@@ -329,7 +329,7 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual(later, [{ ...PARTITION, offset: 9, topicId: 'new', leaderEpoch: undefined }]);
   });
 
-  it('of a table of an earlier version are taken for those of the topic that is there, and get its id (L1)', async () => {
+  it('in a table of an earlier version are attributed to the existing topic and get its id (L1)', async () => {
     const old = `CREATE TABLE offsets (consumer_group text NOT NULL, topic text NOT NULL, partition int4 NOT NULL,
       next_offset int8 NOT NULL, owner text NOT NULL, PRIMARY KEY (consumer_group, topic, partition))`;
     await fixture.run(old, `INSERT INTO offsets VALUES ('group', 'events', 0, 7, 'before')`);
@@ -342,7 +342,7 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual(await log(), ['8,now,2,8']);
   });
 
-  it('are kept as before where the table cannot be extended, which a warning says (L1)', async () => {
+  it('are kept without topic id, with a warning, if the table cannot be extended (L1)', async () => {
     const user = uniqueName('offsets').replaceAll('-', '_');
     await fixture.run(
       `CREATE ROLE ${user} LOGIN PASSWORD 'offsets'`,
@@ -372,7 +372,7 @@ describe('offsets in the transaction of the rows', () => {
     }
   });
 
-  it('are changed for a stopped connector, and forgotten by one that is not exactly-once any more', async () => {
+  it('are altered for a stopped connector, and deleted by one that is no longer exactly-once', async () => {
     const config = sinkConfig(fixture.access, {
       name: 'x',
       topics: 'events',

@@ -6,14 +6,14 @@ import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { AT_MS, behindProxy, line, SinkFaultsFixture, type ProxiedDatabase } from './sink-faults-fixture.ts';
 
-describe('what a sink does when something fails', function () {
+describe('a sink when something fails', function () {
   let fixture: SinkFaultsFixture;
 
   before(async () => (fixture = await SinkFaultsFixture.create()));
   after(() => fixture.close());
 
   describe('records', () => {
-    it('that fail a task are named at the end of its trace, with the words of the database', async () => {
+    it('that fail a task are named at the end of its trace, with the error of the database', async () => {
       await fixture.table('named');
       const topic = await fixture.topicOf([1, 13, 2, 13].map((n) => line('named', n)));
       const trace = await fixture.traceOf(await fixture.startNumbers(topic));
@@ -34,7 +34,7 @@ describe('what a sink does when something fails', function () {
       assert.deepEqual(await fixture.numbers('named'), [1]);
     });
 
-    it('with one key end with the last of them, whatever is between them', async () => {
+    it('with the same key result in the last of them, regardless of records in between', async () => {
       await fixture.table('keyed');
       const at = (n: number, site: string) => ({ value: `keyed,site=${site} n=${String(n)}i ${String(AT_MS)}` });
       const messages = Array.from({ length: 3000 }, (_, n) => at(n + 100, n % 3 === 0 ? 'a' : 'b'));
@@ -53,7 +53,7 @@ describe('what a sink does when something fails', function () {
   });
 
   describe('conflicts with others', () => {
-    it('are tried again in place: the sink that a deadlock was solved at the expense of stores its rows', async () => {
+    it('are retried in place: the victim of a deadlock stores its rows', async () => {
       await fixture.table('locked');
       const topic = await fixture.topicOf([]);
       const name = await fixture.startNumbers(topic, { 'max.retries': '0' });
@@ -77,7 +77,7 @@ describe('what a sink does when something fails', function () {
       await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
     });
 
-    it('are tried again in place: a write that could not be serialized is written', async () => {
+    it('are retried in place: a write with a serialization failure is stored', async () => {
       const strict = await database('serializable');
       const client = new SqlClient(strict);
       const other = new SqlClient(strict);
@@ -111,7 +111,7 @@ describe('what a sink does when something fails', function () {
   });
 
   describe('tables', () => {
-    it('that others change are seen as they are now', async () => {
+    it('that others change are used in their current form', async () => {
       await fixture.table('changed');
       const topic = await fixture.topicOf([line('changed', 1)]);
       const name = await fixture.startNumbers(topic);
@@ -128,7 +128,7 @@ describe('what a sink does when something fails', function () {
       ]);
     });
 
-    it('that are gone fail the task with the first record and a clear reason', async () => {
+    it('that were dropped fail the task with the first record and a clear reason', async () => {
       await fixture.table('dropped');
       const topic = await fixture.topicOf([line('dropped', 1)]);
       const name = await fixture.startNumbers(topic);
@@ -140,7 +140,7 @@ describe('what a sink does when something fails', function () {
       assert.equal(await fixture.kafka.committed(`connect-${name}`), 1);
     });
 
-    it('that the user may not write fail the task, and no record is to blame', async () => {
+    it('without write privileges fail the task, and no record is reported', async () => {
       await fixture.table('forbidden');
       const role = `reader_${fixture.db.database.slice(-8)}`;
       await fixture.sql.run(`create role ${role} login password 'r'`, `grant select on forbidden to ${role}`);
@@ -170,7 +170,7 @@ describe('what a sink does when something fails', function () {
       }
     });
 
-    it('that the user may only INSERT into take new rows beside stored ones, whose faults name the missing rights; discard leaves them out (L11, M2)', async () => {
+    it('with only the privilege INSERT accept new rows; faults of existing keys name the missing privileges, and discard skips them (L11, M2)', async () => {
       await fixture.table('inserted');
       const role = `inserter_${fixture.db.database.slice(-8)}`;
       await fixture.sql.run(`create role ${role} login password 'r'`, `grant insert on inserted to ${role}`);
@@ -213,7 +213,7 @@ describe('what a sink does when something fails', function () {
     });
   });
 
-  describe('a database that is away', () => {
+  describe('an unavailable database', () => {
     let away: ProxiedDatabase;
 
     before(async () => (away = await behindProxy(fixture.db)));
@@ -222,7 +222,7 @@ describe('what a sink does when something fails', function () {
       away.proxy.pass();
     });
 
-    it('is waited for while the consumer polls on: it can be paused, shares partitions, and no record is to blame', async () => {
+    it('is waited for while polling continues: the task can be paused and rebalanced, and no record is reported', async () => {
       await fixture.table('outage');
       const topic = await fixture.topicOf([line('outage', 0)], 2);
       const deadLetters = uniqueName('dead');

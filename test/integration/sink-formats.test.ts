@@ -32,7 +32,7 @@ describe('a sink of the documented formats', function () {
   }
 
   describe('json_tsd', () => {
-    it('makes a table per metric, all VARCHAR but its time, with the tags as columns', async () => {
+    it('creates a table per metric with the tags as columns, all VARCHAR except the time', async () => {
       await sink('json_tsd', [
         points(
           { metric: 'sys.cpu', value: 42, tags: { host: 'web01' } },
@@ -61,7 +61,7 @@ describe('a sink of the documented formats', function () {
       ]);
     });
 
-    it('makes value columns of the type that value.type says', async () => {
+    it('creates value columns of the type value.type', async () => {
       await sink('json_tsd', [points({ metric: 'auto.f', value: 1 }, { metric: 'auto.b', value: true })], {
         'value.type': 'auto',
       });
@@ -71,7 +71,7 @@ describe('a sink of the documented formats', function () {
       assert.deepEqual(types, ['double precision', 'boolean', 'double precision']);
     });
 
-    it('writes column b of table a for the metric a.b where there is one, and leaves the row its other cells', async () => {
+    it('writes the metric a.b to column b of table a if it exists, and keeps the other cells of the row', async () => {
       await fixture.sql.run(
         'create table plant (at timestamptz, power float8, note varchar(8), site varchar(16), primary key (at, site))',
         `comment on column plant.site is 'sluice:primary-tag'`,
@@ -88,7 +88,7 @@ describe('a sink of the documented formats', function () {
       ]);
     });
 
-    it('adds tags to the tables it made, unless auto.evolve is none', async () => {
+    it('adds tags to tables that it created, unless auto.evolve is none', async () => {
       const { name, topic } = await sink('json_tsd', [points({ metric: 'grow.t', value: 1 })]);
       await fixture.kafka.produce(topic, [
         { value: points({ metric: 'grow.t', value: 'x'.repeat(300), tags: { zone: 'z' } }) },
@@ -114,7 +114,7 @@ describe('a sink of the documented formats', function () {
   });
 
   describe('line_tsd', () => {
-    it('makes a table per metric, and takes several lines a message', async () => {
+    it('creates a table per metric, and accepts several lines per message', async () => {
       await sink('line_tsd', [
         `net.in ${String(AT_S)} 15 host=a if=eth0\nput net.in ${String(AT_S + 1)} 1.5 host=a if=eth0`,
         `net.in ${String(AT_MS + 2000)} -3 host=b`,
@@ -131,7 +131,7 @@ describe('a sink of the documented formats', function () {
       );
     });
 
-    it('does not make tables with auto.create=false', async () => {
+    it('does not create tables with auto.create=false', async () => {
       const { name, topic } = await sink('line_tsd', [], { 'auto.create': 'false' });
       await fixture.kafka.produce(topic, [{ value: `not.made ${String(AT_S)} 1` }]);
       const trace = await fixture.traceOf(name);
@@ -141,7 +141,7 @@ describe('a sink of the documented formats', function () {
   });
 
   describe('line_lp', () => {
-    it('makes and extends tables only when it is told to', async () => {
+    it('creates and extends tables only if configured', async () => {
       const line = (fields: string) => `made_by_lines,site=oslo ${fields} ${String(AT_MS)}`;
       const refused = await sink('line_lp', []);
       await fixture.kafka.produce(refused.topic, [{ value: line('a=1') }]);
@@ -170,7 +170,7 @@ describe('a sink of the documented formats', function () {
       ]);
     });
 
-    it('merges lines of one series and time, in one batch and later, unless dedup.rule says otherwise (L4)', async () => {
+    it('merges lines of the same series and time, also across batches, unless dedup.rule is set (L4)', async () => {
       await fixture.sql.run(
         'create table merged (k_timestamp timestamptz, h text, a int4, b int4, primary key (k_timestamp, h))',
       );
@@ -188,7 +188,7 @@ describe('a sink of the documented formats', function () {
       assert.deepEqual(await stored(), [[null, '4']]);
     });
 
-    it('takes Unix times in TIMESTAMP columns, in their unit, and undoes the documented escapes (M1, M2)', async () => {
+    it('accepts Unix times for TIMESTAMP columns in their unit, and resolves the documented escapes (M1, M2)', async () => {
       await fixture.sql.run(
         'create table fitted (k_timestamp timestamptz primary key, ms timestamp(3), us timestamptz, s varchar)',
       );
@@ -202,7 +202,7 @@ describe('a sink of the documented formats', function () {
       ]);
     });
 
-    it('spreads the nanoseconds of a record, or keeps them in a column, and counts rows that became one (L6)', async () => {
+    it('spreads the nanoseconds of a record or stores them in a column, and counts merged rows (L6)', async () => {
       const options = { 'auto.create': 'true' };
       const point = (table: string) => `${table},h=x v=1i 1001\n${table},h=x v=2i 1002\n${table},h=x v=3i 1003`;
       const count = async (table: string) => fixture.sql.rows(`select count(*) from ${table}`);

@@ -102,7 +102,7 @@ describe('json_db messages in a sink', function () {
     }
   });
 
-  it('without tags are relational in an unmarked database, for tables that are there or are made (M8)', async () => {
+  it('without tags are relational in an unmarked database, for existing and new tables (M8)', async () => {
     await fixture.sql.run(
       'create table plain (k_timestamp timestamptz, n int8, v float8, note varchar)',
       `create table tagged (k_timestamp timestamptz, n int8, v float8, note varchar, tagged varchar not null, primary key (k_timestamp, tagged))`,
@@ -118,7 +118,7 @@ describe('json_db messages in a sink', function () {
     assert.deepEqual(await fixture.sql.rows('select n, tagged from tagged'), [['1', 'tagged']]);
   });
 
-  it('with tags of which none is primary have all of them in the key, unset ones too (M12)', async () => {
+  it('without primary tags have all tags in the key, including unset ones (M12)', async () => {
     const tags = ['site', 'room'].map((name) => ({ name, type: 'VARCHAR', length: 20 }));
     const row = (more: object) => ({ k_timestamp: 1_700_000_000_000, v: 1, note: 'x', ...more });
     const rows = [
@@ -139,14 +139,14 @@ describe('json_db messages in a sink', function () {
     ]);
   });
 
-  it('have texts for numbers and booleans converted, and those that are none refused', async () => {
+  it('with texts for numbers and booleans are converted, or refused if the text is neither', async () => {
     await sink('texts', [untagged('texts', '12')], 1);
     const { name } = await sinkOf([untagged('texts', ' 12x')]);
     assert.match(await fixture.traceOf(name), /a string is no value of type INT8/);
     assert.deepEqual(await fixture.sql.rows('select n from texts'), [['12']]);
   });
 
-  it('come through StringConverter, ByteArrayConverter and JsonConverter with and without schemas', async () => {
+  it('can be read with StringConverter, ByteArrayConverter and JsonConverter, with and without schemas', async () => {
     const text = (n: number) =>
       message('converted', [{ k_timestamp: 1_700_000_000_000 + n, n, v: n, note: 'x', site: 's' }]);
     const envelope = JSON.stringify({ schema: { type: 'string', optional: false }, payload: text(4) });
@@ -165,7 +165,7 @@ describe('json_db messages in a sink', function () {
     assert.deepEqual((await fixture.sql.rows('select n from converted order by n')).flat(), ['1', '2', '3', '4']);
   });
 
-  it('for a table of another shape are refused with what differs, and tell the record', async () => {
+  it('for a table of a different shape are refused with the difference and the record', async () => {
     await fixture.sql.run('create table wrong_shape (k_timestamp timestamptz primary key, other int4)');
     const row = { k_timestamp: 1, n: 1, v: 1, note: '', site: 's' };
     const topic = await fixture.topicOf([message('wrong_shape', [row])]);
@@ -177,7 +177,7 @@ describe('json_db messages in a sink', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('skip tombstones, and a value of the wrong type costs its row alone', async () => {
+  it('that are tombstones are skipped, and a value of the wrong type only affects its row', async () => {
     const row = (n: unknown, at: number) => ({ k_timestamp: at, n, v: 1, note: 'x', site: 's' });
     const messages = [
       { value: null, key: 'gone' },
@@ -191,7 +191,7 @@ describe('json_db messages in a sink', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('into a relational database take times as text and make plain tables, and line protocol is refused there', async () => {
+  it('in a relational database have times as text and create plain tables; line protocol is refused there', async () => {
     const relational = await database('relational');
     const client = new SqlClient(relational);
     try {

@@ -59,7 +59,7 @@ describe('rows of struct records in the database', function () {
     for (const row of rows) await db.run(`insert into t values ${row}`);
   }
 
-  it('are upserted by their key, and the columns that they do not have stay', async () => {
+  it('are upserted by their key, and keep the columns that a record does not have', async () => {
     await fill(`(1, 'old', 1, 'kept')`);
     const report = await write([put(1n, 'new', null), put(2n, 'b', 2)], 'upsert');
     assert.deepEqual(report, { stored: 2, discarded: 0, collapsed: 0, faults: [] });
@@ -69,7 +69,7 @@ describe('rows of struct records in the database', function () {
     ]);
   });
 
-  it('with one key several times come to the same as one after another', async () => {
+  it('with the same key have the same result in one batch as one by one', async () => {
     await fill(`(1, 'old', 1, 'x')`, `(2, 'old', 1, 'x')`, `(3, 'old', 1, 'x')`, `(4, 'old', 1, 'x')`);
     const records = [
       put(1n, 'a', 1),
@@ -94,7 +94,7 @@ describe('rows of struct records in the database', function () {
     ]);
   });
 
-  it('with different columns of one key are all written, in their order', async () => {
+  it('with the same key and different columns are all written, in order', async () => {
     await fill();
     const key = struct(KEY, 1n);
     const records = [put(1n, 'a', 1), { key, value: struct(A, 1n, 'b') }, { key, value: struct(B, 1n, 2) }];
@@ -103,7 +103,7 @@ describe('rows of struct records in the database', function () {
     assert.deepEqual(await table(), [['1', 'b', '2']]);
   });
 
-  it('and deletions between them are seen at once', async () => {
+  it('and deletions between them take effect in order', async () => {
     await fill(...Array.from({ length: 50 }, (_, id) => `(${String(id)}, 'old', 1)`));
     const records = Array.from({ length: 50 }, (_, id) => [gone(BigInt(id)), put(BigInt(id), 'new', 2)]).flat();
     let seen = 50;
@@ -118,7 +118,7 @@ describe('rows of struct records in the database', function () {
     assert.deepEqual(await db.rows(`select count(*) from t where a = 'new'`), [['50']]);
   });
 
-  it('that the data makes impossible are found among deletions too, and all others are done', async () => {
+  it('that are invalid are found among deletions as well, and all others are written', async () => {
     await fill(`(1, 'old', 1)`, `(2, 'old', 1)`);
     await db.run(`alter table t add check (a <> 'bad')`);
     const records = [gone(1n), put(1n, 'bad', 1), put(2n, 'good', 1), put(2n, 'bad', 2), put(3n, 'c', 3), gone(9n)];
@@ -131,7 +131,7 @@ describe('rows of struct records in the database', function () {
     ]);
   });
 
-  it('are inserted, and those whose key is there are faults of their own', async () => {
+  it('are inserted, and those with an existing key are faults', async () => {
     await fill(`(2, 'old', 1)`);
     const report = await write([put(1n, 'a', 1), put(2n, 'b', 2), put(3n, 'c', 3), put(3n, 'd', 4)], 'insert');
     assert.deepEqual(offsets(report.faults), [1, 3]);
@@ -156,7 +156,7 @@ describe('rows of struct records in the database', function () {
     assert.deepEqual(await table(), [['1', 'new', '2']]);
   });
 
-  it('update stored rows only, the last of each key, and tell those that are not there', async () => {
+  it('update only existing rows, with the last record of each key, and report missing ones', async () => {
     await fill(`(1, 'old', 1, 'kept')`, `(2, 'old', 1)`);
     const report = await write(
       [put(1n, 'a', 1), put(1n, 'b', null), put(7n, 'c', 1), gone(2n), put(2n, 'd', 1)],
@@ -166,14 +166,14 @@ describe('rows of struct records in the database', function () {
     assert.deepEqual(await db.rows('select * from t'), [['1', 'b', null, 'kept']]);
   });
 
-  it('meet stored rows by the key that is set, which need not be the primary key', async () => {
+  it('match stored rows by the configured key, which need not be the primary key', async () => {
     await fill(`(1, 'x', 1)`);
     await db.run('create unique index on t (a)');
     await write([{ value: struct(AB, 9n, 'x', 5) }], 'upsert', { keyMode: 'record_value', keyFields: ['a'] });
     assert.deepEqual(await table(), [['9', 'x', '5']]);
   });
 
-  it('by a key over which there is no unique index are not stored, nor doubled', async () => {
+  it('with a key without a unique index are neither stored nor duplicated', async () => {
     await fill();
     const many = Array.from({ length: 100 }, (_, id) => ({ value: struct(AB, BigInt(id), 'x', id) }));
     const written = write(many, 'upsert', { keyMode: 'record_value', keyFields: ['b'] });
@@ -181,7 +181,7 @@ describe('rows of struct records in the database', function () {
     assert.deepEqual(await table(), []);
   });
 
-  it('with a null where the column takes none are faults, even where the column has a default', async () => {
+  it('with a null for a NOT NULL column are faults, even if the column has a default', async () => {
     await db.run('drop table t', `create table t (id int8 primary key, a text not null default 'd', b int4)`);
     executor.catalogue.forget();
     const report = await write([put(1n, null, 1), put(2n, 'a', 1)], 'upsert');
@@ -196,7 +196,7 @@ describe('rows of struct records in the database', function () {
     ]);
   });
 
-  it('make their table with its key and grow it; deletions need none', async () => {
+  it('create and extend their table with its key, which deletions do not', async () => {
     await db.run('drop table t');
     executor.catalogue.forget();
     assert.deepEqual(await write([gone(1n)], 'upsert'), { stored: 1, discarded: 0, collapsed: 0, faults: [] });
@@ -223,7 +223,7 @@ describe('rows of struct records in the database', function () {
     );
   });
 
-  it('of all types arrive in the columns that were made for them, and in text columns', async () => {
+  it('of all types are stored in the columns created for them, and in text columns', async () => {
     const list: [string, Schema, ConnectValue, string][] = [
       ['i8', new Schema('int8'), -5, '-5'],
       ['i64', new Schema('int64'), 9223372036854775807n, '9223372036854775807'],
@@ -274,7 +274,7 @@ describe('rows of struct records in the database', function () {
     assert.deepEqual(texts, ['9223372036854775807', 'true', '-1.50', '01:02:03.004', '{"a": 1}']);
   });
 
-  it('with arrays arrive in array columns, too', async () => {
+  it('with arrays are stored in array columns', async () => {
     await db.run('create table lists (id int8, names text[], numbers int8[], days timestamptz[], docs jsonb[])');
     const fields: [string, Schema, ConnectValue][] = [
       ['id', new Schema('int64'), 1n],

@@ -46,7 +46,7 @@ describe('struct records in a sink', function () {
       `${query} gives ${JSON.stringify(rows)}`,
     );
 
-  it('make their table with its key, upsert and delete in it, and a new field becomes a column', async () => {
+  it('create their table with its key, upsert and delete rows, and add a column for a new field', async () => {
     const withNote = envelope([ID, ['note', 'string', { optional: true }]], { id: 3, note: 'n' });
     const messages: TestMessage[] = [
       { key: key(1), value: order(1, 'a') },
@@ -72,7 +72,7 @@ describe('struct records in a sink', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('without schemas are maps with a column for each key, into a table named by a format', async () => {
+  it('without schemas are maps with a column per key, in a table named by table.name.format', async () => {
     await fixture.sql.run('create table copy_of_maps (id int8 primary key, v float8, tags jsonb, seen text)');
     const messages = [{ value: '{"id":9007199254740993,"v":1.5,"tags":["a",{"b":1}]}' }, { value: '{"id":2,"v":3}' }];
     const [, name] = await sink(messages, {
@@ -89,7 +89,7 @@ describe('struct records in a sink', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('keyed by their place in Kafka, with the fields that are wanted, are there once however often they come', async () => {
+  it('keyed by topic, partition and offset, with selected fields, are stored once even if redelivered', async () => {
     const secret: FieldJson = ['secret', 'string'];
     const value = (id: number) => envelope([ID, secret, ['n', 'int32']], { id, secret: 's', n: id * 2 });
     const options = {
@@ -115,7 +115,7 @@ describe('struct records in a sink', function () {
     );
   });
 
-  it('with insert.mode=update change the rows that are there, and add none', async () => {
+  it('with insert.mode=update change existing rows and insert none', async () => {
     await fixture.sql.run('create table stock (id int8 primary key, name text, place text)');
     await fixture.sql.run(`insert into stock values (1, 'a', 'x'), (2, 'b', 'y')`);
     const name = await fixture.start(
@@ -135,7 +135,7 @@ describe('struct records in a sink', function () {
     ]);
   });
 
-  it('that are none, or whose key is stored, go to the dead-letter topic with their reason, and no others', async () => {
+  it('that are not structs, or have an existing key, go to the dead-letter topic with the reason', async () => {
     await fixture.sql.run('create table strict (id int8 primary key, name text not null)');
     const dlq = uniqueName('dlq');
     const text = JSON.stringify({ schema: { type: 'string', optional: false }, payload: 'no struct' });
@@ -154,7 +154,7 @@ describe('struct records in a sink', function () {
       dead.map(({ value }) => value?.toString()),
       [messages[1], messages[2], messages[3]].map((m) => m?.value),
     );
-    assert.match(reasons[0] ?? '', /single value of type string: protocol\.type=struct takes structs/);
+    assert.match(reasons[0] ?? '', /single value of type string: protocol\.type=struct requires structs/);
     assert.match(reasons[1] ?? '', /duplicate key/);
     assert.match(reasons[2] ?? '', /name.*does not accept NULL/);
     await untilRows('select id, name from strict order by id', [
@@ -165,7 +165,7 @@ describe('struct records in a sink', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('are refused at validation where options do not go together', async () => {
+  it('are refused at validation if options contradict each other', async () => {
     const errors = async (more: Record<string, string>): Promise<string[]> => {
       const config = sinkConfig(fixture.db, { ...STRUCTS, name: 'x', topics: 't', ...more });
       const answer = await fixture.sluice.rest.put<{ configs: { value: { name: string; errors: string[] } }[] }>(
@@ -179,13 +179,13 @@ describe('struct records in a sink', function () {
       `${prefix('pk.mode')}insert.mode=upsert finds rows by their key: set it to record_key, record_value or kafka`,
     ]);
     assert.deepEqual(await errors({ 'delete.enabled': 'true', 'pk.mode': 'record_value' }), [
-      `${prefix('delete.enabled')}deletions need pk.mode=record_key, not record_value`,
+      `${prefix('delete.enabled')}deletions require pk.mode=record_key, not record_value`,
     ]);
     assert.deepEqual(await errors({ 'pk.mode': 'kafka', 'pk.fields': 'a,b' }), [
-      `${prefix('pk.fields')}pk.mode=kafka takes three names, for topic, partition and offset, or none, not 2`,
+      `${prefix('pk.fields')}pk.mode=kafka requires three names, for topic, partition and offset, or none, not 2`,
     ]);
     assert.deepEqual(await errors({ 'table.name.format': 'x_${table}' }), [
-      `${prefix('table.name.format')}it has no placeholder \${table}; there are \${topic} and \${source.FIELD}`,
+      `${prefix('table.name.format')}unknown placeholder \${table}; supported are \${topic} and \${source.FIELD}`,
     ]);
     assert.deepEqual(await errors({ 'insert.mode': 'UPSERT', 'pk.mode': 'kafka' }), []);
   });

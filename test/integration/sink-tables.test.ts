@@ -12,7 +12,7 @@ describe('tables of a sink', function () {
   before(async () => (fixture = await SinkTablesFixture.create()));
   after(() => fixture.close());
 
-  it('must have the columns of a json_db message, in its order, unless auto.evolve says more', async () => {
+  it('must have the columns of a json_db message in the same order, unless auto.evolve allows changes', async () => {
     const topic = await fixture.topicOf([
       message('strict', [N], { n: 1 }),
       message('strict', [N, NOTE], { n: 2, note: 'abcd' }),
@@ -31,19 +31,19 @@ describe('tables of a sink', function () {
     assert.deepEqual(await fixture.sql.rows('select n, note from strict'), [['2', 'abcd']]);
   });
 
-  it('get longer texts with auto.evolve=widen, and only then', async () => {
+  it('are widened for longer texts only with auto.evolve=widen', async () => {
     const wide = { ...NOTE, length: 8 };
     const topic = await fixture.topicOf([
       message('widened', [NOTE], { note: 'abcd' }),
       message('widened', [wide], { note: 'abcdefgh' }),
     ]);
     const trace = await fixture.traceOf(await fixture.startJson(topic, { 'auto.evolve': 'true' }));
-    assert.match(trace, /more than the 4 characters that the column takes/);
+    assert.match(trace, /more than the 4 characters that the column accepts/);
     await fixture.done(await fixture.startJson(topic, { 'auto.evolve': 'widen' }), 2);
     assert.equal((await fixture.typesOf('widened'))[1], 'note character varying(8)');
   });
 
-  it('get columns for keys that no message describes with unknown.columns=add, and lose such values with ignore', async () => {
+  it('get columns for undescribed keys with unknown.columns=add, and ignore their values with ignore', async () => {
     const topic = await fixture.topicOf([message('unknown', [N], { n: 1, extra: 'x', load: 0.5 })]);
     assert.match(
       await fixture.traceOf(await fixture.startJson(topic)),
@@ -56,7 +56,7 @@ describe('tables of a sink', function () {
     assert.deepEqual(await fixture.sql.rows('select n, extra, load from unknown'), [['1', 'x', '0.5']]);
   });
 
-  it('are not made with auto.create=false, and made with table.options', async () => {
+  it('are not created with auto.create=false, and are created with table.options', async () => {
     const topic = await fixture.topicOf([message('optional', [N], { n: 1 })]);
     assert.match(
       await fixture.traceOf(await fixture.startJson(topic, { 'auto.create': 'false' })),
@@ -78,7 +78,7 @@ describe('tables of a sink', function () {
     assert.match(answer.body.message, /Invalid value for configuration table\.options: /);
   });
 
-  it('marked relational take times in milliseconds only, and no format of time series', async () => {
+  it('in a database marked relational accept times in milliseconds only, and no time-series formats', async () => {
     const relational = await database('relational_tables');
     const client = new SqlClient(relational);
     try {
@@ -94,7 +94,7 @@ describe('tables of a sink', function () {
       for (const format of ['json_tsd', 'line_tsd', 'line_lp', 'cdc_db']) {
         assert.match(
           await problemsOf({ 'protocol.type': format }),
-          new RegExp(`Invalid value for configuration protocol.type: ${format} needs a time-series database`),
+          new RegExp(`Invalid value for configuration protocol.type: ${format} requires a time-series database`),
         );
       }
       assert.match(

@@ -107,11 +107,11 @@ describe('a sink with delivery=exactly-once whose topic is deleted and created a
     assert.equal(warnings.length, 1, warnings.join('\n'));
   }
 
-  it('reads it from its beginning where it runs', () => scenarios.running);
+  it('reads it from the beginning while running', () => scenarios.running);
 
-  it('reads it from its beginning where it was paused', () => scenarios.paused);
+  it('reads it from the beginning after a pause', () => scenarios.paused);
 
-  it('reads it from its beginning where it was stopped', () => scenarios.stopped);
+  it('reads it from the beginning after a stop', () => scenarios.stopped);
 
-  it('reads it from its beginning where the connector was created again as well', () => scenarios.again);
+  it('reads it from the beginning if the connector was also recreated', () => scenarios.again);
 });

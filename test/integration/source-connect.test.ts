@@ -60,7 +60,7 @@ describe('a source on a worker', function () {
     return new Map(lists.flat().map((part) => [part.name, part]));
   }
 
-  it('tells of a table that it may not read in REST and metrics, while the task runs', async () => {
+  it('shows a table that it may not read in REST and metrics while the task runs', async () => {
     const role = `denied_${db.database}`;
     await sql.run(
       'create table denied_a (ts timestamptz primary key, n int8)',
@@ -96,7 +96,7 @@ describe('a source on a worker', function () {
     }
   });
 
-  it('restarts no task whose tables stay the same when others come and go', async () => {
+  it('does not restart tasks whose tables stay the same when others are added or removed', async () => {
     const create = (table: string) => [
       `create table ${table} (ts timestamptz primary key, n int8)`,
       `insert into ${table} values ('2026-01-01', 1)`,
@@ -125,7 +125,7 @@ describe('a source on a worker', function () {
     await sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('has offsets by table, which can be read, altered while it is stopped, and removed; it goes on from them', async () => {
+  it('has offsets by table, which can be read, altered while it is stopped, and deleted; it continues from them', async () => {
     await sql.run(
       'create table moved (ts timestamptz primary key, n int8)',
       `insert into moved select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 hour', i from generate_series(0, 9) i`,
@@ -164,7 +164,7 @@ describe('a source on a worker', function () {
     await sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('reads nothing while it is paused, and all of it afterwards', async () => {
+  it('reads nothing while it is paused, and everything afterwards', async () => {
     await sql.run(
       'create table paused (ts timestamptz primary key, n int8)',
       `insert into paused values ('2026-01-01', 1)`,
@@ -181,7 +181,7 @@ describe('a source on a worker', function () {
     await sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('names topics, creates them and sets keys as its configuration says', async () => {
+  it('names topics, creates them and sets keys as configured', async () => {
     await sql.run(
       'create table named_a (ts timestamptz primary key, site text, n int8)',
       'create table named_b (ts timestamptz primary key, site text, n int8)',
@@ -209,7 +209,7 @@ describe('a source on a worker', function () {
     await Promise.all([name, one].map((each) => sluice.rest.delete(`/connectors/${each}`)));
   });
 
-  it('gives JsonConverter the object that a JSON format writes, and StringConverter its text (M11)', async () => {
+  it('passes the object of a JSON format to JsonConverter, and its text to StringConverter (M11)', async () => {
     await sql.run(
       'create table object_a (ts timestamptz primary key, n int8)',
       `insert into object_a values ('2026-01-01', 1)`,
@@ -225,7 +225,7 @@ describe('a source on a worker', function () {
     await Promise.all([plain, enveloped, text].map((each) => sluice.rest.delete(`/connectors/${each}`)));
   });
 
-  it('leaves out a row that is too large for the broker with errors.tolerance=all, and says which', async () => {
+  it('skips and logs a row that is too large for the broker with errors.tolerance=all', async () => {
     await sql.run(
       'create table huge (ts timestamptz, n int8, body text, primary key (ts, n))',
       `insert into huge select '2026-01-01', i, repeat('x', case i when 7 then 300000 else 10 end) from generate_series(1, 9) i`,

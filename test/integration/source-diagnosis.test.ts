@@ -5,7 +5,7 @@ import { sourceConfig } from '../support/connectors.ts';
 import { database, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 
-describe('what the doctor says of the tables of a source (M12)', function () {
+describe('the findings of the doctor for the tables of a source (M12)', function () {
   let db: TestDatabase;
   let sql: SqlClient;
 
@@ -33,31 +33,31 @@ describe('what the doctor says of the tables of a source (M12)', function () {
     return { topics, told: told.map(({ level, about, message }) => [level, about, message]) };
   }
 
-  it('names views, and tables that have no timestamp, as left out', async () => {
+  it('names views, and tables that have no timestamp, as skipped', async () => {
     const { topics, told } = await findings({ 'table.include': 'readings,latest,kept,days_1' });
     assert.deepEqual(told, [
-      ['warn', 'views', 'are left out: kept, latest'],
-      ['warn', 'table days_1', 'is left out: it has no timestamp column to read it by'],
+      ['warn', 'views', 'are skipped: kept, latest'],
+      ['warn', 'table days_1', 'is skipped: it has no timestamp column to read it by'],
       ['ok', 'tables', '1 to read: readings'],
     ]);
     assert.deepEqual(topics, [`p-${db.database}-readings-json_db`]);
   });
 
-  it('counts tables that are left out where they are many', async () => {
+  it('counts skipped tables if there are many', async () => {
     const { told } = await findings({ 'table.include': 'days_.*,readings' });
     assert.equal(told.filter(([, about]) => about?.startsWith('table days_')).length, 5);
     assert.deepEqual(told.slice(-2), [
-      ['warn', 'tables', '6 are left out in all'],
+      ['warn', 'tables', '6 are skipped in total'],
       ['ok', 'tables', '1 to read: readings'],
     ]);
   });
 
-  it('reads tables without a timestamp where the mode needs none', async () => {
+  it('reads tables without a timestamp if the mode needs none', async () => {
     const { told } = await findings({ 'table.include': 'days_1', mode: 'bulk' });
     assert.deepEqual(told, [['ok', 'tables', '1 to read: days_1']]);
   });
 
-  it('warns of a prefix with characters that topics do not have', async () => {
+  it('warns of a prefix with characters that topic names must not have', async () => {
     const { topics, told } = await findings({ 'table.include': 'readings', 'topic.prefix': 'north/1' });
     assert.deepEqual(topics, [`north_1-${db.database}-readings-json_db`]);
     assert.equal(told[0]?.[0], 'warn');

@@ -81,7 +81,7 @@ describe('a source with exactly-once delivery', function () {
     assert.deepEqual(await offsets(), [{ partition: { filename: file }, offset: { position: 14 } }]);
   });
 
-  it('commits by time where it is told to, and what is open when it is paused', async () => {
+  it('commits by interval if configured, and commits the open transaction when it is paused', async () => {
     const { name, topic, file } = await lines({
       'transaction.boundary': 'interval',
       'transaction.boundary.interval.ms': '2000',
@@ -103,7 +103,7 @@ describe('a source with exactly-once delivery', function () {
     assert.equal((await committed(topic, 3)).length, 3);
   });
 
-  it('fences tasks of before when there are fewer of them', async () => {
+  it('fences earlier tasks when there are fewer of them', async () => {
     await sql.run(
       ...['a', 'b', 'c'].flatMap((table) => [
         `create table shared_${table} (ts timestamptz not null, n int8 primary key)`,
@@ -133,7 +133,7 @@ describe('a source with exactly-once delivery', function () {
     assert.equal((await kafka.all(topic, READ_COMMITTED)).length, 0);
   });
 
-  it('restarts a task, be it one that has failed, without fencing the others', async () => {
+  it('restarts a task, including a failed one, without fencing the others', async () => {
     const { name, topic, file } = await lines();
     await committed(topic, 2);
     await sluice.rest.post(`/connectors/${name}/tasks/0/restart`);
@@ -162,7 +162,7 @@ describe('a source with exactly-once delivery', function () {
     );
   });
 
-  it('keeps offsets in a topic of the connector’s own, with a copy in the worker’s; altering fences tasks first', async () => {
+  it('keeps offsets in the connector’s own topic, with a copy in the worker’s; altering them fences tasks first', async () => {
     const own = uniqueName('own-offsets');
     const { name, topic, file } = await lines({ 'offsets.storage.topic': own });
     await committed(topic, 2);
@@ -200,7 +200,7 @@ describe('a source with exactly-once delivery', function () {
     assert.equal((await stored(`${group}-offsets`)).at(-1), 'null');
   });
 
-  it('is refused to connectors that cannot do it, in Connect’s words', async () => {
+  it('is refused for connectors that do not support it, with Connect’s message', async () => {
     const file = { topic: 't', 'exactly.once.support': 'required' };
     assert.deepEqual(await errorsOf('FileStreamSource', { ...file, file: '/x' }), []);
     assert.deepEqual(await errorsOf('FileStreamSource', file), [

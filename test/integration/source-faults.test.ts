@@ -4,7 +4,7 @@ import { TcpProxy } from '../support/proxy.ts';
 import { until } from '../support/until.ts';
 import { SourceFixture } from './source-fixture.ts';
 
-describe('a source goes on with its other tables when one', function () {
+describe('a source continues with its other tables when one', function () {
   let fixture: SourceFixture;
   let role: string;
 
@@ -31,7 +31,7 @@ describe('a source goes on with its other tables when one', function () {
   }
   const asRole = { 'connection.password': 'x' };
 
-  it('may not be read: it is told of once, shows as FAILED, and is read when it may', async () => {
+  it('may not be read: it is logged once, is FAILED, and is read once permitted', async () => {
     await pair('denied');
     await fixture.sql.run(`revoke select on denied_bad from ${role}`);
     const source = await fixture.start('denied_.*', { ...asRole, 'connection.user': role });
@@ -49,7 +49,7 @@ describe('a source goes on with its other tables when one', function () {
     assert.equal(source.failure, undefined);
   });
 
-  it('and another would be written to one topic: both are told of once and show as FAILED (M5)', async () => {
+  it('and another have the same topic: both are logged once and are FAILED (M5)', async () => {
     for (const table of ['"same t"', 'same_t', 'same_good']) {
       await fixture.sql.run(
         `create table ${table} (ts timestamptz primary key, n int8)`,
@@ -62,7 +62,7 @@ describe('a source goes on with its other tables when one', function () {
       assert.equal(source.part(table)?.state, 'FAILED');
       assert.match(source.part(table)?.error ?? '', /same t, same_t would all be written to topic p-.*-same_t-json_db/);
     }
-    assert.equal(source.log.filter((line) => line.startsWith('warn: Tables are left out')).length, 1);
+    assert.equal(source.log.filter((line) => line.startsWith('warn: Skipped tables')).length, 1);
     await fixture.sql.run(`insert into same_good values ('2026-01-02', 2)`);
     await source.untilRows(2, 'same_good');
     assert.deepEqual(source.rows().length, 2);
@@ -91,7 +91,7 @@ describe('a source goes on with its other tables when one', function () {
     await fixture.sql.run(`alter role ${role} reset statement_timeout`);
   });
 
-  it('is locked, and reads that when it is free', async () => {
+  it('is locked, and reads it once it is unlocked', async () => {
     await pair('locked');
     const source = await fixture.start('locked_.*');
     await source.untilRows(2);
@@ -106,7 +106,7 @@ describe('a source goes on with its other tables when one', function () {
     await source.untilRows(2, 'locked_bad');
   });
 
-  it('is dropped, and forgets it', async () => {
+  it('is dropped, and no longer lists it', async () => {
     await pair('dropped');
     const source = await fixture.start('dropped_.*');
     await source.untilRows(2);
@@ -119,7 +119,7 @@ describe('a source goes on with its other tables when one', function () {
     );
   });
 
-  it('has a row that the format cannot spell: the task says which, or leaves it out', async () => {
+  it('has a row that the format cannot represent: the task names it and fails, or skips it', async () => {
     await fixture.sql.run(
       'create table unspelled (ts timestamptz primary key, n int8, site text)',
       `comment on column unspelled.site is 'sluice:tag'`,
@@ -129,7 +129,7 @@ describe('a source goes on with its other tables when one', function () {
     await until(() => failing.failure, 'the task fails');
     assert.match(
       failing.failure?.message ?? '',
-      /table unspelled, row ts=2026-01-02 00:00:00\+00: line_tsd cannot spell .*"b c"/,
+      /table unspelled, row ts=2026-01-02 00:00:00\+00: line_tsd cannot represent .*"b c"/,
     );
     const tolerant = await fixture.start('unspelled', { 'out.format': 'line_tsd', 'errors.tolerance': 'all' });
     await until(() => tolerant.records.length === 2, 'the others are there');
@@ -137,7 +137,7 @@ describe('a source goes on with its other tables when one', function () {
     assert.equal(tolerant.part('unspelled')?.counts['unspelledRows'], 1);
   });
 
-  it('loses its connection in the middle of being read', async () => {
+  it('loses its connection while being read', async () => {
     await fixture.sql.run(
       'create table cut_bad (ts timestamptz, n int8)',
       `insert into cut_bad select timestamptz '2026-01-01' + i * interval '1 s', i from generate_series(0, 19999) i`,
@@ -161,7 +161,7 @@ describe('a source goes on with its other tables when one', function () {
   });
 });
 
-describe('a source that is notified', function () {
+describe('a source with notifications', function () {
   let fixture: SourceFixture;
 
   before(async () => {
@@ -170,7 +170,7 @@ describe('a source that is notified', function () {
   afterEach(() => fixture.stopAll());
   after(() => fixture.close());
 
-  it('reads a new row within 100 ms, however long poll.interval.ms is', async () => {
+  it('reads a new row within 100 ms regardless of poll.interval.ms', async () => {
     await fixture.sql.run('create table told (ts timestamptz primary key, n int8)');
     const source = await fixture.start('told', { notify: 'true', 'poll.interval.ms': '60000' });
     const isThere = `select count(*) from pg_trigger where tgname = 'sluice_notify'`;
@@ -188,7 +188,7 @@ describe('a source that is notified', function () {
     assert.ok((sorted[10] ?? Infinity) < 100, `${sorted.join(' ')} ms`);
   });
 
-  it('listens again when its connection was lost, and polls where it may not create a trigger', async () => {
+  it('listens again after losing its connection, and polls if it may not create a trigger', async () => {
     const role = `told_${fixture.db.database}`;
     await fixture.sql.run(
       `create role ${role} login password 'x'`,
@@ -215,7 +215,7 @@ describe('a source that is notified', function () {
   });
 });
 
-describe('a source that starts while its database goes away', () => {
+describe('a source that starts while its database becomes unavailable', () => {
   let fixture: SourceFixture;
 
   before(async () => {
@@ -223,7 +223,7 @@ describe('a source that starts while its database goes away', () => {
   });
   after(() => fixture.close());
 
-  it('waits for it as often as connection.attempts says, also once it had a connection', async () => {
+  it('makes connection.attempts attempts, also after it had a connection', async () => {
     await fixture.sql.run('create table t (ts timestamptz primary key, n int8)', `insert into t values (now(), 1)`);
     const proxy = await TcpProxy.start(fixture.db);
     try {

@@ -33,7 +33,7 @@ const DATA: readonly (readonly [type: string, value: string])[] = [
 ];
 const NUMBERS = DATA.filter(([type]) => /^(int\d|float|numeric)/.test(type));
 
-describe('what a source writes, a sink reads back', function () {
+describe('the records of a source are read back by a sink', function () {
   let db: TestDatabase;
   let sql: SqlClient;
   let kafka: KafkaTraffic;
@@ -107,7 +107,7 @@ describe('what a source writes, a sink reads back', function () {
     });
   }
 
-  it('into an equal table of 1,600 columns, the most that PostgreSQL has (M6)', async () => {
+  it("into an equal table of 1,600 columns, PostgreSQL's maximum (M6)", async () => {
     const table = uniqueName('wide').replaceAll('-', '_');
     const columns = Array.from({ length: 1_599 }, (_, n) => `c${String(n)} int4`).join(', ');
     const create = `create table ${table} (k_timestamp timestamptz(3) primary key, ${columns})`;
@@ -138,7 +138,7 @@ describe('what a source writes, a sink reads back', function () {
     await sluice.rest.delete(`/connectors/${name}-back`);
   });
 
-  it('without a column whose name line_tsd cannot spell, where errors are tolerated; its table is FAILED else (M7)', async () => {
+  it('without a column whose name line_tsd cannot represent if errors are tolerated; otherwise its table is FAILED (M7)', async () => {
     const table = uniqueName('blank').replaceAll('-', '_');
     const name = uniqueName('blank');
     await sql.run(
@@ -147,7 +147,7 @@ describe('what a source writes, a sink reads back', function () {
     );
     const config = { 'topic.prefix': name, 'table.include': table, 'out.format': 'line_tsd' };
     await sluice.rest.create(name, sourceConfig(db, config));
-    const refusal = `Table ${table} is not read: line_tsd cannot spell the name or tag value`;
+    const refusal = `Table ${table} is not read: line_tsd cannot represent the name or tag value`;
     await until(() => sluice.log.includes(refusal), 'the table is FAILED');
     const tolerant = `${name}-all`;
     await sluice.rest.create(tolerant, sourceConfig(db, { ...config, 'errors.tolerance': 'all' }));
@@ -162,7 +162,7 @@ describe('what a source writes, a sink reads back', function () {
     await sluice.rest.delete(`/connectors/${tolerant}`);
   });
 
-  it('unless a row is too large for the broker: the task fails and says of which table and key', async () => {
+  it('unless a row is too large for the broker: the task fails and names its table and key', async () => {
     const name = uniqueName('large');
     await sql.run(
       'create table large (ts timestamptz, id int4, body text, primary key (ts, id))',

@@ -33,7 +33,7 @@ describe('a row that is committed late', function () {
       await delay(500);
       assert.deepEqual(source.numbers(), [3, 4, 1, 2, 5]);
       assert.equal(source.part(table)?.counts['lateRows'], 2);
-      assert.ok(source.log.some((line) => line.startsWith(`warn: 2 rows of table ${table} were committed behind`)));
+      assert.ok(source.log.some((line) => line.startsWith(`warn: 2 rows of table ${table} were committed after`)));
     });
   }
 
@@ -72,7 +72,7 @@ describe('a row that is committed late', function () {
     assertOnce(source.numbers(), expected);
   });
 
-  it('is only counted with late.rows=count, and not looked for with timestamp.delay.ms=0', async () => {
+  it('is only counted with late.rows=count, and not detected with timestamp.delay.ms=0', async () => {
     await fixture.sql.run('create table counted (ts timestamptz primary key, n int8)');
     await fixture.other.run('begin', `insert into counted values (now() - interval '1 s', 1)`);
     await fixture.sql.run(`insert into counted values (now(), 2)`);
@@ -139,7 +139,7 @@ describe('a row that is committed late', function () {
     });
   }
 
-  it('with a time far back is sent once with notify=true while the source is busy, at rest and catching up (M10)', async () => {
+  it('with an old time is sent once with notify=true while the source is busy, idle or catching up (M10)', async () => {
     await fixture.sql.run(
       'create table told_busy (ts timestamptz, n int8, primary key (ts, n))',
       `insert into told_busy select now() - interval '1 day' + n * interval '1 ms', n from generate_series(0, 2999) n`,
@@ -180,7 +180,7 @@ describe('a row that is committed late', function () {
     assert.equal(source.part('told_busy')?.counts['failures'], 0);
   });
 
-  it('is told of by a trigger that replaces one of an older version, for each column that sources order by (M10)', async () => {
+  it('is notified by a trigger that replaces an older version, for each column that sources order by (M10)', async () => {
     const [name, other] = ['we ird"$', 'seen'];
     const column = (text: string) => `"${text.replaceAll('"', '""')}"`;
     await fixture.sql.run(
@@ -208,7 +208,7 @@ describe('a row that is committed late', function () {
     await first.untilRows(4);
   });
 
-  it('is only estimated where the table takes no trigger that sees new rows: others are still told of (M10)', async () => {
+  it('is only estimated if the trigger cannot see new rows; the table is still notified (M10)', async () => {
     await fixture.sql.run(
       'create table untold (ts timestamptz primary key, n int8)',
       `create function refuse() returns event_trigger language plpgsql as $$ begin
@@ -222,7 +222,7 @@ describe('a row that is committed late', function () {
     await source.untilRows(1);
     const lines = source.log.filter((line) => line.startsWith('info: Rows of table untold'));
     assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /are not heard of, because .* no such triggers here/);
+    assert.match(lines[0] ?? '', /are not read, because .* no such triggers here/);
   });
 
   it('is sent when it was committed while no task ran, and those sent before are not sent again', async () => {
@@ -256,7 +256,7 @@ describe('a row that is committed late', function () {
     );
   });
 
-  it('waits in the result of a query, as long as timestamp.delay.ms says', async () => {
+  it('in the result of a query is delayed by timestamp.delay.ms', async () => {
     await fixture.sql.run('create table base (ts timestamptz primary key, n int8)');
     await fixture.other.run('begin', `insert into base values (now() - interval '1 ms', 1)`);
     await fixture.sql.run(`insert into base values (now(), 2)`);
@@ -271,7 +271,7 @@ describe('a row that is committed late', function () {
     );
   });
 
-  it('is sent when it has the very time of the last row sent, in a table without a key', async () => {
+  it('is sent even if it has the same time as the last row sent, in a table without a key', async () => {
     await fixture.sql.run('create table tied (ts timestamptz, n int8)');
     const [[at] = []] = await fixture.sql.rows(`select date_trunc('second', now())::text`);
     const row = (n: number) => `insert into tied values ('${String(at)}', ${String(n)})`;
@@ -287,7 +287,7 @@ describe('a row that is committed late', function () {
     assert.equal(source.part('tied')?.counts['lateRows'], 0);
   });
 
-  it('does not keep later rows from being sent when those of the last time sent are deleted', async () => {
+  it('does not prevent later rows from being sent when rows with the last time are deleted', async () => {
     await fixture.sql.run(
       'create table emptied (ts timestamptz, n int8)',
       `insert into emptied select '2026-01-01', 1 from generate_series(1, 5)`,

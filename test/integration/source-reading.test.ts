@@ -14,7 +14,7 @@ describe('a source reads', function () {
   afterEach(() => fixture.stopAll());
   after(() => fixture.close());
 
-  it('at most fetch.max.rows a poll, everything in order, whatever the windows', async () => {
+  it('at most fetch.max.rows per poll, everything in order', async () => {
     await fixture.sql.run(
       'create table pages (ts timestamptz, k int4, n int8, primary key (ts, k))',
       `insert into pages select timestamptz '2026-01-01 00:00:00Z' + (i / 3) * interval '7 ms', i, i from generate_series(0, 4999) i`,
@@ -32,7 +32,7 @@ describe('a source reads', function () {
     assert.ok(Math.max(...source.polls) <= 70);
   });
 
-  it('100 rows a poll by default, and more with a backlog unless fetch.max.rows.auto is false (M5)', async () => {
+  it('100 rows per poll by default, and more with a backlog unless fetch.max.rows.auto is false (M5)', async () => {
     await fixture.sql.run(
       'create table backlog (ts timestamptz primary key, n int8)',
       `insert into backlog select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i from generate_series(0, 1999) i`,
@@ -47,7 +47,7 @@ describe('a source reads', function () {
     assert.ok((await largestPoll({ 'fetch.max.rows': '100' })) > 100);
   });
 
-  it('no views and no tables without a timestamp, and names them once (M12)', async () => {
+  it('neither views nor tables without a timestamp, and logs them once (M12)', async () => {
     await fixture.sql.run(
       'create table seen (ts timestamptz primary key, n int8)',
       'create table seen_by_date (day date primary key)',
@@ -58,12 +58,12 @@ describe('a source reads', function () {
     const source = await fixture.start('seen.*', { 'topic.prefix': 'ä' });
     await source.untilRows(1);
     const warnings = (text: string) => source.log.filter((line) => line.startsWith('warn') && line.includes(text));
-    assert.equal(warnings('Views are left out: seen_stored, seen_view; read one with the option query').length, 1);
-    assert.equal(warnings('Table seen_by_date is left out: it has no timestamp column').length, 1);
+    assert.equal(warnings('Skipped views: seen_stored, seen_view; read one with the option query').length, 1);
+    assert.equal(warnings('Skipped table seen_by_date: it has no timestamp column').length, 1);
     assert.equal(warnings('topic.prefix').length, 1);
   });
 
-  it('over empty stretches at once', async () => {
+  it('across long gaps between rows without delay', async () => {
     await fixture.sql.run(
       'create table sparse (ts timestamp primary key, n int8)',
       `insert into sparse select timestamp '0044-03-15 12:00:00' + i * interval '9 years', i from generate_series(0, 219) i`,
@@ -79,7 +79,7 @@ describe('a source reads', function () {
     assert.ok(performance.now() - startedAt < 5_000);
   });
 
-  it('rows of the future when their time has come, and never rows without a time', async () => {
+  it('rows with a future time once it has come, and never rows without a time', async () => {
     await fixture.sql.run(
       'create table ahead (ts timestamptz, n int8)',
       `insert into ahead values (null, 1), ('infinity', 2), ('-infinity', 3), (now() + interval '1500 ms', 4), (now() - interval '1 s', 5)`,
@@ -94,7 +94,7 @@ describe('a source reads', function () {
     );
   });
 
-  it('from timestamp.initial on, in the zone that it names, and says which instant that is', async () => {
+  it('from timestamp.initial in its time zone, and logs the instant', async () => {
     await fixture.sql.run(
       'create table initial (ts timestamptz primary key, n int8)',
       `insert into initial select timestamptz '2026-07-01 00:00:00Z' + i * interval '1 hour', i from generate_series(0, 9) i`,
@@ -187,10 +187,10 @@ describe('a source reads', function () {
         times.toSorted((a, b) => a - b),
       );
     }
-    assert.ok(source.log.some((line) => line.startsWith('warn: Table heap_3 has no index that begins with ts')));
+    assert.ok(source.log.some((line) => line.startsWith('warn: Table heap_3 has no index that starts with ts')));
   });
 
-  it('only what table.include and table.exclude leave', async () => {
+  it('only tables selected by table.include and table.exclude', async () => {
     await fixture.sql.run(
       'create schema plant',
       'create table plant.metric (ts timestamptz primary key)',
@@ -227,7 +227,7 @@ describe('a source reads', function () {
     );
   });
 
-  it('by a number of which no transaction holds up the others for longer than timestamp.delay.ms', async () => {
+  it('by a number without being delayed by a transaction for longer than timestamp.delay.ms', async () => {
     await fixture.sql.run('create table tasks (id int8 generated always as identity primary key)');
     await fixture.other.run('begin', 'insert into tasks default values');
     await fixture.sql.run('insert into tasks default values');
@@ -236,7 +236,7 @@ describe('a source reads', function () {
     await fixture.other.run('rollback');
   });
 
-  it('whole tables again and again (mode=bulk)', async () => {
+  it('whole tables repeatedly (mode=bulk)', async () => {
     await fixture.sql.run(
       'create table parts (name text)',
       `insert into parts select 'part ' || i from generate_series(1, 250) i`,

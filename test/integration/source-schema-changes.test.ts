@@ -27,7 +27,7 @@ describe('a source whose table changes while it runs', function () {
   afterEach(() => fixture.stopAll());
   after(() => fixture.close());
 
-  it('has the new shape in the first record after the change, whatever the change is', async () => {
+  it('uses the new shape from the first record after any change', async () => {
     await fixture.sql.run(
       'create table shape (ts timestamptz, site varchar(10), n int4, primary key (ts, site))',
       `comment on column shape.site is 'sluice:primary-tag'`,
@@ -101,7 +101,7 @@ describe('a source whose table changes while it runs', function () {
     );
   });
 
-  it('asks for another deal when tables come, go and are renamed', async () => {
+  it('requests a reconfiguration when tables are created, dropped or renamed', async () => {
     await fixture.sql.run(
       'create table staying (ts timestamptz primary key)',
       'create table going (ts timestamptz primary key)',
@@ -119,7 +119,7 @@ describe('a source whose table changes while it runs', function () {
     assert.equal(source.failure, undefined);
   });
 
-  it('reads a table that was dropped and created anew from its beginning, also when it was not running then', async () => {
+  it('reads a recreated table from the start, also if it was not running at the time', async () => {
     const create = (type: string) => `create table again (ts timestamptz primary key, n ${type})`;
     await fixture.sql.run(create('int8'), `insert into again values ('2026-03-01', 1)`);
     const source = await fixture.start('again');
@@ -184,7 +184,7 @@ describe('a source whose table changes while it runs', function () {
     await assertEachOnce(source, (n) => fixture.sql.run(`begin; drop view anew_seen; ${create(n)}; commit`));
   });
 
-  it('writes types that it does not know as text, and warns of each column once', async () => {
+  it('writes unsupported types as text, and warns once per column', async () => {
     await fixture.sql.run(
       `create type mood as enum ('good', 'bad')`,
       'create domain percent as int4 check (value between 0 and 100)',
@@ -196,9 +196,9 @@ describe('a source whose table changes while it runs', function () {
     await fixture.sql.run('alter table odd add more int4', `insert into odd values ('2026-01-02', 'bad')`);
     await source.untilRows(2);
     assert.deepEqual(row, { ts: Date.UTC(2026, 0, 1), m: 'good', p: '7', a: '{1,2}', net: '10.0.0.1', r: '[1,3)' });
-    const warnings = source.log.filter((line) => line.includes('which formats do not know'));
+    const warnings = source.log.filter((line) => line.includes('which the formats do not support'));
     assert.deepEqual(
-      warnings.map((line) => /Column (\w+) of table odd has the type (\S+),/.exec(line)?.slice(1, 3).join(' ')),
+      warnings.map((line) => /Column (\w+) of table odd has type (\S+),/.exec(line)?.slice(1, 3).join(' ')),
       ['m public.mood', 'p public.percent', 'a integer[]', 'net inet', 'r int4range'],
     );
   });

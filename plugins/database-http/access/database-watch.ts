@@ -1,5 +1,5 @@
 import type { Logger } from '../../../src/index.ts';
-import { isAway, type DatabaseError } from '../../database/index.ts';
+import { isUnreachable, type DatabaseError } from '../../database/index.ts';
 
 /** At least this time is between two warnings about a database that comes and goes. */
 const MIN_SILENCE_MS = 60_000;
@@ -24,7 +24,7 @@ export class DatabaseWatch {
   /** What became of an attempt to connect. */
   note(failure: DatabaseError | undefined): void {
     if (failure === undefined) this.#back();
-    else if (isAway(failure) && this.#awaySinceMs === undefined) this.#away(failure);
+    else if (isUnreachable(failure) && this.#awaySinceMs === undefined) this.#away(failure);
   }
 
   #away({ message }: DatabaseError): void {

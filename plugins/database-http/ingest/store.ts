@@ -2,7 +2,7 @@ import {
   countCollapsed,
   DatabaseError,
   fitToTable,
-  isOfOneTable,
+  isLimitedToTable,
   PRIMARY_TAG,
   refuseAll,
   tableText,
@@ -171,7 +171,7 @@ async function storeRound(
 function refusedRows(outcome: Settled, rows: DecodedRows | undefined): Settled {
   if (outcome.status === 'fulfilled' || rows === undefined) return outcome;
   const error: unknown = outcome.reason;
-  if (!(error instanceof DatabaseError) || !isOfOneTable(error)) return outcome;
+  if (!(error instanceof DatabaseError) || !isLimitedToTable(error)) return outcome;
   return {
     status: 'fulfilled',
     value: { stored: 0, discarded: 0, collapsed: 0, faults: refuseAll(rows.batch, error) },

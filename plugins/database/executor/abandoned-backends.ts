@@ -2,13 +2,14 @@ import type { Logger } from '../../../src/observe/logger.ts';
 import { ownStatement } from '../sql/own-statement.ts';
 import type { Connection } from './connection.ts';
 
-/** Those of before that are still there are not worth remembering more of. */
+/** Upper limit; beyond it, the oldest abandoned backends are forgotten. */
 const MAX_KNOWN = 100;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Ends them where they are what they were: of this user and program, and not younger than our connection was, which a process
- * that was given the same number would be. A thousandth is left to clocks that run apart.
+ * Terminates backends that are still the abandoned ones: they must have this user and application name, and must not
+ * have started after our connection, as another process with a reused pid would have. A thousandth is allowed for clock
+ * drift.
  */
 const END = ownStatement(
   'connections: end abandoned ones',
@@ -26,8 +27,8 @@ interface Abandoned {
 }
 
 /**
- * The other ends of connections that broke while something was done on them. A server that the network cut off as well does not
- * know that: it keeps the transaction, and its locks, for hours, and whoever does the work again waits for them.
+ * Server processes of connections that broke while in use. If the network cut off the server as well, it does not
+ * notice this: it keeps the transaction and its locks for hours, and blocks the retry of the same work.
  */
 export class AbandonedBackends {
   readonly #logger: Logger;
@@ -37,26 +38,26 @@ export class AbandonedBackends {
     this.#logger = logger;
   }
 
-  /** Takes note of a connection that is dropped, where it may have left something behind. */
+  /** Remembers a dropped connection if its backend may still hold a transaction. */
   add(connection: Connection): void {
     const { brokeInUse, processId, openedAt, server } = connection;
     if (!brokeInUse || openedAt === undefined) return;
     this.#known = [...this.#known, { ...server, processId, openedAt }].slice(-MAX_KNOWN);
   }
 
-  /** Ends those on the server of this connection. Never rejects: the server may not know how, or not allow it. */
+  /** Terminates the abandoned backends of this server. Never rejects, as the server may not permit it. */
   async end(connection: Connection): Promise<void> {
     const { host, port } = connection.server;
-    const isThere = (each: Abandoned): boolean => each.host === host && each.port === port;
-    const there = this.#known.filter(isThere);
-    if (there.length === 0) return;
-    this.#known = this.#known.filter((each) => !isThere(each));
+    const isOnServer = (each: Abandoned): boolean => each.host === host && each.port === port;
+    const abandoned = this.#known.filter(isOnServer);
+    if (abandoned.length === 0) return;
+    this.#known = this.#known.filter((each) => !isOnServer(each));
     const now = performance.now();
-    const list = there.map(({ processId, openedAt }) => ({ pid: processId, ageMs: now - openedAt }));
+    const list = abandoned.map(({ processId, openedAt }) => ({ pid: processId, ageMs: now - openedAt }));
     try {
       await connection.ask(END, [JSON.stringify(list)], { timeoutMs: TIMEOUT_MS });
     } catch (error) {
-      this.#logger.debug({ err: error }, 'server processes of broken connections could not be ended');
+      this.#logger.debug({ err: error }, 'Server processes of broken connections could not be terminated');
     }
   }
 }

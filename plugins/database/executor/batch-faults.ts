@@ -9,7 +9,7 @@ import type { WritePlan } from './write-plan.ts';
 type ColumnPolicy = Pick<WritePolicy, 'unknownColumns' | 'computedColumns'>;
 type RowFault = Omit<Fault, 'scope' | 'origin' | 'table'>;
 
-/** The faults of one batch: at most one per row, the first that was found. */
+/** The faults of a batch, at most one per row: the first that was found. */
 export class BatchFaults {
   readonly #batch: RowBatch;
   readonly #byRow = new Map<number, Fault>();
@@ -30,12 +30,11 @@ export class BatchFaults {
     return this.#byRow.size;
   }
 
-  /** In row order. */
   list(): Fault[] {
     return [...this.#byRow].sort(([left], [right]) => left - right).map(([, fault]) => fault);
   }
 
-  /** A cell that the column cannot take, found before anything was sent. */
+  /** Records a cell that does not fit the column, found before sending. */
   refused(row: number, column: CatalogueColumn, refusal: Refusal): void {
     this.#add(row, {
       message: `column "${column.name}" of table "${this.#table}" (${column.type}): ${refusal.reason}`,
@@ -44,7 +43,6 @@ export class BatchFaults {
     });
   }
 
-  /** The server refused this row when it was sent alone. */
   refusedByServer(row: number, error: DatabaseError): void {
     this.#add(row, {
       message: `table "${this.#table}": ${error.message}`,
@@ -54,13 +52,10 @@ export class BatchFaults {
     });
   }
 
-  /**
-   * Values in columns that the table does not have or that the database computes, and columns without which no row is possible,
-   * among the rows that are written by this plan.
-   */
+  /** Records faults of the given rows: values in unknown or generated columns, and missing required columns. */
   addMisfits(plan: WritePlan, rows: Int32Array, { unknownColumns, computedColumns }: ColumnPolicy): void {
-    const { required, keyLacks } = plan;
-    if (keyLacks !== undefined) this.#addToAll(rows, this.#noKeyColumn(keyLacks, plan));
+    const { required, missingKeyColumn } = plan;
+    if (missingKeyColumn !== undefined) this.#addToAll(rows, this.#noKeyColumn(missingKeyColumn, plan));
     if (required !== undefined || plan.columns.length === 0) this.#addToAll(rows, this.#noColumns(required));
     if (unknownColumns === 'fault') this.#addValues(plan.unknown, rows, (name) => `has no column "${name}"`, '42703');
     if (computedColumns !== 'ignore') {
@@ -79,10 +74,10 @@ export class BatchFaults {
 
   #noColumns(required: CatalogueColumn | undefined): RowFault {
     if (required === undefined) {
-      return { message: `table "${this.#table}" has none of the columns of the rows`, sqlstate: '42703' };
+      return { message: `none of the columns of the rows exists in table "${this.#table}"`, sqlstate: '42703' };
     }
     return {
-      message: `column "${required.name}" of table "${this.#table}" (${required.type}) needs a value and gets none`,
+      message: `column "${required.name}" of table "${this.#table}" (${required.type}) is required, but the rows have no value for it`,
       column: required.name,
       sqlstate: '23502',
     };
@@ -91,7 +86,7 @@ export class BatchFaults {
   #noKeyColumn(name: string, { computed }: WritePlan): RowFault {
     const isComputed = computed.some((index) => this.#batch.columns[index]?.name === name);
     const reason = isComputed ? `computes column "${name}" itself` : `has no column "${name}"`;
-    const message = `table "${this.#table}" ${reason}, by which its rows are to be found`;
+    const message = `table "${this.#table}" ${reason}, which identifies the rows`;
     return { message, column: name, sqlstate: isComputed ? '428C9' : '42703' };
   }
 
@@ -109,12 +104,11 @@ export class BatchFaults {
   }
 }
 
-/** The report of rows that are written wholly or not at all, and were not. */
+/** The report of a batch with `allOrNothing` that was not stored. */
 export function nothingStored(faults: readonly Fault[]): WriteReport {
   return { stored: 0, discarded: 0, collapsed: 0, faults };
 }
 
-/** One fault for each row of a batch that could not be written at all. */
 export function refuseAll(batch: RowBatch, error: DatabaseError): Fault[] {
   return Array.from({ length: batch.rowCount }, (_, row) => ({
     scope: error.scope,

@@ -19,12 +19,12 @@ import { TablePreparation } from './table-preparation.ts';
 import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
 import { type PlannedWrite, writeTables } from './write-tables.ts';
 
-/** A table read this short a time ago need not be read again before columns are left out that it does not have. */
+/** The cached table must be at most this old before columns that it does not have are ignored. */
 const FRESH_MS = 1_000;
 
 const NOTHING_STORED = nothingStored([]);
 
-/** Where a writer gets its connections: the pool, or one connection within a transaction. */
+/** Source of connections: the pool, or the single connection of a transaction. */
 export interface ConnectionSource {
   lend<T>(
     work: (connection: StatementRunner) => Promise<T>,
@@ -34,27 +34,29 @@ export interface ConnectionSource {
 }
 
 interface WriterOptions extends EncodingOptions {
-  /** The connection is in a transaction: what was rolled back for others' sake must be done again as a whole, by its owner. */
+  /** The connection is in a transaction, so that after a rollback by the server its owner has to repeat everything. */
   readonly isInTransaction?: boolean;
 }
 
-/** What is to be sent of a batch; `attempt` is absent where nothing need be sent. */
+/** The part of a batch to send; without `attempt`, there is nothing to send. */
 interface Planned {
   readonly attempt: WriteAttempt | undefined;
-  /** Rows that the table cannot be made to take. */
+  /** Rows that the table cannot be extended for. */
   readonly faults: readonly Fault[];
-  /** The database itself has said so just now. */
+  /** True if the faults are based on the current state of the database. */
   readonly isCurrent: boolean;
 }
 
-/** Writes row batches: make the table fit, plan, encode, send, and find the rows that the data makes impossible. */
+/**
+ * Writes row batches: makes the table match, plans, encodes, sends, and finds the rows that the data makes impossible.
+ */
 export class BatchWriter {
   readonly #connections: ConnectionSource;
   readonly #catalogue: Catalogue;
   readonly #preparation: TablePreparation;
   readonly #options: WriterOptions;
 
-  /** `session`: where tables are changed. */
+  /** Tables are changed through `session`. */
   constructor(connections: ConnectionSource, catalogue: Catalogue, session: CatalogueSource, options: WriterOptions) {
     this.#connections = connections;
     this.#catalogue = catalogue;
@@ -67,7 +69,6 @@ export class BatchWriter {
     return new BatchWriter(connections, catalogue, session, { ...this.#options, isInTransaction: true });
   }
 
-  /** Makes the table fit as far as it can be, and writes nothing. */
   async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {
     await this.#preparation.prepare(batch, policy.shape, policy, await this.#catalogue.find(batch.table));
   }
@@ -76,14 +77,14 @@ export class BatchWriter {
     if (batch.rowCount === 0) return NOTHING_STORED;
     for (let isRetry = false; ; isRetry = true) {
       const { attempt, faults } = await this.#plan({ batch, policy, minCopiedRows }, isRetry);
-      if (policy.wholly === true && faults.length > 0) return nothingStored(faults);
-      // From a table that is not there nothing needs to be deleted.
+      if (policy.allOrNothing === true && faults.length > 0) return nothingStored(faults);
+      // In a table that does not exist, there is nothing to delete.
       if (attempt === undefined) return { ...NOTHING_STORED, stored: batch.rowCount };
       try {
         const report = await this.#run(attempt, policy);
         return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
       } catch (error) {
-        // The table does not fit: it is looked at once more, then it is the caller's matter.
+        // If the table does not match, it is read again once; a second failure is returned to the caller.
         if (isRetry || !(error instanceof DatabaseError) || !isTableChanged(error)) throw error;
       }
     }
@@ -107,11 +108,11 @@ export class BatchWriter {
     );
   }
 
-  /** The attempt of a batch that COPY can store in its table as that is known; `undefined` where there is more to it. */
+  /** Plans a batch that COPY can store in the cached table; `undefined` if more is needed. */
   #planCopy(write: PlannedWrite): WriteAttempt | undefined {
     const { batch, policy } = write;
     const known = this.#catalogue.remembered(batch.table);
-    if (known === undefined || batch.rowCount === 0 || policy.wholly === true) return undefined;
+    if (known === undefined || batch.rowCount === 0 || policy.allOrNothing === true) return undefined;
     if (policy.shape !== undefined && (policy.shape.exact || !fits(known, batch, policy.shape))) return undefined;
     const attempt = this.#attempt(known, write);
     const isCertain = this.#isCertain({ attempt, faults: [], isCurrent: false }, known, batch);
@@ -129,7 +130,7 @@ export class BatchWriter {
     );
   }
 
-  /** Rows are never refused on the strength of what was remembered of the table: it may have changed since. */
+  /** Rows are never refused because of the cached table alone, as it may be outdated. */
   async #plan(write: PlannedWrite, isRetry: boolean): Promise<Planned> {
     const { batch } = write;
     const known = isRetry ? undefined : this.#catalogue.remembered(batch.table);
@@ -143,10 +144,10 @@ export class BatchWriter {
   #isCertain({ attempt, faults, isCurrent }: Planned, known: CatalogueTable, { table }: RowBatch): boolean {
     if (attempt === undefined) return false;
     const { planned } = attempt;
-    // It was changed just now.
+    // The preparation just changed the table.
     if (planned.table !== known) return true;
     if (planned.hasFaults || (faults.length > 0 && !isCurrent)) return false;
-    return !planned.leavesOut || this.#catalogue.remembered(table, FRESH_MS) !== undefined;
+    return !planned.skipsColumns || this.#catalogue.remembered(table, FRESH_MS) !== undefined;
   }
 
   async #planOn(known: CatalogueTable | undefined, write: PlannedWrite): Promise<Planned> {
@@ -167,19 +168,20 @@ export class BatchWriter {
   }
 
   async #run(attempt: WriteAttempt, policy: WritePolicy): Promise<WriteReport> {
-    const { wholly } = policy;
+    const { allOrNothing } = policy;
     const { planned } = attempt;
-    if ((wholly === true && planned.hasFaults) || planned.isEmpty) return attempt.report();
+    if ((allOrNothing === true && planned.hasFaults) || planned.isEmpty) return attempt.report();
     const timeZone = planned.readsTimeTexts ? policy.timeZone : undefined;
     return this.#connections.lend(
       async (connection) => {
         await applySessionOptions(connection, { timeZone });
         if (this.#options.isInTransaction === true) return attempt.run(connection, true);
-        if (!(wholly === true ? planned.isOneStatement : planned.isOneChange)) return runAtOnce(attempt, connection);
+        if (!(allOrNothing === true ? planned.isOneStatement : planned.isOneChange))
+          return runInTransaction(attempt, connection);
         try {
           return await attempt.run(connection, false);
         } catch (error) {
-          if (error instanceof NeedsTransaction) return runAtOnce(attempt.again(), connection);
+          if (error instanceof NeedsTransaction) return runInTransaction(attempt.restart(), connection);
           throw error;
         }
       },
@@ -189,22 +191,22 @@ export class BatchWriter {
   }
 }
 
-/** All statements or none: between a deletion and the row that follows it nobody sees the row missing. */
-async function runAtOnce(first: WriteAttempt, connection: StatementRunner): Promise<WriteReport> {
+/** Runs all statements in one transaction, so that nobody sees a row missing between its deletion and re-insertion. */
+async function runInTransaction(first: WriteAttempt, connection: StatementRunner): Promise<WriteReport> {
   let attempt: WriteAttempt | undefined;
   return retryRolledBack(ROLLBACK_RETRIES, async () => {
-    const current = (attempt = attempt?.again() ?? first);
+    const current = (attempt = attempt?.restart() ?? first);
     try {
       return await inTransaction(connection, async (runner) => {
         const report = await current.run(runner, true);
-        if (current.planned.storesNothing) throw UNDONE;
+        if (current.planned.storesNothing) throw ROLLED_BACK;
         return report;
       });
     } catch (error) {
-      if (error !== UNDONE) throw error;
+      if (error !== ROLLED_BACK) throw error;
       return current.report();
     }
   });
 }
 
-const UNDONE = new Error('the transaction is undone');
+const ROLLED_BACK = new Error('the transaction is rolled back');

@@ -4,20 +4,20 @@ import { ownStatement, qualifiedStatement } from '../sql/own-statement.ts';
 import { typeFamily, type TypeFamily } from '../sql/column-type.ts';
 import type { QueryResult, Table, TableColumn } from './api.ts';
 
-/** A column with what the batch writer needs beyond the plugin API. */
+/** A column with the details that the batch writer needs beyond the plugin API. */
 export interface CatalogueColumn extends TableColumn {
-  /** Of the base type where the type is a domain. */
+  /** Family of the base type, if the type is a domain. */
   readonly family: TypeFamily;
   readonly isDomain: boolean;
   readonly isArray: boolean;
-  /** Digits of a second; 6 where the type says nothing. */
+  /** Fractional digits of a second; 6 if the type does not specify them. */
   readonly precision: number;
-  /** Characters that varchar(n) and char(n) take. */
+  /** Length limit of varchar(n) and char(n) in characters. */
   readonly maxLength: number | undefined;
-  /** The database computes it and refuses values (GENERATED ALWAYS, stored or identity). */
+  /** The database computes the value and rejects others (GENERATED ALWAYS, stored or identity). */
   readonly generated: boolean;
   readonly defaultExpression: string | undefined;
-  /** Number of the table, where the column is NOT NULL and has a default: rows without the value get that. */
+  /** OID of the table if the column is NOT NULL and has a default, which replaces missing values. */
   readonly defaultOf: string | undefined;
 }
 
@@ -26,8 +26,8 @@ export interface CatalogueTable extends Table {
 }
 
 /**
- * Of each name the table in the first schema of the session's search path that has one; pg_catalog, which is searched implicitly, is
- * left out. A cast to `name` cuts at 63 bytes: a longer name must not find the table that has its beginning for a name.
+ * For each name, the table in the first schema of the session's search path that contains it. The implicit pg_catalog
+ * is excluded. Casting to `name` truncates at 63 bytes, so longer names must not match.
  */
 const NAMED_TABLES = `
   SELECT DISTINCT ON (c.relname) c.oid, n.nspname, c.relname
@@ -47,10 +47,11 @@ const USER_TABLES = `
     AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`;
 
 /**
- * One row per column. A key is the primary key, else the oldest unique index that ON CONFLICT can use: whole, immediate,
- * valid, without expressions, over NOT NULL columns or with NULLS NOT DISTINCT (a column of pg_index that not every
- * database of the family has; pg_get_indexdef would wait for locks of the table). Types that bring an operator `=` of their own (citext) have it in their schema,
- * from their owner; an operator that somebody else has put there does not count.
+ * Returns one row per column. The key is the primary key or else the oldest unique index that ON CONFLICT can use: not
+ * partial, immediate, valid, without expressions, over NOT NULL columns or with NULLS NOT DISTINCT. The latter is a
+ * column of pg_index that not every database of the family has; pg_get_indexdef would wait for locks on the table.
+ * Types with their own `=` operator (citext) have it in their schema and from their owner; operators that another user
+ * created there are ignored.
  */
 function columnsOf(tables: string): string {
   return `
@@ -86,15 +87,12 @@ function columnsOf(tables: string): string {
     ORDER BY f.nspname, f.relname, a.attnum`;
 }
 
-/** Parameters: the tables' names as an array, and their schema or NULL. */
+/** Parameters: table names as an array, and their schema or NULL. */
 export const TABLES_BY_NAME = ownStatement('catalogue: tables by name', columnsOf(NAMED_TABLES));
 
 export const ALL_TABLES = ownStatement('catalogue: all tables', columnsOf(USER_TABLES));
 
-/**
- * The defaults of a table's columns as SQL that means the same in a statement of this session: it names what this search path does
- * not find. Parameter: the table's number.
- */
+/** The column defaults of a table as SQL for this session's search path. Parameter: the table's OID. */
 export const DEFAULT_EXPRESSIONS = qualifiedStatement(
   'catalogue: defaults of columns',
   `SELECT a.attname, pg_catalog.pg_get_expr(d.adbin, d.adrelid) FROM pg_catalog.pg_attrdef d
@@ -103,7 +101,7 @@ export const DEFAULT_EXPRESSIONS = qualifiedStatement(
     WHERE d.adrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid`,
 );
 
-/** The tables in the rows of the queries above. */
+/** Converts the result of the queries above. */
 export function readTables(result: QueryResult): CatalogueTable[] {
   const tables: CatalogueTable[] = [];
   let start = 0;
@@ -156,12 +154,12 @@ function readColumn(row: Row, isFirst: boolean): CatalogueColumn {
   };
 }
 
-/** Whether the default of a column matters to rows that lack the value: then the table's number. */
+/** Returns the table's OID if missing values of a column are replaced by its default. */
 export function tableOfDefaults({ columns }: CatalogueTable): string | undefined {
   return columns.find(({ defaultOf }) => defaultOf !== undefined)?.defaultOf;
 }
 
-/** The table with the answer to DEFAULT_EXPRESSIONS. */
+/** Adds the result of DEFAULT_EXPRESSIONS to the table. */
 export function withDefaults(table: CatalogueTable, { rows }: QueryResult): CatalogueTable {
   const expressions = new Map(rows.map(([name, expression]) => [name, expression ?? undefined]));
   return {
@@ -173,12 +171,12 @@ export function withDefaults(table: CatalogueTable, { rows }: QueryResult): Cata
 const BPCHAR = 1042;
 const VARCHAR = 1043;
 
-/** The modifier of character types is their length plus four (VARHDRSZ), -1 without a length. */
+/** The type modifier of character types is the length plus four (VARHDRSZ), or -1 without a length. */
 function maxLength(typeOid: number, typeModifier: number): number | undefined {
   return (typeOid === BPCHAR || typeOid === VARCHAR) && typeModifier >= 4 ? typeModifier - 4 : undefined;
 }
 
-/** Tags are told by comments; the first column is the time when it is a timestamp. */
+/** Tags are marked by comments; a timestamp in the first column is the time. */
 function roleOf(comment: string | null, family: TypeFamily, isFirst: boolean): ColumnRole {
   return columnRole(comment) ?? (isFirst && isTime(family) ? 'time' : 'data');
 }

@@ -16,19 +16,17 @@ import {
   TABLES_BY_NAME,
   withDefaults,
 } from './catalogue-query.ts';
-import { existsNow } from './sqlstate.ts';
+import { alreadyExists } from './sqlstate.ts';
 import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import { hypertableStatements } from '../sql/hypertable.ts';
 
-/** Tables are asked for again after this time, so that changes made by others are seen without an error first. */
+/** Cached tables are read again after this time, so that changes by others are noticed without an error first. */
 const MAX_AGE_MS = 60_000;
-/** Tables kept; beyond it the one asked for longest ago goes. */
+/** Cache size; beyond it, the table that was read first is evicted. */
 const MAX_TABLES = 10_000;
 
-/** Names in one query. */
 const MAX_NAMES_AT_ONCE = 1_000;
 
-/** How the catalogue reaches the database. */
 export interface CatalogueSource {
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
@@ -38,14 +36,13 @@ interface KnownTable {
   readonly readAt: number;
 }
 
-/** What the database knows of its tables, as it was at most a minute ago. One per pool, and one per transaction. */
+/** Caches table definitions for up to a minute. There is one per pool, and one per transaction. */
 export class Catalogue implements TableCatalogue {
   readonly #source: CatalogueSource;
-  /** A transaction begins with what is known outside, until it has seen or changed something there. */
+  /** A transaction starts with the cache of its pool, until it reads or changes a table itself. */
   #outside: Catalogue | undefined;
   readonly #tables = new BoundedMap<string, KnownTable>(MAX_TABLES);
   #wasForgotten = false;
-  /** Single flight: everyone who asks for a table while it is being read or created gets the same answer. */
   readonly #reading = new Map<string, Promise<CatalogueTable | undefined>>();
   readonly #creating = new Map<string, Promise<CatalogueTable>>();
   #dialect: { readonly dialect: Promise<Dialect>; readonly askedAt: number } | undefined;
@@ -55,7 +52,7 @@ export class Catalogue implements TableCatalogue {
     this.#outside = outside;
   }
 
-  /** The table as it was at most `maxAgeMs` ago, without asking the database. */
+  /** The table as it was at most `maxAgeMs` ago, without a query. */
   remembered(table: TableName, maxAgeMs = MAX_AGE_MS): CatalogueTable | undefined {
     const entry = this.#tables.get(keyOf(table));
     if (entry === undefined) return this.#outside?.remembered(table, maxAgeMs);
@@ -71,7 +68,7 @@ export class Catalogue implements TableCatalogue {
       const startedAt = performance.now();
       const found = await this.#source.session((session) => readTable(session, table));
       const entry = this.#tables.get(keyOf(table));
-      // The table was changed by this process while it was being read: what was read may be how it was before.
+      // If this process changed the table meanwhile, the result may be outdated.
       if (entry !== undefined && entry.readAt > startedAt) return entry.table;
       this.#tables.delete(keyOf(table));
       if (found === undefined) this.#outside = undefined;
@@ -121,12 +118,12 @@ export class Catalogue implements TableCatalogue {
     this.#wasForgotten = true;
   }
 
-  /** Someone had reason to believe that tables were changed. */
+  /** True if `forget` was called, because tables may have been changed. */
   get wasForgotten(): boolean {
     return this.#wasForgotten;
   }
 
-  /** Takes over what a transaction, which has ended well and changed no tables, has read of them. */
+  /** Takes over the tables read by a transaction that committed and did not change tables. */
   adopt(within: Catalogue): void {
     for (const [key, entry] of within.#tables) {
       const known = this.#tables.get(key);
@@ -134,7 +131,7 @@ export class Catalogue implements TableCatalogue {
     }
   }
 
-  /** Asked for once a minute at most: extensions come and go while connections stay. */
+  /** Refreshed once a minute, as extensions may be added or removed while connections stay open. */
   async dialect(): Promise<Dialect> {
     const outside = this.#outside;
     const known = this.#dialect ?? (outside === undefined ? undefined : outside.#dialect);
@@ -168,14 +165,14 @@ export class Catalogue implements TableCatalogue {
 
   async #create(table: TableName, shape: TableShape, policy: CreationPolicy): Promise<CatalogueTable> {
     if (!policy.create) throw missing(table, ' and may not be created');
-    if (policy.held === true) throw missing(table, ' yet');
+    if (policy.deferChanges === true) throw missing(table, ' yet');
     return singleFlight(this.#creating, keyOf(table), async () => {
       const dialect = await this.dialect();
       try {
         await this.#source.session((session) => createIfMissing(session, table, shape, policy, dialect));
       } catch (error) {
-        // Another process may have created the table since the look.
-        if (!(error instanceof DatabaseError) || !existsNow(error)) throw error;
+        // Another process may have created the table in the meantime.
+        if (!(error instanceof DatabaseError) || !alreadyExists(error)) throw error;
       }
       const created = await this.refresh(table);
       if (created === undefined) throw missing(table, ' although it was just created: check the search path');
@@ -183,15 +180,15 @@ export class Catalogue implements TableCatalogue {
     });
   }
 
-  /** Takes over the state of a table that was just read, or just changed and committed. */
+  /** Caches a table that was just read, or just changed and committed. */
   remember(table: TableName, found: CatalogueTable): void {
     this.#tables.set(keyOf(table), { table: found, readAt: performance.now() });
   }
 }
 
 /**
- * Creates under an advisory lock of the table's name, so that processes of this program take turns; the second one finds
- * the table and leaves it alone. Others may still be faster: that shows as an error (`existsNow`).
+ * Creates the table under an advisory lock on its name, so that processes of Sluice take turns and the second one finds
+ * the table. Other programs may create it concurrently, which causes an error (`alreadyExists`).
  */
 async function createIfMissing(
   session: Session,
@@ -212,12 +209,12 @@ const LOCK = ownStatement(
   'SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest($1::text[]) AS wanted(name)',
 );
 
-/** Until the transaction's end, against other processes of this program that create or change the table. */
+/** Locks the table, until the end of the transaction, against other processes of Sluice that create or change it. */
 export async function lockTable(session: Session, table: TableName): Promise<void> {
   await lockTables(session, [tableText(table)]);
 }
 
-/** The same for several, in their order: that of all who lock some of them must be the same. */
+/** Locks several tables in the given order, which must be the same for all callers. */
 export async function lockTables(session: Session, tables: readonly string[]): Promise<void> {
   await session.ask(LOCK, [textArray(tables.map((table) => `sluice table ${table}`))]);
 }
@@ -227,7 +224,6 @@ export async function readTable(session: Session, { name, schema }: TableName): 
   return found;
 }
 
-/** Those of the tables that exist. */
 export async function readTablesNamed(
   session: Session,
   names: readonly string[],
@@ -247,12 +243,12 @@ async function readDialect(session: Session): Promise<Dialect> {
   return dialectOf(version ?? '', timescaleSchema ?? null);
 }
 
-/** Whether a table can have the name; one with a NUL would spoil the query for others. */
+/** Returns true if a table can have this name. A NUL would fail the query for all names. */
 export function isTableName(name: string): boolean {
   return name.length <= MAX_IDENTIFIER_BYTES && !name.includes('\0') && Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES;
 }
 
-/** Tables that are known to match: decoders give the same shape again for the same text. */
+/** Shapes that are known to match a table; decoders return the same shape object for the same text. */
 const matching = new WeakMap<TableShape, CatalogueTable>();
 
 function matches(table: CatalogueTable, shape: TableShape): boolean {
@@ -262,15 +258,15 @@ function matches(table: CatalogueTable, shape: TableShape): boolean {
   return true;
 }
 
-/** What keeps an exact shape from fitting the table, in one clause; `undefined` when it fits or need not. */
+/** Describes in one clause why the table does not match an exact shape; `undefined` if it matches or need not. */
 function differences(table: CatalogueTable, shape: TableShape): string | undefined {
   if (!shape.exact) return undefined;
   const expected = tableOrder(shape.columns).map((column) => column.name);
   const actual = table.columns.map((column) => column.name);
-  const lacking = expected.filter((name) => !actual.includes(name));
+  const absent = expected.filter((name) => !actual.includes(name));
   const extra = actual.filter((name) => !expected.includes(name));
   const clauses: string[] = [];
-  if (lacking.length > 0) clauses.push(`the table has no column ${quotedList(lacking)}`);
+  if (absent.length > 0) clauses.push(`the table has no column ${quotedList(absent)}`);
   if (extra.length > 0) clauses.push(`the message does not list column ${quotedList(extra)} of the table`);
   if (clauses.length > 0) return clauses.join(', and ');
   const position = expected.findIndex((name, index) => actual[index] !== name);
@@ -283,7 +279,6 @@ function quotedList(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ');
 }
 
-/** The error for a table that is not there. */
 export function missing(table: TableName, consequence = ''): DatabaseError {
   return new DatabaseError(`table "${tableText(table)}" does not exist${consequence}`, {
     scope: 'table',
@@ -304,8 +299,8 @@ async function singleFlight<T>(flights: Map<string, Promise<T>>, key: string, st
 }
 
 /**
- * Creates the table, within a transaction of the caller's that holds its lock. A time-series table becomes a hypertable where
- * the dialect has them (docs/sink.md#tables-and-rows).
+ * Creates the table in the caller's transaction, which holds its lock. A time-series table becomes a hypertable if the
+ * dialect supports it (docs/sink.md#tables-and-rows).
  */
 export async function createTable(
   session: Session,
@@ -338,14 +333,18 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['c', 'a type'],
 ]);
 
-/** Names of the system catalogue are found before those of any schema of the search path. */
+/** Names in the system catalogue take precedence over those in any schema of the search path. */
 async function refuseTakenName(session: Session, { name, schema }: TableName): Promise<void> {
   const { rows } = await session.ask(NAMESAKES, [name, schema ?? null]);
   const [place, kind] = rows[0] ?? [];
   if (typeof place !== 'string') return;
-  const what = place === 'pg_catalog' ? 'belongs to the system catalogue' : `is ${KINDS.get(kind ?? '') ?? 'no table'}`;
-  throw new DatabaseError(`"${name}" ${what} (schema "${place}"), so that no table can be created: use another name`, {
-    scope: 'table',
-    sqlstate: '42809',
-  });
+  const reason =
+    place === 'pg_catalog' ? 'belongs to the system catalogue' : `is ${KINDS.get(kind ?? '') ?? 'not a table'}`;
+  throw new DatabaseError(
+    `"${name}" ${reason} (schema "${place}"), so no table of that name can be created: use another name`,
+    {
+      scope: 'table',
+      sqlstate: '42809',
+    },
+  );
 }

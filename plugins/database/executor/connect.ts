@@ -11,10 +11,7 @@ import { RowTap } from './row-tap.ts';
 import { isUnavailable, toDatabaseError } from './sqlstate.ts';
 import { tlsOptions } from './tls-options.ts';
 
-/**
- * Settings that every session starts with and RESET ALL returns to: the text of values must not depend on how the
- * server, the database or the role is set up.
- */
+/** Set for every session, so that the text format of values does not depend on the server's configuration. */
 const SESSION_DEFAULTS = [
   'TimeZone=UTC',
   'DateStyle=ISO',
@@ -24,14 +21,14 @@ const SESSION_DEFAULTS = [
 ];
 
 /**
- * Idle connections are probed after this time, else the system's two hours would pass before a dead one is noticed, and routers
- * forget connections sooner than that. Node repeats the probe every second, ten times.
+ * Idle time before keepalive probes. The system's default of two hours is too long to notice a dead connection, and
+ * routers drop idle connections sooner. Node repeats the probe every second, ten times.
  */
 const KEEP_ALIVE_AFTER_MS = 30_000;
 
 /**
- * Opens one connection to the first server of the list that takes it. Rejects with a DatabaseError: scope
- * `infrastructure` when none could be reached, `caller` when one refused user, password, database or TLS.
+ * Connects to the first server of the list that accepts. Rejects with DatabaseError: scope `infrastructure` if none was
+ * reachable, `caller` if one rejected user, password, database or TLS.
  */
 export async function connect(settings: ConnectionSettings, signal?: AbortSignal): Promise<Connection> {
   refuseLongName(`role "${settings.user}" does not exist`, settings.user, '28000');
@@ -44,19 +41,19 @@ export async function connect(settings: ConnectionSettings, signal?: AbortSignal
     } catch (thrown) {
       const error = toDatabaseError(thrown);
       failures.push({ server, error });
-      // This server cannot serve now; another of the list may.
+      // Another server of the list may be available.
       if (!isUnavailable(error)) break;
     }
   }
   throw connectFailure(settings, failures);
 }
 
-/** The server cuts both names at the start of a session, and would let the role in whose name is the beginning. */
+/** The server truncates both names at startup, and would accept the role with the truncated name. */
 function refuseLongName(consequence: string, name: string, sqlstate: string): void {
   const bytes = Buffer.byteLength(name);
   if (bytes <= MAX_IDENTIFIER_BYTES) return;
   const limit = String(MAX_IDENTIFIER_BYTES);
-  throw new DatabaseError(`${consequence}: its name has ${String(bytes)} bytes; PostgreSQL takes at most ${limit}`, {
+  throw new DatabaseError(`${consequence}: its name has ${String(bytes)} bytes; PostgreSQL allows at most ${limit}`, {
     scope: 'caller',
     sqlstate,
   });
@@ -74,11 +71,11 @@ async function connectTo(
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     const { mode } = settings.tls;
-    if ((mode !== 'allow' && mode !== 'prefer') || !mayTakeOtherWay(error)) throw error;
+    if ((mode !== 'allow' && mode !== 'prefer') || !shouldTryOtherWay(error)) throw error;
     try {
       return await handshake(server, settings, second, signal);
     } catch (other) {
-      // If both ways are refused, the answer to the encrypted one has the reason: a missing client certificate, for instance.
+      // If both ways are refused, the encrypted one has the meaningful reason, such as a missing client certificate.
       const { sqlstate, message } = toDatabaseError(other);
       const isOtherReason = first === undefined ? !message.includes(NO_TLS) : sqlstate !== NO_ENTRY;
       throw isOtherReason ? other : error;
@@ -86,14 +83,14 @@ async function connectTo(
   }
 }
 
-/** The error of a server whose pg_hba.conf has no entry for the user with TLS, or without it. */
+/** SQLSTATE of a server whose pg_hba.conf has no entry for the user with TLS, or without it. */
 const NO_ENTRY = '28000';
 
-/** Part of the driver's message when the server has no TLS. */
+/** Part of the driver's message if the server does not support TLS. */
 const NO_TLS = 'does not support SSL';
 
-/** Whether the server may accept a user with TLS whom it refused without TLS, or the other way round, as in libpq. */
-function mayTakeOtherWay({ sqlstate, message }: DatabaseError): boolean {
+/** As in libpq, whether to retry with TLS after a refusal without it, or the other way round. */
+function shouldTryOtherWay({ sqlstate, message }: DatabaseError): boolean {
   return sqlstate === NO_ENTRY || message.includes(NO_TLS);
 }
 
@@ -109,7 +106,7 @@ async function handshake(
     port: server.port,
     user: settings.user,
     database: settings.database,
-    // A function, so that the driver neither asks the environment nor a password file that the URL does not name.
+    // A function prevents the driver from reading the environment or a password file that the URL does not name.
     password: () => passwordFor(server, settings),
     ssl: tls ?? false,
     connectionTimeoutMillis: settings.connectTimeoutMs,
@@ -122,8 +119,9 @@ async function handshake(
   const connection = new Connection(client, { ...server, tls });
   let readOnly = false;
   client.connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) => {
-    const tells = status.parameterName === 'in_hot_standby' || status.parameterName === 'default_transaction_read_only';
-    if (tells && status.parameterValue === 'on') readOnly = true;
+    const isRelevant =
+      status.parameterName === 'in_hot_standby' || status.parameterName === 'default_transaction_read_only';
+    if (isRelevant && status.parameterValue === 'on') readOnly = true;
   });
   const onAbort = (): unknown => client.connection.stream.destroy(new Error('aborted'));
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -138,7 +136,7 @@ async function handshake(
   }
   if (readOnly && settings.target === 'primary') {
     await connection.close();
-    throw new DatabaseError('the server only reads', { scope: 'infrastructure', sqlstate: '25006' });
+    throw new DatabaseError('the server is read-only', { scope: 'infrastructure', sqlstate: '25006' });
   }
   return connection;
 }
@@ -151,16 +149,15 @@ async function passwordFor(
   return passwordFromFile(passwordFile, { ...server, database, user });
 }
 
-/** `-c name=value` for each setting; blanks and backslashes in values are escaped (libpq, "options"). */
+/** Formats `-c name=value` for each setting, escaping blanks and backslashes (libpq, "options"). */
 function startupOptions(settings: ConnectionSettings): string {
   const all =
     settings.searchPath === undefined ? SESSION_DEFAULTS : [...SESSION_DEFAULTS, `search_path=${settings.searchPath}`];
   return all.map((setting) => `-c ${setting.replace(/[\\\s]/g, '\\$&')}`).join(' ');
 }
 
-/** No server took the connection. */
 class NotConnectedError extends DatabaseError {
-  /** For those who have named the database and its address. */
+  /** The reason without the database's name and address. */
   readonly why: string;
 
   constructor(message: string, why: string, options: ConstructorParameters<typeof DatabaseError>[1]) {
@@ -171,8 +168,8 @@ class NotConnectedError extends DatabaseError {
 
 const MAX_CAUSES = 10;
 
-/** Why a database cannot be used, in a sentence that has its name and address already. */
-export function whyAway(error: unknown): string {
+/** The reason why a database is unavailable, for messages that already contain its name and address. */
+export function unavailableReason(error: unknown): string {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
     if (cause instanceof NotConnectedError) return cause.why;
@@ -186,15 +183,15 @@ function connectFailure(
   failures: readonly { server: ServerAddress; error: DatabaseError }[],
 ): DatabaseError {
   const refusal = failures.find((failure) => failure.error.scope === 'caller' || failure.error.sqlstate !== undefined);
-  const told = refusal === undefined ? failures : [refusal];
-  const reasons = told.map(({ server, error }) => {
+  const reported = refusal === undefined ? failures : [refusal];
+  const reasons = reported.map(({ server, error }) => {
     const address = `${server.host}:${String(server.port)}`;
     return { address, text: reason(error, settings) };
   });
   const list = reasons.map(({ address, text }) => `${address}: ${text}`).join('; ');
   const [only] = reasons;
   const why = settings.servers.length === 1 && only !== undefined ? only.text : list;
-  const first = told[0]?.error;
+  const first = reported[0]?.error;
   return new NotConnectedError(
     `cannot connect to database "${settings.database}" as user "${settings.user}" at ${list}`,
     why,
@@ -205,32 +202,31 @@ function connectFailure(
 function reason(error: DatabaseError, settings: ConnectionSettings): string {
   const isAsked = error.sqlstate === '28P01' || error.message.startsWith('SASL');
   if (settings.password === undefined && settings.passwordFile === undefined && isAsked) {
-    return 'the server asks for a password, and none is set (connection.password)';
+    return 'the server requires a password: set connection.password';
   }
   if (error.message !== 'timeout expired') return error.message;
-  return `no answer within ${String(settings.connectTimeoutMs)} ms`;
+  return `no response within ${String(settings.connectTimeoutMs)} ms`;
 }
 
-/** `connection.attempts` and `connection.backoff.ms`. */
 export interface ConnectAttempts {
   readonly attempts: number;
   readonly backoffMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Told of each attempt that failed and will be followed by another. */
+  /** Called after each failed attempt that will be followed by another. */
   readonly onFailure?: (error: DatabaseError, attempt: number) => void;
 }
 
 /**
- * Proves that the executor's database answers; tries again while it cannot be reached, at most `attempts` times.
- * What waiting cannot mend (password, unknown database, certificate) rejects at once.
+ * Verifies that the database responds, retrying at most `attempts` times while it is unreachable. Errors that waiting
+ * cannot fix (password, unknown database, certificate) reject immediately.
  */
 export async function connectWithAttempts(executor: Pick<Executor, 'query'>, policy: ConnectAttempts): Promise<void> {
   await beginWithAttempts(executor, policy, () => Promise.resolve());
 }
 
 /**
- * The same with the first work on the connection, which is done again from its beginning when the database goes away in the
- * midst of it. Other errors of `begin` are passed on as they are.
+ * Like `connectWithAttempts`, followed by `begin`, which is repeated from the start if the database becomes unreachable
+ * meanwhile. Other errors of `begin` are passed on.
  */
 export async function beginWithAttempts<T>(
   executor: Pick<Executor, 'query'>,
@@ -239,7 +235,7 @@ export async function beginWithAttempts<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await prove(executor, policy);
+      await verifyConnection(executor, policy);
       return await begin();
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure') throw error;
@@ -254,7 +250,7 @@ export async function beginWithAttempts<T>(
   }
 }
 
-async function prove(executor: Pick<Executor, 'query'>, { signal }: ConnectAttempts): Promise<void> {
+async function verifyConnection(executor: Pick<Executor, 'query'>, { signal }: ConnectAttempts): Promise<void> {
   try {
     await executor.query('SELECT 1', [], { signal });
   } catch (error) {
@@ -266,5 +262,5 @@ function exhausted(error: DatabaseError, policy: ConnectAttempts): DatabaseError
   if (policy.attempts <= 1) return error;
   const tried = ` (${String(policy.attempts)} attempts, ${String(policy.backoffMs)} ms apart)`;
   const { scope, sqlstate, cause } = error;
-  return new NotConnectedError(error.message + tried, whyAway(error) + tried, { scope, sqlstate, cause });
+  return new NotConnectedError(error.message + tried, unavailableReason(error) + tried, { scope, sqlstate, cause });
 }

@@ -4,15 +4,14 @@ import type { Executor } from './api.ts';
 import type { Logger } from '../../../src/observe/logger.ts';
 import { connectionSettings, type connectionOptions } from './connection-options.ts';
 import type { ParsedOptions } from '../../../src/config/option.ts';
-import { isDatabaseMissing, isOfConnectionUrl, toDatabaseError } from './sqlstate.ts';
+import { isDatabaseMissing, isCausedByConnectionUrl, toDatabaseError } from './sqlstate.ts';
 import { openExecutor } from './open-executor.ts';
 
 const CHECK_TIMEOUT_MS = 3000;
 
 /**
- * What is wrong with the connection options, by trying them once: a URL that is none, a refused user or password, a database
- * that does not exist, and what `look` finds there. A server that does not answer is no mistake of the configuration: the
- * task waits for it.
+ * Validates the connection options by connecting once: invalid URL, rejected user or password, missing database, and
+ * the problems that `look` finds. An unreachable server is not a configuration error, as the task waits for it.
  */
 export async function checkConnection(
   options: ParsedOptions<typeof connectionOptions>,
@@ -41,7 +40,7 @@ export async function checkConnection(
 
 function refusedOption(error: DatabaseError): string {
   if (isDatabaseMissing(error) || error.sqlstate === '42622') return 'connection.database';
-  return isOfConnectionUrl(error) ? 'connection.url' : 'connection.user';
+  return isCausedByConnectionUrl(error) ? 'connection.url' : 'connection.user';
 }
 
 function problem(name: string, message: string): OptionResult {

@@ -4,7 +4,6 @@ import { type ConnectionSettings, parseConnectionUrl } from './connection-url.ts
 
 const GROUP = 'Database';
 
-/** The options by which connectors name their database, the same for sinks and sources. */
 export const connectionOptions = declareOptions({
   'connection.url': {
     type: 'STRING',
@@ -65,7 +64,6 @@ export const connectionOptions = declareOptions({
   },
 });
 
-/** Where and as whom to connect; a ConfigError says what is wrong with the URL. */
 export function connectionSettings(options: ParsedOptions<typeof connectionOptions>): ConnectionSettings {
   return parseConnectionUrl(options['connection.url'], {
     user: options['connection.user'],

@@ -12,45 +12,44 @@ export interface ServerAddress {
 export type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 
 /**
- * TLS as libpq has it: `allow` and `prefer` connect in the other way too when the server refuses the first one, `require`
- * encrypts without checking who answers, `verify-full` checks chain and host name.
+ * TLS settings of libpq: `allow` and `prefer` try the other way if the server refuses the first, `require` encrypts
+ * without verifying the server, `verify-full` verifies the certificate chain and host name.
  */
 export interface TlsSettings {
   readonly mode: TlsMode;
-  /** Paths of PEM files (the key also as DER PKCS #8 or PKCS #12, as JDBC drivers have it); absent: Node's own authorities. */
+  /** Paths of PEM files; the key may also be DER PKCS #8 or PKCS #12. The default CAs are those of Node. */
   readonly rootCertificatePath: string | undefined;
   readonly certificatePath: string | undefined;
   readonly keyPath: string | undefined;
   readonly keyPassword: Password | undefined;
 }
 
-/** Everything that a connection needs; executors with equal settings share one pool. */
+/** Connection settings; executors with equal settings share a pool. */
 export interface ConnectionSettings {
-  /** Tried in this order for every new connection. */
+  /** Tried in this order for each new connection. */
   readonly servers: readonly ServerAddress[];
   readonly database: string;
   readonly user: string;
   readonly password: Password | undefined;
-  /** Path of a file of passwords by server, database and user (`passfile`), for connections without a password. */
+  /** Path of a password file (`passfile`) for connections without a password. */
   readonly passwordFile: string | undefined;
   readonly tls: TlsSettings;
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
   readonly searchPath: string | undefined;
-  /** `primary`: servers that only read are passed over. */
+  /** With `primary`, read-only servers are skipped. */
   readonly target: 'any' | 'primary';
-  /** False behind poolers that give every transaction another server connection (`prepareThreshold=0`). */
+  /** False behind poolers that use a different server connection for each transaction (`prepareThreshold=0`). */
   readonly namedStatements: boolean;
-  /** Parameters of the URL that mean nothing here. */
   readonly ignoredParameters: readonly string[];
 }
 
-/** As part of a sentence, without the user and the password. */
+/** A description for messages, without user and password. */
 export function databaseText({ servers, database }: Pick<ConnectionSettings, 'servers' | 'database'>): string {
   return `the database ${database} at ${servers.map(({ host, port }) => `${host}:${String(port)}`).join(', ')}`;
 }
 
-/** Values of `connection.user`, `connection.password`, `connection.database`; they win over the URL's own. */
+/** Values of `connection.user`, `connection.password` and `connection.database`, which override the URL. */
 export interface UrlOverrides {
   readonly user?: string | null | undefined;
   readonly password?: Password | null | undefined;
@@ -64,10 +63,7 @@ const DEFAULT_CONNECT_TIMEOUT_S = 10;
 const SCHEMES = ['jdbc:db://', 'jdbc:postgresql://', 'postgresql://', 'postgres://', 'db://'];
 const SHAPE = 'jdbc:db://host:port[,host:port…]/database[?parameter=value&…]';
 
-/**
- * Reads a connection URL of the documents (`jdbc:db://…`), of the PostgreSQL JDBC driver or of libpq.
- * Rejects with a ConfigError that says what is wrong and never shows the password.
- */
+/** Parses `jdbc:db://…` or a URL of the JDBC driver or libpq. Throws ConfigError without the password. */
 export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): ConnectionSettings {
   const { authority, path, query } = split(url);
   const parameters = new Parameters(query);
@@ -104,7 +100,7 @@ export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): C
   return { ...settings, ignoredParameters: unknownParameters(parameters) };
 }
 
-/** Names of parameters that mean something here, in lower case. */
+/** Supported parameters in lower case. */
 const KNOWN_PARAMETERS = [
   ...['user', 'password', 'passfile', 'service', 'servicefile', 'connecttimeout', 'connect_timeout'],
   ...['applicationname', 'application_name', 'currentschema', 'search_path', 'preparethreshold'],
@@ -112,12 +108,12 @@ const KNOWN_PARAMETERS = [
   ...['ssl', 'sslfactory', 'sslmode', 'ssl_mode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword'],
 ];
 
-/** Other drivers have parameters that mean nothing here. @throws ConfigError for a name that is a slip of a known one: `sslmod` */
+/** Parameters of other drivers are ignored. Throws ConfigError if a name is a typo of a supported one: `sslmod`. */
 function unknownParameters(parameters: Parameters): readonly string[] {
   const unknown = parameters.rest();
   for (const name of unknown) {
     const meant = nearestName(name.toLowerCase(), KNOWN_PARAMETERS);
-    // `user` itself is left over where connection.user wins.
+    // `user` itself is left if connection.user overrides it.
     if (meant !== undefined && meant !== name.toLowerCase())
       throw new ConfigError(`connection.url: the parameter "${name}" is unknown; did you mean ${meant}?`);
   }
@@ -141,14 +137,14 @@ function split(url: string): { authority: string; path: string; query: string } 
   };
 }
 
-/** The settings of the service that the URL names, which its own parts override; empty when it names none. */
+/** The settings of the service named in the URL, which the rest of the URL overrides. */
 function service(parameters: Parameters): Readonly<Record<string, string>> {
   const name = parameters.take('service');
   const file = parameters.take('servicefile');
   return name === undefined ? {} : readService(name, file);
 }
 
-/** Hosts and ports of a service file, lists of equal length or one port for all, as in a URL. */
+/** Combines the hosts and ports of a service file: lists of equal length, or one port for all hosts. */
 function serviceAddress(hosts: string | undefined, ports: string | undefined): string {
   if (hosts === undefined) return '';
   const list = ports?.split(',') ?? [];
@@ -166,7 +162,7 @@ function servers(text: string): readonly ServerAddress[] {
     const host = match?.[1] ?? match?.[2] ?? '';
     if (match === null || host === '') {
       throw new ConfigError(
-        `connection.url: "${part}" is not host:port (an IPv6 address stands in brackets); expected ${SHAPE}`,
+        `connection.url: "${part}" is not host:port (write an IPv6 address in brackets); expected ${SHAPE}`,
       );
     }
     const portText = match[3] ?? '';
@@ -205,7 +201,7 @@ function tlsSettings(parameters: Parameters): TlsSettings {
   };
 }
 
-/** `ssl=true` without a mode checks everything, as in the JDBC driver since 42.2.5. */
+/** `ssl=true` without a mode implies full verification, as in the JDBC driver since 42.2.5. */
 function impliedMode(ssl: string | undefined, trustsAll: boolean): string {
   if (ssl === undefined || ssl.toLowerCase() === 'false') return 'prefer';
   return trustsAll ? 'require' : 'verify-full';
@@ -225,7 +221,7 @@ function target(parameters: Parameters): 'any' | 'primary' {
   }
 }
 
-/** The parameters of a URL, each taken once; names are compared without regard to case, as users mix them up. */
+/** Parameters of a URL. Each is taken once; names are case-insensitive, as users mix them up. */
 class Parameters {
   readonly #values = new Map<string, { name: string; value: string }>();
 
@@ -242,7 +238,7 @@ class Parameters {
     }
   }
 
-  /** Values that do not replace those of the URL. */
+  /** Adds values without replacing those of the URL. */
   addMissing(values: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(values)) {
       if (!this.#values.has(name.toLowerCase())) this.#values.set(name.toLowerCase(), { name, value });

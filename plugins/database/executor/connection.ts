@@ -10,12 +10,12 @@ import { copyIn } from './copy-in.ts';
 import { ENTER_OWN_PATH, LEAVE_OWN_PATH, type Parameters, Pipeline, sendQuery, sendStatement } from './pipeline.ts';
 import { isRollback, toDatabaseError } from './sqlstate.ts';
 
-/** How long a cancelled statement may go on before its connection is cut. */
+/** How long a cancelled statement may continue before its connection is closed. */
 const CANCEL_GRACE_MS = 5_000;
-/** Named statements stay on the server until the connection ends; beyond this many it is worth a new connection. */
+/** Named statements stay on the server until the connection ends; beyond this number, a new connection is cheaper. */
 const MAX_NAMED_STATEMENTS = 500;
 
-/** The driver's own names for what its types leave out. */
+/** Members of the driver's client that its types omit. */
 type RawClient = pg.Client & {
   readonly processID: number;
   readonly secretKey: number;
@@ -29,55 +29,55 @@ export interface Statement {
   readonly values?: readonly (string | Buffer | null)[] | undefined;
 }
 
-/** What runs statements: a connection, or one with savepoints around each. */
+/** Runs statements: a connection, or a wrapper that sets a savepoint around each statement. */
 export type StatementRunner = Pick<Connection, 'run' | 'ask' | 'copyIn'>;
 
-/** Every value stays the server's text: int8, numeric and timestamps lose nothing on the way. */
+/** Leaves every value in text format, so that int8, numeric and timestamps lose no precision. */
 export const TEXT_VALUES: pg.CustomTypesConfig = { getTypeParser: () => (value: unknown) => value };
 
 /**
- * One server connection.
- *
- * usable -> lost: the socket broke or the server ended it; statements fail, the pool drops it.
- * usable -> worn: it was interrupted, or holds too many named statements; it serves out its turn and is dropped then.
+ * A connection to a server. It is usable until
+ * - it is lost, because the socket broke or the server closed it: statements fail, and the pool drops it;
+ * - it is marked to be discarded, because a statement was interrupted or it holds too many named statements: the pool
+ *   drops it once it is released.
  */
 export class Connection {
   readonly client: pg.Client;
-  readonly #where: { host: string; port: number; tls: ConnectionOptions | undefined };
+  readonly #address: { host: string; port: number; tls: ConnectionOptions | undefined };
   readonly #names = new Set<string>();
   #lost: Error | undefined;
-  #worn = false;
+  #isDiscarded = false;
   #openedAt: number | undefined;
   #brokeInUse = false;
   /** Calls that wait for the server. */
   #running = 0;
-  /** Since when nothing came from the server, and how much had come before. */
+  /** Time of the last data from the server, and the bytes received until then. */
   #silence = { since: 0, bytesRead: 0 };
 
-  constructor(client: pg.Client, where: { host: string; port: number; tls: ConnectionOptions | undefined }) {
+  constructor(client: pg.Client, address: { host: string; port: number; tls: ConnectionOptions | undefined }) {
     this.client = client;
-    this.#where = where;
-    // Without a listener an idle connection that breaks would end the process.
+    this.#address = address;
+    // Without a listener, a broken idle connection would end the process.
     client.on('error', (error) => this.#lose(error));
     client.on('end', () => this.#lose(new Error('the server ended the connection')));
     client.once('connect', () => (this.#openedAt = performance.now()));
   }
 
   get server(): ServerAddress {
-    return { host: this.#where.host, port: this.#where.port };
+    return { host: this.#address.host, port: this.#address.port };
   }
 
-  /** The server's number for the other end; a pooler makes one up. */
+  /** Process ID of the backend; a pooler invents one. */
   get processId(): number {
     return (this.client as RawClient).processID;
   }
 
-  /** On the clock of `performance.now()`, when the server had let us in. */
+  /** Time of the completed login, on the clock of `performance.now()`. */
   get openedAt(): number | undefined {
     return this.#openedAt;
   }
 
-  /** It was lost while a statement ran, or a transaction was open: the server need not know yet. */
+  /** True if it was lost during a statement or transaction, in which case the server may not have noticed yet. */
   get brokeInUse(): boolean {
     return this.#brokeInUse;
   }
@@ -88,15 +88,15 @@ export class Connection {
   }
 
   get reusable(): boolean {
-    return this.#lost === undefined && !this.#worn && this.#names.size <= MAX_NAMED_STATEMENTS;
+    return this.#lost === undefined && !this.#isDiscarded && this.#names.size <= MAX_NAMED_STATEMENTS;
   }
 
-  /** The connection may hold something that cannot be cleaned away: it is dropped after its turn. */
-  wearOut(): void {
-    this.#worn = true;
+  /** Marks a connection whose state cannot be reset, so that it is dropped once it is released. */
+  discardAfterUse(): void {
+    this.#isDiscarded = true;
   }
 
-  /** Runs one statement by the extended protocol. Rejects with a DatabaseError; a cancelled one with 57014. */
+  /** Runs one statement with the extended protocol. Rejects with DatabaseError (57014 if cancelled). */
   async run(statement: Statement, options: StatementOptions = {}): Promise<QueryResult> {
     refuseNul(statement.text);
     if (statement.name !== undefined) this.#names.add(statement.name);
@@ -106,21 +106,21 @@ export class Connection {
       values: (statement.values ?? []) as (string | Buffer | null)[],
       rowMode: 'array' as const,
       types: TEXT_VALUES,
-      // Also without parameters: the simple protocol would run several statements in one text.
+      // Also without parameters, because the simple protocol would accept several statements.
       queryMode: 'extended',
     };
     const result = await this.interruptible(options, () => this.client.query<(string | null)[]>(config));
     return toQueryResult(result, result.rows);
   }
 
-  /** Runs one statement of our own with `pg_catalog` alone in its search path, in one round trip. Rejects as `run` does. */
+  /** Runs an internal statement in one round trip, with only `pg_catalog` in its search path. Rejects as `run` does. */
   async ask({ text }: OwnStatement, values: Parameters = [], options: StatementOptions = {}): Promise<QueryResult> {
     const isInTransaction = (): boolean => this.client.getTransactionStatus() === 'T';
     const pipeline = new Pipeline({
       preamble: () => [[ENTER_OWN_PATH, []]],
       send: (wire) => {
         sendQuery(wire, [text, values], 0);
-        // Outside of a transaction the setting ends with the pipeline.
+        // Outside a transaction, the setting ends with the pipeline.
         if (isInTransaction()) sendStatement(wire, [LEAVE_OWN_PATH, []]);
       },
     });
@@ -131,27 +131,27 @@ export class Connection {
     return pipeline.result();
   }
 
-  /** Runs a `COPY … FROM STDIN`; `messages`: CopyData and CopyDone as they go over the wire. */
+  /** Runs a `COPY … FROM STDIN`. `messages` contains the CopyData and CopyDone messages in wire format. */
   async copyIn(text: string, messages: Buffer, options: StatementOptions = {}): Promise<void> {
     await this.interruptible(options, () => copyIn(this.client, text, messages));
   }
 
-  /** Runs a text of several statements of our own by the simple protocol. */
+  /** Runs several internal statements with the simple protocol. */
   async script(text: string, options: StatementOptions = {}): Promise<void> {
     await this.interruptible(options, () => this.client.query(text));
   }
 
-  /** Does `work` on this connection; an abort or the timeout cancels on the server what is running then. */
+  /** Runs `work`; an abort or the timeout cancels the current statement on the server. */
   async interruptible<T>(options: StatementOptions, work: () => Promise<T>): Promise<T> {
     const { signal, timeoutMs } = options;
     if (signal?.aborted === true) throw cancelled(signal);
     if (signal === undefined && timeoutMs === undefined) return this.#classified(work);
 
-    let interruption: { readonly error: DatabaseError; readonly told: Promise<void> } | undefined;
+    let interruption: { readonly error: DatabaseError; readonly requested: Promise<void> } | undefined;
     let cut: NodeJS.Timeout | undefined;
     const interrupt = (error: DatabaseError): void => {
       if (interruption !== undefined) return;
-      interruption = { error, told: this.#cancel() };
+      interruption = { error, requested: this.#cancel() };
       cut = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
     };
     const onAbort = (): void => {
@@ -167,25 +167,25 @@ export class Connection {
       signal?.removeEventListener('abort', onAbort);
       clearTimeout(timer);
       clearTimeout(cut);
-      // A cancel request under way must not meet the next statement.
-      await interruption?.told;
+      // A pending cancel request must not hit the next statement.
+      await interruption?.requested;
     }
   }
 
-  /** Closes politely; waits for nothing that the server might not send. */
+  /** Closes the connection gracefully, within a time limit. */
   async close(): Promise<void> {
     if (this.#lost !== undefined) return;
-    const cut = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
+    const destroy = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
     try {
       await this.client.end();
     } finally {
-      clearTimeout(cut);
+      clearTimeout(destroy);
     }
   }
 
   /**
-   * Since when, on the clock of `performance.now()`, a call waits without a byte from the server; `undefined` while none does.
-   * What we have not sent yet, or do not read, is no silence of the server's.
+   * Since when, on the clock of `performance.now()`, a call has been waiting without data from the server; `undefined`
+   * if none is. Time spent on sending, or with reading paused, does not count.
    */
   silentSince(): number | undefined {
     if (this.#running === 0) return undefined;
@@ -196,8 +196,8 @@ export class Connection {
     return this.#silence.since;
   }
 
-  /** Breaks the connection off for that reason, which is what its statements fail with. */
-  giveUp(reason: Error): void {
+  /** Fails the connection and its statements with this error. */
+  fail(reason: Error): void {
     this.#lose(reason);
     this.client.connection.stream.destroy(reason);
   }
@@ -218,41 +218,41 @@ export class Connection {
       return await work();
     } catch (thrown) {
       const error = toDatabaseError(thrown);
-      // Another connection may reach another server, or a server connection that still has what this one lost.
-      if (error.scope === 'infrastructure' && !isRollback(error)) this.#worn = true;
+      // Another connection may reach another server, or a server connection whose state was not lost.
+      if (error.scope === 'infrastructure' && !isRollback(error)) this.#isDiscarded = true;
       throw error;
     } finally {
       this.#running -= 1;
     }
   }
 
-  /** Resolves when the server was told; when it cannot be told, only cutting the connection ends the statement for us. */
+  /** Resolves once the request was delivered. If that fails, only closing the connection ends the statement. */
   async #cancel(): Promise<void> {
-    this.#worn = true;
+    this.#isDiscarded = true;
     const { processID, secretKey } = this.client as RawClient;
     try {
-      await requestCancel({ ...this.#where, processId: processID, secretKey }, CANCEL_GRACE_MS);
+      await requestCancel({ ...this.#address, processId: processID, secretKey }, CANCEL_GRACE_MS);
     } catch {
       this.cut();
     }
   }
 
-  /** Breaks the connection off; what runs on it fails as infrastructure. */
+  /** Closes the socket; running statements fail with scope `infrastructure`. */
   cut(): void {
     this.client.connection.stream.destroy();
   }
 }
 
 /**
- * A NUL ends the text on the wire, and the server calls what follows a broken protocol (08P01), which looks as if waiting
- * could mend it. SQL that came as data (cdc_db, HTTP) may hold one.
+ * A NUL terminates the text in the protocol, and the server reports the rest as a protocol violation (08P01), which
+ * looks like a retriable error. SQL received as data (cdc_db, HTTP) may contain one.
  */
 export function refuseNul(sql: string): void {
   if (!sql.includes('\0')) return;
-  throw new DatabaseError('a statement must not hold a NUL character', { scope: 'record', sqlstate: '22021' });
+  throw new DatabaseError('a statement must not contain a NUL character', { scope: 'record', sqlstate: '22021' });
 }
 
-/** The driver's result in our words; `rows` may be one chunk of it. */
+/** Converts the driver's result; `rows` may be a chunk of it. */
 export function toQueryResult(result: pg.QueryResultBase, rows: readonly (string | null)[][]): QueryResult {
   return {
     command: result.command ?? '',

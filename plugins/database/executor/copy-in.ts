@@ -1,16 +1,15 @@
 import type pg from 'pg';
 
-/** What of the driver's connection a query of one's own may use. */
+/** The part of the driver's connection that a query may use. */
 interface WireConnection {
   query(text: string): void;
   readonly stream: { write(bytes: Buffer): boolean };
 }
 
 /**
- * Sends statements of which the last is a COPY, and its data at once: while the server takes them in nothing here has to be woken. After an error the
- * server passes over data that is still coming (PostgreSQL's documentation, "Message Flow", COPY operations).
- *
- * The driver calls these methods by their names (`pg.Submittable` and pg/lib/client.js).
+ * Sends statements ending with a COPY together with its data, without waiting for the server's response in between.
+ * After an error, the server skips the data (PostgreSQL documentation, "Message Flow", COPY operations). The driver
+ * calls these methods by name (`pg.Submittable` and pg/lib/client.js).
  */
 class CopyIn {
   readonly #text: string;
@@ -37,7 +36,7 @@ class CopyIn {
     this.#settle(undefined);
   }
 
-  /** The data is on its way already. */
+  /** The data has already been sent. */
   readonly handleCopyInResponse = nothing;
   readonly handleRowDescription = nothing;
   readonly handleDataRow = nothing;
@@ -48,7 +47,7 @@ function nothing(): void {
   return;
 }
 
-/** Resolves when the rows are stored; rejects with the driver's error. */
+/** Resolves once the rows are stored; rejects with the driver's error. */
 export function copyIn(client: pg.Client, text: string, messages: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(

@@ -6,8 +6,8 @@ import { type Connection, refuseNul, type Statement, TEXT_VALUES, toQueryResult 
 type Row = (string | null)[];
 
 /**
- * Reads a result through a portal, `chunkRows` rows a time; a chunk is fetched when the consumer asks for it, so that
- * memory holds one. At least one chunk comes, empty or not, because it carries the fields. The timeout counts per chunk.
+ * Reads a result through a portal in chunks of `chunkRows` rows. Each chunk is fetched on demand, so that only one is
+ * in memory. Yields at least one chunk, possibly empty, because it carries the fields. The timeout applies per chunk.
  */
 export async function* readCursor(
   connection: Connection,
@@ -35,7 +35,7 @@ export async function* readCursor(
     failed = true;
     throw error;
   } finally {
-    // After an error the portal is gone already, and the driver would wait for an answer that does not come.
+    // After an error, the portal no longer exists, and the driver would wait for a response forever.
     if (submitted && !failed && connection.lost === undefined) await cursor.close();
   }
 }
@@ -47,12 +47,12 @@ async function read(cursor: Cursor<Row>, rows: number): Promise<QueryResult> {
         reject(error);
         return;
       }
-      const answer = toQueryResult(result ?? EMPTY_RESULT, chunk);
-      // The server's count is that of all rows so far, and comes with the last chunk only.
-      resolve(chunk.length > 0 ? { ...answer, rowCount: chunk.length } : answer);
+      const page = toQueryResult(result ?? EMPTY_RESULT, chunk);
+      // The command tag counts all rows so far, and arrives with the last chunk only.
+      resolve(chunk.length > 0 ? { ...page, rowCount: chunk.length } : page);
     });
   });
 }
 
-/** What the cursor leaves out when it had ended before it was asked. */
+/** Result of reading a cursor that has already ended. */
 const EMPTY_RESULT: pg.QueryResultBase = { command: '', rowCount: 0, oid: 0, fields: [] };

@@ -6,12 +6,12 @@ import type { Condition, Pool } from './pool.ts';
 import { ReadSession } from './read-session.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
 
-/** Pool, catalogue and settings that all executors of one server, database and user share. */
+/** Pool, catalogue and settings shared by all executors of one server, database and user. */
 export class Database implements CatalogueSource {
   readonly pool: Pool;
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
-  /** Of transactions without savepoints. */
+  /** True if transactions are first tried without savepoints. */
   readonly path = new OptimisticPath();
 
   constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
@@ -21,7 +21,7 @@ export class Database implements CatalogueSource {
     this.writer = writer;
   }
 
-  /** A session for statements of our own, which leave nothing behind. */
+  /** A session for internal statements, which leave no state behind. */
   async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.pinned(work, {}, 'clean');
   }

@@ -3,9 +3,9 @@ import type { WritePolicy } from './api.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
 
 /**
- * The batch with its rows grouped by which NOT NULL columns with a default they have no cell for, under the rule `merge`: a row
- * without a cell gets the default when it is new, and leaves the stored cell alone when it is not. One statement cannot do both
- * unless the column is left out of it. The same batch where every row has cells for all such columns.
+ * Groups the rows by which NOT NULL columns with a default they have no value for, under the rule `merge`: a new row
+ * gets the default, whereas a stored row keeps its value. A statement can only do both if it does not contain the
+ * column. Returns the batch unchanged if no such value is missing.
  */
 export function groupedByDefaults(batch: RowBatch, table: CatalogueTable, policy: WritePolicy): RowBatch {
   if (policy.dedupRule !== 'merge' || policy.insertMode !== undefined || batch.groups !== undefined) return batch;

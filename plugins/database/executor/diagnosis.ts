@@ -8,16 +8,15 @@ import type { ConnectionSettings } from './connection-url.ts';
 import { openExecutor } from './open-executor.ts';
 import { isDatabaseMissing, isLoginRefused, toDatabaseError } from './sqlstate.ts';
 
-/** What a connector or a service asks of its database. */
+/** Requirements of a connector or service for its database. */
 export interface DatabaseDemands {
-  /** Connections at the same time. */
   readonly connections: number;
   readonly writes: boolean;
 }
 
-/** Of each server of the URL. */
+/** Per server of the URL. */
 const CONNECT_TIMEOUT_MS = 4000;
-/** Shorter limits end what connectors do in an ordinary way: batches, transactions that wait for a lock. */
+/** Lower limits interrupt the normal work of connectors: batches, and transactions that wait for a lock. */
 const SHORTEST_LIMITS_MS = {
   statement_timeout: 30_000,
   transaction_timeout: 60_000,
@@ -40,8 +39,8 @@ const SERVER = ownStatement(
 );
 
 /**
- * Looks at a database as a connector would use it: whether it answers, and its settings that matter. Then `look` looks at what
- * the connector needs there. Nothing is written; `signal` ends it.
+ * Checks a database as a connector would use it: whether it responds, and its relevant settings. `look` adds the checks
+ * of the connector. Nothing is written; `signal` cancels.
  */
 export async function diagnoseDatabase(
   settings: ConnectionSettings,
@@ -59,15 +58,15 @@ export async function diagnoseDatabase(
     return [...findings, ...(await look(executor))];
   } catch (thrown) {
     const error = toDatabaseError(thrown);
-    return [fail('database', error.message, cureOf(error, settings))];
+    return [fail('database', error.message, fixFor(error, settings))];
   } finally {
     await executor.close();
   }
 }
 
-function cureOf(error: DatabaseError, { database, user, servers }: ConnectionSettings): string | undefined {
+function fixFor(error: DatabaseError, { database, user, servers }: ConnectionSettings): string | undefined {
   if (isDatabaseMissing(error)) return `CREATE DATABASE ${quoteIdentifier(database)} OWNER ${quoteIdentifier(user)};`;
-  if (isLoginRefused(error)) return `set connection.user and connection.password, and look at pg_hba.conf`;
+  if (isLoginRefused(error)) return `set connection.user and connection.password, and check pg_hba.conf`;
   if (error.scope === 'infrastructure' && error.sqlstate === undefined) {
     const [first] = servers;
     return `pg_isready -h ${first?.host ?? ''} -p ${String(first?.port ?? '')}`;
@@ -80,26 +79,26 @@ function serverFindings(
   demands: DatabaseDemands,
   moment: { readonly askedAt: number; readonly answeredAt: number },
 ): Finding[] {
-  const [version, clock, readOnly, user, database, slots, used, limit, ofUser, ...limits] = row;
+  const [version, clock, readOnly, user, database, slots, used, limit, usedByUser, ...limits] = row;
   const role = quoteIdentifier(user ?? '');
   const place = `PostgreSQL ${version ?? ''}, database ${database ?? ''}, user ${user ?? ''}`;
   const findings = [
     readOnly === 't' && demands.writes
       ? fail(
           'database',
-          `${place}: it only reads`,
+          `${place}: the server is read-only`,
           'name the primary server in connection.url, or targetServerType=primary',
         )
       : ok('database', place),
     slotsFinding(Number(slots), Number(used), demands),
   ];
   const ownSlots = Number(limit ?? -1);
-  if (ownSlots >= 0 && ownSlots - Number(ofUser) < demands.connections) {
-    const needed = Number(ofUser) + demands.connections;
+  if (ownSlots >= 0 && ownSlots - Number(usedByUser) < demands.connections) {
+    const needed = Number(usedByUser) + demands.connections;
     findings.push(
       warn(
         'connection limit',
-        `user ${user ?? ''} may have ${String(ownSlots)} connections and has ${String(ofUser)}; ${String(demands.connections)} more are needed`,
+        `user ${user ?? ''} may have ${String(ownSlots)} connections and has ${String(usedByUser)}; ${String(demands.connections)} more are needed`,
         `ALTER ROLE ${role} CONNECTION LIMIT ${String(needed)};`,
       ),
     );
@@ -117,14 +116,14 @@ function slotsFinding(slots: number, used: number, { connections }: DatabaseDema
   return warn('max_connections', text, cure);
 }
 
-/** Milliseconds, in the order of SHORTEST_LIMITS_MS; null where the server does not know the setting. */
+/** Values in milliseconds, in the order of SHORTEST_LIMITS_MS; null if the server does not have the setting. */
 function limitFindings(values: readonly (string | null)[], role: string): Finding[] {
   const names = Object.entries(SHORTEST_LIMITS_MS);
   const short = names.flatMap(([name, shortest], index): Finding[] => {
     const ms = Number(values[index] ?? 0);
     if (ms === 0 || ms >= shortest) return [];
-    const message = `${String(ms)} ms: what takes longer is cancelled, and tried again`;
+    const message = `${String(ms)} ms: statements that take longer are cancelled and retried`;
     return [warn(name, message, `ALTER ROLE ${role} SET ${name} = '${String(shortest / 1000)}s';`)];
   });
-  return short.length > 0 ? short : [ok('timeouts', 'none that ends ordinary work')];
+  return short.length > 0 ? short : [ok('timeouts', 'no limit interrupts normal work')];
 }

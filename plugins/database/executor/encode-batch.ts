@@ -5,10 +5,10 @@ import type { Refuse } from '../sql/column-type.ts';
 import type { NumberedKeys } from './row-selection.ts';
 import type { PlannedColumn, WritePlan } from './write-plan.ts';
 
-/** The statement's parameters: one array per column, text or binary. */
+/** Parameters of a statement: one array per column, in text or binary format. */
 export type Parameters = (string | Buffer)[];
 
-/** Encodes the chosen rows column by column. A cell that its column cannot take is told to `refuse`, with the column. */
+/** Encodes the given rows column by column. `refuse` is called with the column of each cell that does not fit. */
 export function encodeRows(
   batch: RowBatch,
   plan: WritePlan,
@@ -22,8 +22,8 @@ export function encodeRows(
 }
 
 /**
- * The same with the rows of each key as one row, whose cells are the last ones of the key that are not null. `refuse` hears of
- * the row that a cell comes from; of all rows of the key where none has a value.
+ * Like `encodeRows`, but merges the rows of each key into one, using the last non-null cell. `refuse` is called with
+ * the row that the cell comes from or, if no row of the key has a value, with all of them.
  */
 export function encodeMerged(
   batch: RowBatch,

@@ -7,7 +7,7 @@ const ENGINE = ownStatement(
   "SELECT shobj_description(oid, 'pg_database') FROM pg_catalog.pg_database WHERE datname = current_database()",
 );
 
-/** What the mark of the session's database says (docs/sink.md#tables-and-rows). */
+/** Reads the mark of the session's database (docs/sink.md#tables-and-rows). */
 export async function readEngine(session: Session): Promise<Engine> {
   const result = await session.ask(ENGINE);
   return engineOf(result.rows[0]?.[0] ?? null) ?? 'unmarked';

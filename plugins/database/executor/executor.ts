@@ -23,7 +23,7 @@ import { readEngine } from './engine-mark.ts';
 import { rehearse } from './rehearsal.ts';
 import { atomically } from './transaction.ts';
 
-/** An executor's own handle on a shared database: closing it ends its own calls, not those of others. */
+/** A handle on a shared database. Closing it ends its own calls only. */
 export class PooledExecutor implements Executor {
   readonly #database: Database;
   readonly #onClose: () => Promise<void>;

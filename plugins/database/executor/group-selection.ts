@@ -1,26 +1,23 @@
 import type { RowGroups } from '../../../src/data/row-batch.ts';
 import { type KeyPart, numberKeys, type RowSelection } from './row-selection.ts';
 
-/**
- * What becomes of several stored rows of one key: the last or the first of them counts, each is written by itself, or they are
- * merged into one row when their statement is encoded.
- */
+/** Determines how rows with the same key are stored: only the last, only the first, each, or merged into one. */
 export type EqualKeys = 'last' | 'first' | 'all' | 'merge';
 
 /** Rows for one statement of one group. */
 export interface GroupSelection extends RowSelection {
   /** Index in the batch's list of groups. */
   readonly group: number;
-  /** No earlier statement of the batch stores a row with one of these keys. */
+  /** True if no earlier statement of the batch stores a row with one of these keys. */
   readonly isFirst: boolean;
 }
 
 const DROPPED = -1;
 
 /**
- * Orders the rows of a batch of several groups into statements that come to the same as doing each row in its turn: deletions
- * first, once per key, then what is stored after them. A row before the deletion of its key is dropped. Rows of one key that
- * are of different groups set different columns, so both are written, one statement behind the other.
+ * Arranges a batch of several groups into statements with the same effect as applying each row in turn: first
+ * deletions, once per key, then the rows stored after them. Rows before the deletion of their key are dropped. Rows
+ * with the same key in different groups set different columns, so both are written, in consecutive statements.
  */
 export function selectByGroup(
   candidates: Int32Array,
@@ -28,7 +25,7 @@ export function selectByGroup(
   groups: RowGroups,
   equalKeys: EqualKeys,
 ): GroupSelection[] {
-  const places = new Places(groups, equalKeys, (candidates.at(-1) ?? -1) + 1);
+  const places = new StepAssignment(groups, equalKeys, (candidates.at(-1) ?? -1) + 1);
   const numbered = numberKeys(candidates, key);
   candidates.forEach((row, position) => {
     places.add(row, numbered === undefined ? position : (numbered.ids[position] ?? 0));
@@ -36,14 +33,14 @@ export function selectByGroup(
   return places.statements(candidates);
 }
 
-/** Where each row goes: which step it is in (0: deletions), as far as it is needed at all. */
-class Places {
+/** Assigns each row to a step (0: deletions), unless it is dropped. */
+class StepAssignment {
   readonly #groups: RowGroups;
   readonly #equalKeys: EqualKeys;
   readonly #steps: Int32Array;
-  /** The row of the same key before a row, of those that are needed; -1 without. */
+  /** By row: the previous row with the same key that is not dropped; -1 if there is none. */
   readonly #previous: Int32Array;
-  readonly #standIns: Int32Array;
+  readonly #fallbackRows: Int32Array;
   readonly #latest = new Map<number, number>();
 
   constructor(groups: RowGroups, equalKeys: EqualKeys, length: number) {
@@ -51,7 +48,7 @@ class Places {
     this.#equalKeys = equalKeys;
     this.#steps = new Int32Array(length).fill(DROPPED);
     this.#previous = new Int32Array(length).fill(-1);
-    this.#standIns = new Int32Array(length).fill(-1);
+    this.#fallbackRows = new Int32Array(length).fill(-1);
   }
 
   add(row: number, key: number): void {
@@ -65,7 +62,7 @@ class Places {
     } else if (this.#equalKeys === 'first') {
       return;
     } else {
-      this.#addBehind(row, latest);
+      this.#addAfter(row, latest);
     }
     this.#latest.set(key, row);
   }
@@ -86,20 +83,20 @@ class Places {
       .map(([place, rows]) => ({
         group: place % count,
         rows: Int32Array.from(rows),
-        standIns: this.#standIns,
+        fallbackRows: this.#fallbackRows,
         isFirst: place < 2 * count,
       }));
   }
 
-  /** A row whose key was stored before in this batch. */
-  #addBehind(row: number, latest: number): void {
+  /** Adds a row whose key occurred earlier in this batch. */
+  #addAfter(row: number, latest: number): void {
     const step = this.#steps[latest] ?? 1;
     const isSameGroup = this.#groups.of(row) === this.#groups.of(latest);
     const replaces = this.#equalKeys === 'last' && isSameGroup;
     const joins = this.#equalKeys === 'all' || (this.#equalKeys === 'merge' && isSameGroup);
     if (replaces) {
       this.#steps[latest] = DROPPED;
-      this.#standIns[row] = latest;
+      this.#fallbackRows[row] = latest;
       this.#previous[row] = this.#previous[latest] ?? -1;
     } else {
       this.#previous[row] = latest;

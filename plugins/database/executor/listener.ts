@@ -2,9 +2,7 @@ import { quoteIdentifier } from '../sql/quote.ts';
 import type { Listener } from './api.ts';
 import type { Pool } from './pool.ts';
 
-/**
- * Takes a connection and listens on it. `onLost` is called once when the server ends it; what was notified since is lost then.
- */
+/** Subscribes on a dedicated connection. `onLost` is called if the server closes it, which ends the subscription. */
 export async function listen(
   pool: Pool,
   channel: string,
@@ -14,22 +12,22 @@ export async function listen(
   const connection = await pool.acquire();
   const { client } = connection;
   let isOpen = true;
-  const heard = (message: { channel: string; payload?: string | undefined }) => {
+  const onNotification = (message: { channel: string; payload?: string | undefined }) => {
     if (isOpen && message.channel === channel) onNotice(message.payload ?? '');
   };
   const end = () => {
     if (!isOpen) return false;
     isOpen = false;
-    client.off('notification', heard);
-    client.off('end', lost);
+    client.off('notification', onNotification);
+    client.off('end', onEnd);
     pool.release(connection, 'used');
     return true;
   };
-  const lost = () => {
+  const onEnd = () => {
     if (end()) onLost();
   };
-  client.on('notification', heard);
-  client.on('end', lost);
+  client.on('notification', onNotification);
+  client.on('end', onEnd);
   try {
     await connection.run({ text: `LISTEN ${quoteIdentifier(channel)}` });
   } catch (error) {

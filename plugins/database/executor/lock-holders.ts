@@ -2,9 +2,9 @@ import { ownStatement } from '../sql/own-statement.ts';
 import type { Executor } from './api.ts';
 
 /**
- * Of sessions of this user and program that touch the tables: behind a pooler it is not known which of the server's processes are
- * ours. Sessions that wait themselves come last. A prepared transaction has no session (pid 0). A commit that waits for a standby
- * waits for no session.
+ * Considers sessions of this user and application that use the tables; behind a pooler, the backend PIDs of our
+ * connections are unknown. Sessions that are waiting themselves come last. A prepared transaction has no session (pid
+ * 0), and a commit that waits for a standby is not blocked by one.
  */
 const HOLDERS = ownStatement(
   'health: lock holders',
@@ -20,8 +20,8 @@ const HOLDERS = ownStatement(
 );
 
 /**
- * What a session of this user and program waits for: the session that holds the lock on one of the tables (none: any table), or a
- * standby. Of several the longest wait counts. The result is part of a sentence; `undefined`: no session waits for one of these.
+ * Describes what a session of this user and application waits for: the holder of a lock on one of the tables (if empty,
+ * any table), or a standby. The longest wait counts. The result is part of a sentence; `undefined` if no session waits.
  * Rejects as `Executor.ask` does.
  */
 export async function lockHolder(

@@ -11,26 +11,33 @@ import { PooledExecutor } from './executor.ts';
 import { Pool } from './pool.ts';
 import { toDatabaseError } from './sqlstate.ts';
 
-export { beginWithAttempts, connectWithAttempts, whyAway, type ConnectAttempts } from './connect.ts';
+export {
+  beginWithAttempts,
+  connectWithAttempts,
+  unavailableReason,
+  type ConnectAttempts,
+} from './connect.ts';
 export { databaseText, type ConnectionSettings, parseConnectionUrl, type UrlOverrides } from './connection-url.ts';
 
 export interface ExecutorOptions {
   readonly logger: Logger;
-  /** Connections this executor may need at the same time; those of all that share a pool add up. Default 4. */
+  /** Concurrent connections that this executor needs; executors that share a pool add up. Default 4. */
   readonly poolSize?: number;
-  /** Idle connections are closed after this time. Default 30,000. Counts when it opens the pool. */
+  /**
+   * Idle connections are closed after this time. Default 30,000. Only the executor that opens the pool determines it.
+   */
   readonly idleTimeoutMs?: number;
-  /** A statement that has run this long without a word from the server is asked after. Default 30,000; counts as above. */
+  /** A statement without data from the server for this long is checked. Default 30,000. Determined as above. */
   readonly silenceMs?: number;
-  /** Called after each attempt to open a connection of the pool, with why it failed. */
+  /** Called after each attempt to open a connection of the pool; `failure` is set if it failed. */
   readonly onConnect?: OnConnect;
 }
 
 type OnConnect = (failure: DatabaseError | undefined) => void;
 
-/** Limit of all pools of one user and database in this thread: PostgreSQL's default is 100 for all clients. */
+/** Limit for all pools of one user and database in this thread. PostgreSQL's default is 100 for all clients. */
 const MAX_CONNECTIONS = 32;
-/** A statement that ends what blocks another one needs a connection of its own. */
+/** Terminating the backend that blocks a statement takes a second connection. */
 const MIN_POOL_SIZE = 2;
 const DEFAULT_POOL_SIZE = 4;
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
@@ -38,27 +45,22 @@ const DEFAULT_SILENCE_MS = 30_000;
 
 interface SharedDatabase {
   readonly database: Database;
-  /** Equal for pools that differ by the names of their sessions only. */
+  /** Equal for pools that differ only in the application name. */
   readonly budget: string;
-  /** Pool sizes that the open executors asked for. */
   readonly shares: number[];
-  /** Of the open executors. */
   readonly listeners: Set<OnConnect>;
 }
 
 const sharedDatabases = new Map<string, SharedDatabase>();
 
-/**
- * An executor on this database. Executors with equal settings share connections and catalogue; the last one to close
- * closes them. Nothing is connected before the first call.
- */
+/** Executors with equal settings share connections and catalogue. No connection is opened before the first call. */
 export function openExecutor(settings: ConnectionSettings, options: ExecutorOptions): Executor {
   const key = identity(settings);
   const shared = sharedDatabases.get(key) ?? createShared(settings, options);
   sharedDatabases.set(key, shared);
   const share = options.poolSize ?? DEFAULT_POOL_SIZE;
   shared.shares.push(share);
-  // A function of its own, so that each executor takes away what is its own.
+  // A separate function, so that each executor removes only its own.
   const listener: OnConnect = (failure) => options.onConnect?.(failure);
   shared.listeners.add(listener);
   setLimits(shared.budget);
@@ -75,11 +77,11 @@ export function openExecutor(settings: ConnectionSettings, options: ExecutorOpti
 
 function createShared(settings: ConnectionSettings, options: ExecutorOptions): SharedDatabase {
   const listeners = new Set<OnConnect>();
-  const tell = (failure: DatabaseError | undefined): void => {
+  const notify = (failure: DatabaseError | undefined): void => {
     for (const listener of listeners) listener(failure);
   };
   const budget = identity({ ...settings, applicationName: '' });
-  return { database: createDatabase(settings, options, tell), budget, shares: [], listeners };
+  return { database: createDatabase(settings, options, notify), budget, shares: [], listeners };
 }
 
 function createDatabase(settings: ConnectionSettings, options: ExecutorOptions, onConnect: OnConnect): Database {
@@ -120,7 +122,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** Equal for settings that may share connections; the password counts, or a wrong one would be let in by a right one. */
+/** Includes the password; otherwise a wrong one could use connections opened with the right one. */
 function identity(settings: ConnectionSettings): string {
   const password = createHash('sha256')
     .update(settings.password?.reveal() ?? '')

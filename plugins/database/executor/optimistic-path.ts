@@ -1,19 +1,18 @@
-/** Batches that go without a first try after the first one that failed, and at the most. */
+/** Batches to skip after the first failure, and the maximum. */
 const LEAST_PAUSE = 8;
 const LONGEST_PAUSE = 1024;
 
 /**
- * Decides whether a batch is first tried on the path that works only when nothing is in its way, a plain insert for instance. The
- * server stores new rows by it for two thirds of what `ON CONFLICT` costs (2 connections, 5,000 rows: 694,000 rows/s to 436,000); a
- * row whose key is there already makes the try worthless, and leaves dead rows behind.
- *
- * trying -> pausing, for twice as many batches every time a try fails; -> trying, and each try that succeeds halves the pause.
+ * Decides whether a batch is first tried on a fast path that assumes no conflicts, such as a plain INSERT. For new
+ * rows, it costs the server two thirds of `ON CONFLICT` (2 connections, 5,000 rows: 694,000 rows/s vs. 436,000); a
+ * single existing key makes the attempt useless and leaves dead rows behind. After a failure, the fast path is paused
+ * for a number of batches that doubles with each failure and is halved by each success.
  */
 export class OptimisticPath {
   #pause = LEAST_PAUSE;
   #left = 0;
 
-  /** To be called once per batch: it counts those that go without. */
+  /** Must be called once per batch, because it counts the batches that are skipped. */
   shouldTry(): boolean {
     if (this.#left === 0) return true;
     this.#left -= 1;

@@ -8,13 +8,13 @@ export interface PasswordKey {
   readonly user: string;
 }
 
-/** Permission of users who are neither the owner nor in the group of the file. */
+/** Read permission for users other than the file's owner and group. */
 const OTHERS_MAY_READ = 0o004;
 
 /**
- * The password of the first line `host:port:database:user:password` that matches (PostgreSQL documentation, "The Password File").
- * The file is read for every new connection, so that a changed password needs no restart. Throws a ConfigError when
- * the file cannot be read, when every user of the machine may read it, and when no line matches.
+ * Returns the password of the first line `host:port:database:user:password` that matches (PostgreSQL documentation,
+ * "The Password File"). The file is read for each new connection, so that a changed password needs no restart. Throws
+ * ConfigError if the file cannot be read, is world-readable, or has no matching line.
  */
 export async function passwordFromFile(path: string, key: PasswordKey): Promise<string> {
   const { host, port, database, user } = key;
@@ -34,7 +34,7 @@ interface Field {
   readonly text: string;
 }
 
-/** A backslash in front of a colon or another backslash makes it part of the field. */
+/** A backslash escapes a colon or another backslash. */
 function fieldsOf(line: string): readonly Field[] {
   const fields = line.match(/(?:^|:)(?:[^:\\]|\\.|\\$)*/g) ?? [];
   return fields.map((field, index) => {
@@ -58,7 +58,9 @@ async function read(path: string): Promise<string> {
     throw new ConfigError(`connection.url: passfile "${path}" cannot be read: ${toError(error).message}`);
   }
   if (process.platform !== 'win32' && (mode & OTHERS_MAY_READ) !== 0) {
-    throw new ConfigError(`connection.url: passfile "${path}" may be read by every user of the machine: chmod o-rwx`);
+    throw new ConfigError(
+      `connection.url: passfile "${path}" is readable by every user of the machine: run chmod o-rwx`,
+    );
   }
   return content;
 }

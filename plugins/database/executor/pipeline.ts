@@ -7,7 +7,7 @@ import type { PausableStream, RowMeter } from './row-meter.ts';
 type Row = readonly (string | null)[];
 export type Parameters = readonly (string | null)[];
 
-/** What the driver's own connection does and its types leave out. */
+/** Members of the driver's connection that its types omit. */
 export interface RawConnection {
   parse(message: { text: string; name: string }): void;
   bind(message: { values: Parameters }): void;
@@ -18,17 +18,17 @@ export interface RawConnection {
   readonly stream: { cork?(): void; uncork?(): void } & PausableStream;
 }
 
-/** A statement of a pipeline whose result nobody reads. */
+/** A statement of a pipeline whose result is ignored. */
 export type PipelinedStatement = readonly [text: string, values: Parameters];
 
-/** Sends one statement that is not the one whose rows are wanted. */
+/** Sends a statement whose result is ignored. */
 export function sendStatement(connection: RawConnection, [text, values]: PipelinedStatement): void {
   connection.parse({ text, name: '' });
   connection.bind({ values });
   connection.execute({ portal: '', rows: 0 });
 }
 
-/** Sends the statement whose rows are wanted, at most `rows` of them (0: all). */
+/** Sends the statement whose result is needed, with at most `rows` rows (0: all). */
 export function sendQuery(connection: RawConnection, [text, values]: PipelinedStatement, rows: number): void {
   connection.parse({ text, name: '' });
   connection.bind({ values });
@@ -37,8 +37,8 @@ export function sendQuery(connection: RawConnection, [text, values]: PipelinedSt
 }
 
 /**
- * Keeps the search path and its schemas for the end of the statement, and sets `pg_catalog` alone: temporary tables come last,
- * where they hide nothing. Settings are local to the transaction, which without BEGIN is the pipeline itself.
+ * Saves the search path and its schemas, and sets it to `pg_catalog`. Temporary tables come last, where they cannot
+ * shadow anything. The settings are local to the transaction; without BEGIN, that is the pipeline.
  */
 export const ENTER_OWN_PATH = qualifiedStatement(
   'own search path: enter',
@@ -46,7 +46,7 @@ export const ENTER_OWN_PATH = qualifiedStatement(
     pg_catalog.set_config('sluice.search_path', pg_catalog.current_setting('search_path'), true),
     pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`,
 );
-/** In a transaction that goes on. When the statement failed, undoing it, or a savepoint before it, undoes the setting too. */
+/** Restores the search path in an open transaction. After a failed statement, the rollback restores it. */
 export const LEAVE_OWN_PATH = qualifiedStatement(
   'own search path: leave',
   `SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true)`,
@@ -54,15 +54,15 @@ export const LEAVE_OWN_PATH = qualifiedStatement(
 
 export interface PipelineMessages {
   /**
-   * The statements that precede the one whose result is wanted. It is called when the connection is ready to send, because the
-   * transaction status is not known before: the server reports an error first and the status after it, perhaps in another packet.
+   * The statements that precede the main one. Called when the connection is ready to send, because the transaction
+   * status is not known before: the server reports an error first and the status after it, possibly in another packet.
    */
   readonly preamble?: () => readonly PipelinedStatement[];
-  /** Sends the statement, and others after it whose results are ignored. */
+  /** Sends the main statement, and others after it whose results are ignored. */
   readonly send: (connection: RawConnection) => void;
 }
 
-/** Messages that are sent together with one Sync, and the rows of the one statement among them that is described. */
+/** Messages that are sent with a single Sync. The result is that of the one statement that is described. */
 export class Pipeline implements pg.Submittable {
   readonly done: Promise<void>;
   readonly #messages: PipelineMessages;
@@ -72,13 +72,13 @@ export class Pipeline implements pg.Submittable {
   #completed = 0;
   #command = '';
   #affected: number | undefined;
-  /** Rows before the description are those of the preamble. */
+  /** Rows received before the row description belong to the preamble. */
   described = false;
   meter: RowMeter | undefined;
-  /** Rows go to it as they come, and are not in the result. */
+  /** Receives the rows, which are then not part of the result. */
   collector: RowCollector | undefined;
   #connection: RawConnection | undefined;
-  /** More rows are there than were asked for. */
+  /** Set when the row limit was reached before the end of the result. */
   isSuspended = false;
   #resolve: () => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
@@ -154,7 +154,7 @@ export class Pipeline implements pg.Submittable {
     this.#completed += 1;
   }
 
-  /** The driver tells what failed of no end. */
+  /** The driver does not signal the end of a failed query. */
   handleError(error: Error): void {
     this.#connection?.collect(undefined);
     this.#reject(error);

@@ -11,24 +11,23 @@ import { type EqualKeys, selectByGroup } from './group-selection.ts';
 import { halvesOf, type KeyPart, numberKeys, remainingRows, type RowSelection, selectRows } from './row-selection.ts';
 import { type PlannedColumn, planWrite, type WritePlan } from './write-plan.ts';
 
-/** For fewer rows a prepared INSERT is as good: COPY is parsed every time. */
+/** For fewer rows, a prepared INSERT is as fast, because COPY is parsed every time. */
 const MIN_COPIED_ROWS = 64;
 
-/** Rows for one statement. */
 export interface PlannedRows extends RowSelection {
   readonly plan: WritePlan;
-  /** No earlier statement of the batch stores a row with one of these keys. */
+  /** True if no earlier statement of the batch stores a row with one of these keys. */
   readonly isFirst: boolean;
 }
 
-/** One statement of a batch, encoded and ready to be sent. */
+/** An encoded statement of a batch. */
 export interface Round extends PlannedRows {
   readonly encoded: Encoded;
 }
 
 export interface Encoded {
   readonly parameters: Parameters;
-  /** Rows that the statement stores: rows of one key may be merged. */
+  /** Number of rows that the statement stores; rows with the same key may be merged. */
   readonly rowCount: number;
 }
 
@@ -38,16 +37,16 @@ const EQUAL_KEYS: Readonly<Record<WritePolicy['dedupRule'], EqualKeys>> = {
   discard: 'first',
 };
 
-/** A batch as it goes to one state of its table: by which statements, encoded, and which rows are refused before. */
+/** A batch prepared for one state of its table: encoded statements, and rows refused in advance. */
 export class PlannedBatch {
   readonly batch: RowBatch;
   readonly table: CatalogueTable;
   readonly faults: BatchFaults;
-  /** All rows for COPY, where that may work; rounds are then made only when it did not. */
+  /** All rows encoded for COPY, if it is applicable. The rounds are then created only if COPY fails. */
   readonly copy: Buffer | undefined;
   readonly #policy: WritePolicy;
   readonly #minCopiedRows: number;
-  /** By group; one for a batch without groups. */
+  /** By group; a single plan for a batch without groups. */
   readonly #plans: readonly WritePlan[];
   #rounds: readonly Round[] | undefined;
 
@@ -61,67 +60,66 @@ export class PlannedBatch {
     const groups = grouped.groups?.list ?? [undefined];
     this.#plans = groups.map((group) => planWrite(table, { policy, batch: grouped, group }));
     this.#plans.forEach((plan, group) => {
-      if (!isFlawless(plan)) this.faults.addMisfits(plan, this.#rowsOfGroup(group), policy);
+      if (!acceptsAllColumns(plan)) this.faults.addMisfits(plan, this.#rowsOfGroup(group), policy);
     });
     this.copy = this.#encodeCopy();
     if (this.copy === undefined) this.#rounds = this.#encode();
   }
 
-  /** The same anew, as if nothing had been sent. */
-  again(): PlannedBatch {
+  /** A new plan of the same batch, without the faults found while sending. */
+  restart(): PlannedBatch {
     return new PlannedBatch(this.batch, this.table, this.#policy, this.#minCopiedRows);
   }
 
-  /** Rows were refused because of what the table looks like. */
+  /** True if rows were refused because of the table's definition. */
   get hasFaults(): boolean {
     return this.faults.count > 0;
   }
 
-  /** Columns were left out because of what the table looks like. */
-  get leavesOut(): boolean {
+  /** True if columns were ignored because of the table's definition. */
+  get skipsColumns(): boolean {
     return this.#plans.some(({ unknown, computed }) => unknown.length > 0 || computed.length > 0);
   }
 
-  /** Columns whose values are not stored because the database computes them. */
+  /** Columns whose values are ignored because the database computes them. */
   get computedColumns(): readonly string[] {
     const indexes = new Set(this.#plans.flatMap(({ computed }) => computed));
     return [...indexes].flatMap((index) => this.batch.columns[index]?.name ?? []);
   }
 
-  /** No row is left to be sent. */
   get isEmpty(): boolean {
     return this.#rounds?.length === 0;
   }
 
-  /** All rows go out in one statement, as a rule. */
+  /** True if all rows are sent in one statement, unless it fails. */
   get isOneStatement(): boolean {
     return this.copy !== undefined || this.#rounds?.length === 1;
   }
 
-  /** Rows that were to be stored all or not at all were refused. */
+  /** True if all rows are rejected because some were refused. */
   get storesNothing(): boolean {
-    return this.#policy.wholly === true && this.hasFaults;
+    return this.#policy.allOrNothing === true && this.hasFaults;
   }
 
-  /** Whether it does not matter if its statements are done one by one: there is one, or none deletes. */
+  /** True if the statements need no common transaction: there is only one, or none deletes. */
   get isOneChange(): boolean {
     const deletes = this.batch.groups?.list.some(({ operation }) => operation === 'delete') ?? false;
     return !deletes || this.#rounds?.length === 1;
   }
 
-  /** Whether text goes into a column where it may be read as a time, which depends on the session's zone. */
+  /** True if text is written to a column whose type may read it as a time, which depends on the session's time zone. */
   get readsTimeTexts(): boolean {
     return this.#plans.some(({ columns }) =>
       columns.some(({ index, target }) => isZoned(target.family) && hasText(this.batch.columns[index]?.cells ?? [])),
     );
   }
 
-  /** The statements that store all rows, in order; made when COPY did not. */
+  /** The statements that store all rows, in order; created on demand if COPY failed. */
   rounds(): readonly Round[] {
     return (this.#rounds ??= this.#encode());
   }
 
-  /** Rows whose cells do not fit leave before keys are compared: a good row must not give way to a bad one. */
+  /** Refused rows are removed before keys are compared: a valid row must not be replaced by an invalid one. */
   #encode(): Round[] {
     for (let isFirst = true; ; isFirst = false) {
       const before = this.faults.count;
@@ -130,12 +128,12 @@ export class PlannedBatch {
         encoded: this.encodeRows(planned.plan, planned.rows),
       }));
       if (this.faults.count === before) return rounds.filter((round) => round.rows.length > 0);
-      if (isFirst) this.#refuseUnfit();
+      if (isFirst) this.#refuseInvalidRows();
     }
   }
 
-  /** All rows are looked at, at once: behind a row that is refused the next one of its key may be bad as well. */
-  #refuseUnfit(): void {
+  /** All rows are checked at once: after a refused row, the next one with the same key may be invalid as well. */
+  #refuseInvalidRows(): void {
     const merges = this.#equalKeys() === 'merge';
     this.#plans.forEach((plan, group) => {
       const rows = this.#rowsOfGroup(group).filter((row) => !this.faults.has(row));
@@ -195,7 +193,7 @@ export class PlannedBatch {
     return groups === undefined ? rows : rows.filter((row) => groups.of(row) === group);
   }
 
-  /** The rows in two parts, each key in one of them; `undefined` when they have one key. */
+  /** Splits the rows into two parts without splitting a key; `undefined` if they all have the same key. */
   halvesByKey(rows: Int32Array): readonly Int32Array[] | undefined {
     const numbered = numberKeys(rows, this.#keyParts());
     if (numbered === undefined) return halvesOf(rows);
@@ -218,7 +216,7 @@ export class PlannedBatch {
       : { parameters: encodeMerged(this.batch, plan, rows, merged, refuse), rowCount: merged.count };
   }
 
-  /** No key is looked for twice in the batch: the server would say so. */
+  /** Duplicate keys are not searched for, as the server detects them. */
   #encodeCopy(): Buffer | undefined {
     const { groups, rowCount } = this.batch;
     if (this.#policy.plain === true) return undefined;
@@ -234,22 +232,21 @@ export class PlannedBatch {
   }
 }
 
-/** The rows of a batch without groups, by statement. */
 function selectRowsOf(candidates: Int32Array, key: readonly KeyPart[], equalKeys: EqualKeys): RowSelection[] {
   switch (equalKeys) {
     case 'all':
     case 'merge':
-      return [{ rows: candidates, standIns: undefined }];
+      return [{ rows: candidates, fallbackRows: undefined }];
     case 'first':
     case 'last':
       return [selectRows(candidates, key, equalKeys)];
   }
 }
 
-/** Nothing about the table can keep its rows from being stored; what they hold may. */
-function isFlawless({ required, keyLacks, unknown, computed, columns }: WritePlan): boolean {
+/** Returns true if the table's definition accepts all rows, regardless of their values. */
+function acceptsAllColumns({ required, missingKeyColumn, unknown, computed, columns }: WritePlan): boolean {
   const storesAll = unknown.length === 0 && computed.length === 0;
-  return required === undefined && keyLacks === undefined && storesAll && columns.length > 0;
+  return required === undefined && missingKeyColumn === undefined && storesAll && columns.length > 0;
 }
 
 function isZoned(family: TypeFamily): boolean {

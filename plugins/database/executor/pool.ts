@@ -8,39 +8,34 @@ import type { ServerAddress } from './connection-url.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
 export interface PoolSettings {
-  /** Connections open at the same time, at most. */
   readonly limit: number;
-  /** An idle connection is closed after this time. */
   readonly idleTimeoutMs: number;
   readonly logger: Logger;
-  /** A statement that has run this long without a byte from the server is asked after (silence-watch.ts). */
+  /** A statement without data from the server for this long is checked (silence-watch.ts). */
   readonly silenceMs: number;
-  /** To the first server that takes it, or to the one that is named. */
+  /** Connects to the first server that accepts, or to the given one. */
   readonly connect: (signal: AbortSignal, server?: ServerAddress) => Promise<Connection>;
 }
 
-/**
- * How a connection comes back: `clean` as it was lent, `used` with whatever a session left in it, `read` with nothing but a
- * read-only transaction.
- */
+/** State on release: `clean`, `used` with possible session state, or `read` after a read-only transaction. */
 export type Condition = 'clean' | 'used' | 'read';
 
 /**
- * Removes what a session may leave: DISCARD ALL without DEALLOCATE, which would take the prepared inserts away, and
- * without its ban on transaction blocks, so that it is one round trip.
+ * Resets a session: DISCARD ALL without DEALLOCATE, which would remove the prepared inserts, and usable in a
+ * multi-statement query, so that it takes one round trip.
  */
 const CLEANING = qualifiedStatement(
   'pool: clean a session',
   'CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_catalog.pg_advisory_unlock_all(); ' +
     'DISCARD TEMP; DISCARD SEQUENCES',
 );
-/** Rolling back undoes settings and closes cursors; locks of the session stay. */
+/** A rollback reverts settings and closes cursors, but session-level locks remain. */
 const READ_CLEANING = qualifiedStatement(
   'pool: clean a read transaction',
   'ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all()',
 );
 const CLEANING_TIMEOUT_MS = 5_000;
-/** What still runs this long after the pool was closed is cut off. */
+/** Statements that still run this long after closing the pool are aborted. */
 const CLOSING_GRACE_MS = 10_000;
 
 interface Waiter {
@@ -49,10 +44,9 @@ interface Waiter {
 }
 
 /**
- * Connections to one (server, database, user).
- *
- * A connection is opening -> lent -> (cleaning ->) idle -> lent … and leaves when it breaks, is worn, cannot be
- * cleaned, or was idle for too long. Waiters are served first come, first served. Closing waits for lent connections.
+ * Connections to one server, database and user. A connection is opening -> lent -> (cleaning ->) idle -> lent … It
+ * leaves the pool when it breaks, is marked to be discarded, cannot be cleaned, or was idle for too long. Waiters are
+ * served in order. Closing waits for lent connections.
  */
 export class Pool {
   readonly #settings: PoolSettings;
@@ -70,7 +64,7 @@ export class Pool {
 
   constructor(settings: PoolSettings) {
     this.#settings = settings;
-    // Each connection being opened listens to it.
+    // Each connection being opened adds a listener.
     setMaxListeners(0, this.#stopped.signal);
     this.#limit = settings.limit;
     this.#abandoned = new AbandonedBackends(settings.logger);
@@ -80,7 +74,7 @@ export class Pool {
     });
   }
 
-  /** Open connections and those being opened. */
+  /** Number of connections that are open or being opened. */
   get size(): number {
     return this.#all.size + this.#opening;
   }
@@ -94,7 +88,7 @@ export class Pool {
     this.#serve();
   }
 
-  /** Lends a connection; waits while all are lent. Rejects as `connect` does, and with 57014 when aborted. */
+  /** Lends a connection, waiting until one is available. Rejects as `connect` does, and with 57014 when aborted. */
   async acquire(signal?: AbortSignal): Promise<Connection> {
     if (signal?.aborted === true) throw cancelled(signal);
     if (this.#stopped.signal.aborted) throw closed();
@@ -121,7 +115,7 @@ export class Pool {
     });
   }
 
-  /** Lends a connection for `work`; it comes back in `condition`. */
+  /** Lends a connection for `work`, which leaves it in `condition`. */
   async lend<T>(work: (connection: Connection) => Promise<T>, condition: Condition, signal?: AbortSignal): Promise<T> {
     const connection = await this.acquire(signal);
     try {
@@ -131,7 +125,7 @@ export class Pool {
     }
   }
 
-  /** Takes a lent connection back. A used one is cleaned first; the caller does not wait for that. */
+  /** Takes back a lent connection. A used one is cleaned in the background. */
   release(connection: Connection, condition: Condition): void {
     if (!connection.reusable || this.#stopped.signal.aborted) {
       this.#drop(connection);
@@ -142,16 +136,16 @@ export class Pool {
     }
   }
 
-  /** Ends what dropped connections may still run on the server. Never rejects. */
+  /** Terminates the backends that dropped connections may have left on the server. Never rejects. */
   async endAbandoned(signal: AbortSignal): Promise<void> {
     try {
       await this.lend((connection) => this.#abandoned.end(connection), 'clean', signal);
     } catch (error) {
-      this.#settings.logger.debug({ err: error }, 'server processes of broken connections could not be ended');
+      this.#settings.logger.debug({ err: error }, 'Server processes of broken connections could not be terminated');
     }
   }
 
-  /** Refuses new callers, waits for lent connections, not for ever, and closes all. */
+  /** Rejects new callers, waits for lent connections up to a limit, and closes all. */
   async close(): Promise<void> {
     this.#stopped.abort(closed());
     for (const waiter of this.#waiters.splice(0)) waiter.reject(closed());
@@ -180,7 +174,7 @@ export class Pool {
       this.#park(connection);
     } catch (error) {
       this.#cleaning -= 1;
-      this.#settings.logger.debug({ err: error }, 'a database connection could not be cleaned and is dropped');
+      this.#settings.logger.debug({ err: error }, 'A database connection could not be reset and was closed');
       this.#drop(connection);
     }
   }
@@ -199,7 +193,7 @@ export class Pool {
     this.#abandoned.add(connection);
     connection
       .close()
-      .catch((error: unknown) => this.#settings.logger.debug({ err: error }, 'closing a database connection failed'))
+      .catch((error: unknown) => this.#settings.logger.debug({ err: error }, 'Closing a database connection failed'))
       .finally(() => {
         this.#all.delete(connection);
         if (this.#all.size === 0) this.#silence.rest();
@@ -207,16 +201,16 @@ export class Pool {
       });
   }
 
-  /** Gives idle connections to waiters and opens further ones while waiters are left and the limit allows. */
+  /** Hands idle connections to waiters, and opens more while the limit allows. */
   #serve(): void {
     while (this.#waiters.length > 0) {
-      // The one used last: it is the least likely to have been closed by the other side, and others can age.
+      // The most recently used one is least likely to have been closed by the server, and lets the others expire.
       const parked = this.#idle.pop();
       if (parked === undefined) break;
       if (parked.connection.reusable) this.#waiters.shift()?.resolve(parked.connection);
       else this.#drop(parked.connection);
     }
-    // Those being cleaned are back sooner than a new one is made.
+    // Connections being cleaned will be available sooner than new ones.
     while (this.#opening + this.#cleaning < this.#waiters.length && this.size < this.#limit) void this.#open();
   }
 
@@ -231,7 +225,7 @@ export class Pool {
       this.#park(connection);
     } catch (error) {
       this.#opening -= 1;
-      // One failure answers one waiter: the next one gets its own attempt, and its own reason.
+      // Each failure rejects only one waiter: the next one gets its own attempt and reason.
       this.#waiters.shift()?.reject(error as Error);
       this.#settle();
     }

@@ -17,21 +17,21 @@ import { RowMeter } from './row-meter.ts';
 
 const SET_ZONE = qualifiedStatement('read session: time zone', "SELECT pg_catalog.set_config('TimeZone', $1, true)");
 
-/** Room for no more is made before rows come. */
+/** Limit for the buffer that is allocated in advance. */
 const MAX_EXPECTED_BYTES = 4_194_304;
 
 /**
- * Statements in one read-only transaction, which whoever takes the connection back rolls back: that undoes settings and
- * closes the cursor, so that a small result costs one round trip for all of BEGIN, settings, statement and rows.
- *
- * idle -> (first statement) -> in transaction -> (a statement fails) -> failed -> (next statement) -> in transaction anew.
+ * Statements in a single read-only transaction, which the pool rolls back after release. That reverts settings and
+ * closes the cursor, so BEGIN, settings, statement and rows of a small result take one round trip.
+ * idle -> (first statement) -> in transaction -> (a statement fails) -> failed -> (next statement) -> in a new
+ * transaction
  */
 export class ReadSession implements ReadingSession {
   readonly #connection: Connection;
   readonly #timeZone: string | undefined;
   #state: 'open' | 'reading' | 'ended' = 'open';
 
-  /** `timeZone` of the options is put in force; a value that the server refuses shows at the first statement. */
+  /** Applies `timeZone` of the options; an invalid value fails the first statement. */
   constructor(connection: Connection, options: SessionOptions) {
     this.#connection = connection;
     // Every session starts in UTC (connect.ts).
@@ -39,12 +39,12 @@ export class ReadSession implements ReadingSession {
   }
 
   async query(sql: string, parameters: Parameters = [], options: StatementOptions = {}): Promise<QueryResult> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return this.#run(this.#pipeline(sql, parameters, 0), options);
   }
 
   async ask({ text }: OwnStatement, parameters: Parameters = [], options: StatementOptions = {}): Promise<QueryResult> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     const pipeline = new Pipeline({
       preamble: () => [...this.#preamble(), [ENTER_OWN_PATH, []]],
       send: (connection) => {
@@ -56,7 +56,7 @@ export class ReadSession implements ReadingSession {
   }
 
   async *stream(sql: string, parameters: Parameters, options: StreamOptions): AsyncGenerator<QueryResult> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     this.#state = 'reading';
     try {
       const first = this.#pipeline(sql, parameters, options.chunkRows);
@@ -76,7 +76,7 @@ export class ReadSession implements ReadingSession {
   }
 
   async *blocks(sql: string, nextRows: () => number, options: StatementOptions = {}): AsyncGenerator<RowBlock> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     this.#state = 'reading';
     try {
       let rows = nextRows();
@@ -100,7 +100,7 @@ export class ReadSession implements ReadingSession {
   }
 
   async transaction<T>(): Promise<T> {
-    throw new DatabaseError('a session that only reads is one transaction', { scope: 'caller', sqlstate: '25001' });
+    throw new DatabaseError('a read-only session is a single transaction', { scope: 'caller', sqlstate: '25001' });
   }
 
   async end(): Promise<void> {
@@ -130,7 +130,7 @@ export class ReadSession implements ReadingSession {
       await this.#connection.interruptible(options, async () => {
         this.#connection.client.query(batch);
         await batch.done;
-        // The socket may still be paused, and what comes next needs it.
+        // The socket may still be paused, and the next message needs it.
         await batch.meter?.settled;
       });
       return batch.result();
@@ -139,21 +139,18 @@ export class ReadSession implements ReadingSession {
     }
   }
 
-  #mustBeOpen(): void {
+  #requireOpen(): void {
     if (this.#state === 'open') return;
     const message = this.#state === 'ended' ? 'the session has ended' : 'a result is still being read on this session';
     throw new DatabaseError(message, { scope: 'caller' });
   }
 }
 
-/**
- * A setting that was refused is the caller's, and so is a statement that writes: elsewhere 25006 means a standby, and
- * another server would be tried.
- */
+/** In a read-only transaction, 25006 is an error of the caller; elsewhere, it means that the server is a standby. */
 function explain(error: unknown, batch: Pipeline): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const isCallers = error.sqlstate === '25006' || !batch.isPastPreamble;
-  if (!isCallers || error.sqlstate === undefined || error.scope === 'caller') return error;
+  const isCallerError = error.sqlstate === '25006' || !batch.isPastPreamble;
+  if (!isCallerError || error.sqlstate === undefined || error.scope === 'caller') return error;
   if (error.scope === 'infrastructure' && error.sqlstate !== '25006') return error;
   return new DatabaseError(error.message, { scope: 'caller', sqlstate: error.sqlstate, cause: error.cause });
 }

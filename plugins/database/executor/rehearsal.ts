@@ -10,25 +10,25 @@ import { readEngine } from './engine-mark.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
 
-/** Time limit of a whole rehearsal: no lock is held for longer. */
+/** Time limit of a whole rehearsal, which bounds how long it holds locks. */
 const TIME_LIMIT_MS = 10_000;
-/** How long a statement waits for a lock. Other statements queue behind one that waits. */
+/** How long a statement waits for a lock. Other statements queue behind a waiting one. */
 const LOCK_TIMEOUT_MS = 1_000;
-/** A statement that has not ended this long after its cancellation is ended with its server process. */
+/** A statement that continues this long after its cancellation is ended by terminating its backend. */
 const CANCEL_GRACE_MS = 1_000;
 const TERMINATION_TIMEOUT_MS = 5_000;
-/** A worker that hangs sends no cancellation. */
+/** Limits the transaction on the server as well, because a hung worker sends no cancellation. */
 const IDLE_LIMIT = `SET LOCAL idle_in_transaction_session_timeout = ${String(TIME_LIMIT_MS)}`;
-/** Nothing is committed: what is checked at a commit must be checked before. */
+/** Nothing is committed, so deferred constraints must be checked immediately. */
 const CHECKS_NOW = 'SET CONSTRAINTS ALL IMMEDIATE';
 const SET_TIMEOUTS = qualifiedStatement(
   'rehearsal: time limits',
   `SELECT pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('lock_timeout', $2, true)`,
 );
 
-const UNDONE = new Error('the rehearsal is over');
+const ROLLED_BACK = new Error('the rehearsal is complete');
 
-/** Does `work` in a transaction that is undone; see Executor.rehearse. */
+/** Runs `work` in a transaction that is rolled back; see Executor.rehearse. */
 export async function rehearse<T>(
   { pool, catalogue, writer }: Database,
   work: (rehearsal: Rehearsal) => Promise<T>,
@@ -43,7 +43,7 @@ export async function rehearse<T>(
       connection.cut();
     }, timeoutMs + CANCEL_GRACE_MS);
     try {
-      return await undone(session, limit, () =>
+      return await rollBackAfter(session, limit, () =>
         work(new RehearsingTransaction({ session, connection, writer, outside: catalogue, limit })),
       );
     } finally {
@@ -58,23 +58,23 @@ export async function rehearse<T>(
   }
 }
 
-async function undone<T>(session: PinnedSession, limit: TimeLimit, work: () => Promise<T>): Promise<T> {
+async function rollBackAfter<T>(session: PinnedSession, limit: TimeLimit, work: () => Promise<T>): Promise<T> {
   const done: T[] = [];
   const rehearsal = session.transaction(async () => {
     for (const setting of [IDLE_LIMIT, CHECKS_NOW]) await session.query(setting, [], limit.options());
     done.push(await work());
-    throw UNDONE;
+    throw ROLLED_BACK;
   }, limit.options());
   try {
     return await rehearsal;
   } catch (error) {
     const [result] = done;
-    if (error !== UNDONE || result === undefined) throw limit.explained(error);
+    if (error !== ROLLED_BACK || result === undefined) throw limit.explained(error);
     return result;
   }
 }
 
-/** What is left for all statements of a rehearsal together. */
+/** The time limit shared by all statements of a rehearsal. */
 class TimeLimit {
   readonly signal: AbortSignal;
   readonly #timeoutMs: number;
@@ -89,7 +89,7 @@ class TimeLimit {
     this.signal = caller === undefined ? own : AbortSignal.any([caller, own]);
   }
 
-  /** Milliseconds for a statement and for a lock, as settings of the server. */
+  /** Milliseconds for a statement and for a lock, as values of the server settings. */
   settings(): readonly [string, string] {
     const leftMs = Math.max(1, Math.ceil(this.#end - performance.now()));
     return [String(leftMs), String(Math.min(leftMs, LOCK_TIMEOUT_MS))];
@@ -102,7 +102,7 @@ class TimeLimit {
 
   explained(error: unknown): unknown {
     if (!this.signal.aborted || this.#caller?.aborted === true) return error;
-    const message = `the rehearsal was ended after ${String(this.#timeoutMs / 1000)} seconds`;
+    const message = `the rehearsal timed out after ${String(this.#timeoutMs / 1000)} seconds`;
     return new DatabaseError(message, { scope: 'caller', sqlstate: '57014', cause: error });
   }
 }
@@ -115,7 +115,7 @@ interface RehearsalParts {
   readonly limit: TimeLimit;
 }
 
-/** Everything has a savepoint, so that what fails for one record does not hide what becomes of the next. */
+/** Sets a savepoint around each operation, so that the failure of one record does not affect the next. */
 class RehearsingTransaction implements Rehearsal {
   readonly catalogue: Catalogue;
   readonly signal: AbortSignal;
@@ -131,24 +131,24 @@ class RehearsingTransaction implements Rehearsal {
     this.signal = limit.signal;
     const runner: StatementRunner = {
       run: async (statement, options) => {
-        this.#note(statement.text);
-        return this.#undoable(() => connection.run(statement, limit.options(options)));
+        this.#record(statement.text);
+        return this.#inSavepoint(() => connection.run(statement, limit.options(options)));
       },
       ask: async (statement, values, options) =>
-        this.#undoable(() => connection.ask(statement, values, limit.options(options))),
+        this.#inSavepoint(() => connection.ask(statement, values, limit.options(options))),
       copyIn: async (text, messages, options) => {
-        this.#note(text);
-        return this.#undoable(() => connection.copyIn(text, messages, limit.options(options)));
+        this.#record(text);
+        return this.#inSavepoint(() => connection.copyIn(text, messages, limit.options(options)));
       },
     };
     this.#inner = {
       query: async (sql, parameters, options) => {
-        this.#note(sql);
+        this.#record(sql);
         return session.query(sql, parameters, limit.options(options));
       },
       ask: (statement, parameters, options) => session.ask(statement, parameters, limit.options(options)),
       stream: (sql, parameters, options) => session.stream(sql, parameters, { ...options, ...limit.options(options) }),
-      transaction: (work) => this.#undoable(work),
+      transaction: (work) => this.#inSavepoint(work),
     };
     const source = { session: <T>(work: (session: Session) => Promise<T>) => work(this.#inner) };
     this.catalogue = new Catalogue(source, outside);
@@ -170,12 +170,12 @@ class RehearsingTransaction implements Rehearsal {
   }
 
   async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#undoable(() => work(this.#inner));
+    return this.#inSavepoint(() => work(this.#inner));
   }
 
   async attempt<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await this.#undoable(work);
+      return await this.#inSavepoint(work);
     } catch (error) {
       this.catalogue.forget();
       throw error;
@@ -190,23 +190,23 @@ class RehearsingTransaction implements Rehearsal {
     return this.#writer.write(batch, { ...policy, plain: true });
   }
 
-  /** The limits are set each time: SQL of a message may have changed them. */
-  async #undoable<T>(work: () => Promise<T>): Promise<T> {
+  /** The limits are set each time, because SQL of a message may have changed them. */
+  async #inSavepoint<T>(work: () => Promise<T>): Promise<T> {
     const limit = this.#limit;
     await this.#session.query(SET_TIMEOUTS, limit.settings(), limit.options());
     return savepoint((sql) => this.#session.query(sql, [], limit.options()), work);
   }
 
-  /** Rows are looked for one by one by the same statement: it is noted once. */
-  #note(text: string): void {
+  /** Bisection repeats the same statement, which is recorded only once. */
+  #record(text: string): void {
     if (!isChange(text) || this.#statements.at(-1) === text) return;
     this.#statements.push(text);
   }
 }
 
-const LOOKS = /^\s*(SELECT|SHOW|SET|RESET|WITH|SAVEPOINT|RELEASE|ROLLBACK)\b/i;
+const READ_ONLY = /^\s*(SELECT|SHOW|SET|RESET|WITH|SAVEPOINT|RELEASE|ROLLBACK)\b/i;
 
-/** A hypertable is made by a function. */
+/** A hypertable is created by a function call. */
 function isChange(text: string): boolean {
-  return !LOOKS.test(text) || /\bcreate_hypertable\b/.test(text);
+  return !READ_ONLY.test(text) || /\bcreate_hypertable\b/.test(text);
 }

@@ -3,12 +3,12 @@ import { sleep } from '../../../src/async/sleep.ts';
 import { DatabaseError } from '../../../src/errors.ts';
 import { isRollback } from './sqlstate.ts';
 
-/** What the server rolled back for others' sake (class 40) is done again this often. */
+/** Retries after the server rolled back a transaction because of others (class 40). */
 export const ROLLBACK_RETRIES = 5;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** Does again what the server rolled back for others' sake (class 40). */
+/** Repeats `work` after the server rolled it back because of other transactions (class 40). */
 export async function retryRolledBack<T>(retries: number, work: () => Promise<T>): Promise<T> {
   const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   for (let attempt = 0; ; attempt++) {

@@ -1,16 +1,16 @@
 import { RowBlock } from '../../../src/data/row-block.ts';
 
-/** A first guess; what the rows before took is the next one. */
+/** Initial estimate; later ones use the size of the previous rows. */
 const FIRST_BYTES = 16_384;
 
-/** Takes the rows of one answer as they come from the socket, piece by piece. */
+/** Collects the rows of a response as they arrive from the socket. */
 export class RowCollector {
   #bytes: Buffer;
   #length = 0;
   #starts: Int32Array;
   #count = 0;
 
-  /** `rows`, `bytes`: about as much as is expected. */
+  /** `rows` and `bytes` are estimates. */
   constructor(rows: number, bytes = FIRST_BYTES) {
     this.#bytes = Buffer.allocUnsafe(bytes);
     this.#starts = new Int32Array(rows);
@@ -24,7 +24,7 @@ export class RowCollector {
     return this.#count;
   }
 
-  /** A row begins at this place, which is a length of the collector or will be one. */
+  /** Records that a row starts at this offset, which may be beyond the current length. */
   begin(at: number): void {
     if (this.#count === this.#starts.length) {
       const starts = new Int32Array(2 * this.#count + 1);

@@ -1,37 +1,36 @@
 import type { RowGauge } from './api.ts';
 
-/** A socket; the driver may be given another stream. */
+/** A socket, or another stream that the driver uses. */
 export interface PausableStream {
   pause?(): void;
   resume?(): void;
 }
 
-/** The driver's message. */
 interface DataRow {
-  /** In bytes, with the length itself. */
+  /** In bytes, including the length field itself. */
   readonly length: number;
   readonly fields: readonly unknown[];
 }
 
-/** Length and number of values in a DataRow, and the length of each value. */
+/** Length and number of values of a DataRow, and the length of each value. */
 const ROW_HEAD_BYTES = 6;
 const VALUE_HEAD_BYTES = 4;
-/** At least so much stands between two values in whatever is written of them. */
+/** Minimum size of the separator between two values in any output format. */
 const SEPARATOR_BYTES = 1;
 
-/** Counts the rows of one stream and holds the server up while the caller makes room for them. */
+/** Counts the bytes of a result and pauses reading while the caller makes room. */
 export class RowMeter {
   readonly #gauge: RowGauge;
   #bytes = 0;
   #state: 'free' | 'asked' | 'refused' = 'free';
-  /** Settles with the caller's answer; before it was asked, there is none to wait for. */
+  /** Settles with the caller's promise; `undefined` before the caller was asked. */
   settled: Promise<void> | undefined;
 
   constructor(gauge: RowGauge) {
     this.#gauge = gauge;
   }
 
-  /** Whether the row is wanted. */
+  /** Returns false if the row is to be dropped. */
   takes({ length, fields }: DataRow, stream: PausableStream | undefined): boolean {
     if (this.#bytes >= this.#gauge.maxBytes || this.#state === 'refused') return false;
     this.#bytes += length - ROW_HEAD_BYTES - (VALUE_HEAD_BYTES - SEPARATOR_BYTES) * fields.length;
@@ -49,7 +48,7 @@ export class RowMeter {
         throw error;
       })
       .finally(() => stream?.resume?.());
-    // Whoever waits for the rows hears of it.
+    // The reader of the rows handles the rejection.
     this.settled.catch(() => undefined);
   }
 }

@@ -1,57 +1,54 @@
 import type { Cell } from '../../../src/data/row-batch.ts';
 import { roundMicros } from '../sql/cell-text.ts';
 
-/** One column of a key: its cells, and the step to which the table's column rounds times (1: not at all). */
+/** A column of a key: its cells, and the unit to which the table's column rounds times (1: no rounding). */
 export interface KeyPart {
   readonly cells: readonly Cell[];
   readonly unit: number;
 }
 
-/** Keys of rows as numbers from 0. */
+/** Row keys numbered from 0. */
 export interface NumberedKeys {
   /** By position in the list of rows. */
   readonly ids: Int32Array;
   readonly count: number;
 }
 
-/** Which rows of a batch go into a statement, each key once. */
+/** The rows of a batch for one statement, with unique keys. */
 export interface RowSelection {
   /** In batch order. */
   readonly rows: Int32Array;
-  /**
-   * By row: the row with the same key that a chosen row stands for, to be tried when the chosen one is refused; -1
-   * without. Absent when no key occurs twice.
-   */
-  readonly standIns: Int32Array | undefined;
+  /** By row: the replaced row with the same key, written if the selected one is refused; -1 without one. */
+  readonly fallbackRows: Int32Array | undefined;
 }
 
 /**
- * Picks one row per key, because the server refuses a statement that meets one key twice (21000): the last of the batch,
- * or the first. Keys that are equal only to the database (collations, `char` padding) are not found here.
+ * Selects one row per key, the last or the first of the batch, because the server rejects a statement that affects a
+ * row twice (21000). Keys that only the database considers equal (collations, `char` padding) are not detected.
  */
 export function selectRows(candidates: Int32Array, key: readonly KeyPart[], prefer: 'last' | 'first'): RowSelection {
   const numbered = numberKeys(candidates, key);
-  if (numbered === undefined) return { rows: candidates, standIns: undefined };
+  if (numbered === undefined) return { rows: candidates, fallbackRows: undefined };
   const { ids, count } = numbered;
   const chosen = new Int32Array(count).fill(-1);
-  const standIns = new Int32Array((candidates.at(-1) ?? -1) + 1).fill(-1);
-  const isReplaced = new Uint8Array(standIns.length);
+  const fallbackRows = new Int32Array((candidates.at(-1) ?? -1) + 1).fill(-1);
+  const isReplaced = new Uint8Array(fallbackRows.length);
   const last = candidates.length - 1;
   for (let visit = 0; visit <= last; visit++) {
-    // The one visited last is chosen: from the end for `first`.
+    // The row visited last is selected, so `first` starts from the end.
     const position = prefer === 'last' ? visit : last - visit;
     const row = candidates[position] ?? 0;
     const id = ids[position] ?? 0;
     const earlier = chosen[id] ?? -1;
     chosen[id] = row;
     if (earlier < 0) continue;
-    standIns[row] = earlier;
+    fallbackRows[row] = earlier;
     isReplaced[earlier] = 1;
   }
-  return { rows: candidates.filter((row) => isReplaced[row] === 0), standIns };
+  return { rows: candidates.filter((row) => isReplaced[row] === 0), fallbackRows: fallbackRows };
 }
 
-/** The rows of a batch without those excluded. */
+/** All row indexes of a batch except the excluded ones. */
 export function remainingRows(rowCount: number, excluded: ReadonlySet<number>): Int32Array {
   const rows = new Int32Array(rowCount - excluded.size);
   let count = 0;
@@ -61,15 +58,16 @@ export function remainingRows(rowCount: number, excluded: ReadonlySet<number>): 
   return rows;
 }
 
-/** Two parts of some rows in their order; `undefined` for a single row. */
+/** Splits the rows into two parts in order; `undefined` for a single row. */
 export function halvesOf(rows: Int32Array): readonly Int32Array[] | undefined {
   const middle = rows.length >>> 1;
   return middle === 0 ? undefined : [rows.subarray(0, middle), rows.subarray(middle)];
 }
 
 /**
- * Numbers the keys of the rows from 0, equal keys alike; `undefined` when no key occurs twice. Times and ids mostly grow
- * within a batch, so that a look at one part is enough. Numbering part by part costs half of joining them to a text.
+ * Numbers the keys of the rows from 0, equal keys alike; `undefined` when no key occurs twice. Times and ids mostly
+ * grow within a batch, so that a look at one part is enough. Numbering part by part costs half of joining them to a
+ * text.
  */
 export function numberKeys(rows: Int32Array, key: readonly KeyPart[]): NumberedKeys | undefined {
   if (rows.length < 2 || key.length === 0 || key.some((part) => isStrictlyIncreasing(part, rows))) return undefined;
@@ -116,7 +114,7 @@ function isStrictlyIncreasing({ cells, unit }: KeyPart, rows: Int32Array): boole
 
 type KeyValue = string | number | boolean | null;
 
-/** Equal for cells that the database holds for equal, as far as that can be told without asking it. */
+/** Equal for cells that the database considers equal, as far as this is known without asking it. */
 function partValue({ cells, unit }: KeyPart, row: number): KeyValue {
   const cell = cells[row] ?? null;
   if (typeof cell === 'number') return unit > 1 ? Number(roundMicros(cell, unit)) : cell;

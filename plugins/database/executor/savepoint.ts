@@ -1,10 +1,10 @@
 import { DatabaseError } from '../../../src/errors.ts';
 import type { StatementRunner } from './connection.ts';
 
-/** Runs our own statements that have no parameters. */
+/** Runs internal statements without parameters. */
 type RunText = (sql: string) => Promise<unknown>;
 
-/** Does `work` under a savepoint: when it rejects, the transaction goes on as if it had not begun. */
+/** Runs `work` under a savepoint: if it rejects, its effects are rolled back and the transaction continues. */
 export async function savepoint<T>(run: RunText, work: () => Promise<T>): Promise<T> {
   await run('SAVEPOINT sluice');
   try {
@@ -12,7 +12,7 @@ export async function savepoint<T>(run: RunText, work: () => Promise<T>): Promis
     await run('RELEASE SAVEPOINT sluice');
     return result;
   } catch (error) {
-    // When even that fails the connection is gone, and the first error is the one to tell.
+    // If this fails as well, the connection is lost, and the first error is the relevant one.
     await run('ROLLBACK TO SAVEPOINT sluice')
       .then(() => run('RELEASE SAVEPOINT sluice'))
       .catch(() => undefined);
@@ -20,7 +20,7 @@ export async function savepoint<T>(run: RunText, work: () => Promise<T>): Promis
   }
 }
 
-/** Does `work` in one transaction, each of its statements under a savepoint, so that those that fail can be told apart. */
+/** Runs `work` in a transaction with a savepoint around each statement, so that statements may fail individually. */
 export async function inTransaction<T>(
   connection: StatementRunner,
   work: (runner: StatementRunner) => Promise<T>,

@@ -6,11 +6,11 @@ import { qualifiedType } from '../sql/type-names.ts';
 import type { GrowthPolicy } from './api.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 
-/** What a table lacks for the rows of a batch. */
+/** The changes to a table that the rows of a batch need. */
 export interface Growth {
   readonly add: readonly ColumnShape[];
   readonly widen: readonly { readonly column: CatalogueColumn; readonly length: number }[];
-  /** Columns that the table has as a tag and the rows have as a field, or the other way round. */
+  /** Columns that are a tag in the table and a field in the rows, or the other way round. */
   readonly conflicts: readonly ColumnShape[];
 }
 
@@ -19,9 +19,9 @@ export const NO_GROWTH: Growth = { add: [], widen: [], conflicts: [] };
 const VARCHAR_OID = 1043;
 
 /**
- * What the table lacks for these rows (docs/formats.md#tables-of-lines-and-points): columns and tags are added, `varchar(n)` gets
- * longer where a value of the batch does not fit, base types never change. A time, its nanoseconds or a primary tag are never
- * added: rows that are there could not have them.
+ * Plans the changes that these rows need (docs/formats.md#tables-of-lines-and-points): columns and tags are added, and
+ * `varchar(n)` is widened if a value of the batch does not fit; base types never change. Time, nanoseconds and primary
+ * tags are never added, as existing rows would have no values for them.
  */
 export function planGrowth(table: CatalogueTable, batch: RowBatch, shape: TableShape): Growth {
   const add: ColumnShape[] = [];
@@ -45,7 +45,10 @@ export function planGrowth(table: CatalogueTable, batch: RowBatch, shape: TableS
 
 const fitting = new WeakMap<TableShape, CatalogueTable>();
 
-/** Whether the table lacks nothing for these rows. Decoders of points give the same shape again until it changes. */
+/**
+ * Returns true if the table needs no change for these rows. Decoders of points return the same shape object until it
+ * changes.
+ */
 export function fits(table: CatalogueTable, batch: RowBatch, shape: TableShape): boolean {
   if (fitting.get(shape) === table) return true;
   if (planGrowth(table, batch, shape) !== NO_GROWTH) return false;
@@ -57,22 +60,22 @@ export function fits(table: CatalogueTable, batch: RowBatch, shape: TableShape):
   return true;
 }
 
-/** What of a plan may be done; what may not be is left to the write, which says so of the rows that need it. */
+/** The permitted part of a plan. Rows that need the rest are refused when they are written. */
 export function permitted(plan: Growth, { add, widen }: GrowthPolicy): Growth {
   if (plan === NO_GROWTH || (add && widen)) return plan;
   return { add: add ? plan.add : [], widen: widen ? plan.widen : [], conflicts: plan.conflicts };
 }
 
-/** Whether a cell has more characters than its `varchar(n)` takes. */
+/** Returns true if a cell exceeds the length of its `varchar(n)`. */
 export function isTooLong(cell: Cell, { maxLength }: Pick<CatalogueColumn, 'maxLength'>): boolean {
-  // A UTF-16 unit is at most one character: most strings need not be counted.
+  // A UTF-16 unit is at most one character, so most strings need no counting.
   if (typeof cell !== 'string' || maxLength === undefined || cell.length <= maxLength) return false;
   let characters = 0;
   for (const character of cell) characters += character.length > 0 ? 1 : 0;
   return characters > maxLength;
 }
 
-/** The union of several plans against one state of the table; of two that add the same name the first one decides. */
+/** Merges plans for the same state of a table; if several add the same column, the first one determines its type. */
 export function mergeGrowth(plans: readonly Growth[]): Growth {
   const add = new Map<string, ColumnShape>();
   const widen = new Map<string, Growth['widen'][number]>();
@@ -91,7 +94,7 @@ export function mergeGrowth(plans: readonly Growth[]): Growth {
   return { add: [...add.values()], widen: [...widen.values()], conflicts: [] };
 }
 
-/** The statements of a growth, one ALTER TABLE and the marks of new tags; empty when there is nothing to do. */
+/** Returns one ALTER TABLE and the comments that mark new tags; empty if nothing changes. */
 export function growthStatements(table: TableName, growth: Growth): string[] {
   const actions = [
     ...growth.add.map(
@@ -121,7 +124,7 @@ function isNarrower(column: CatalogueColumn, length: number): boolean {
 
 const columnsByTable = new WeakMap<CatalogueTable, ReadonlyMap<string, CatalogueColumn>>();
 
-/** By name; wide tables are asked for hundreds of names per batch. */
+/** Indexed by name, because wide tables have hundreds of columns per batch. */
 function columnNamed(table: CatalogueTable, name: string): CatalogueColumn | undefined {
   let columns = columnsByTable.get(table);
   if (columns === undefined) {

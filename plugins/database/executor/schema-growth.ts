@@ -19,9 +19,9 @@ import {
 } from './catalogue.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
 import { type Growth, growthStatements, mergeGrowth, permitted, planGrowth } from './schema-growth-plan.ts';
-import { existsNow, isRollback } from './sqlstate.ts';
+import { alreadyExists, isRollback } from './sqlstate.ts';
 
-/** What rows need of their table. */
+/** The requirements of a batch on its table. */
 export interface GrowthRequest {
   readonly batch: RowBatch;
   readonly shape: TableShape;
@@ -34,8 +34,8 @@ interface Waiting extends GrowthRequest {
 }
 
 /**
- * A statement on the table that runs for long keeps ALTER TABLE waiting, and ALTER TABLE keeps everyone else waiting: after
- * this time it gives way, and the rows are the client's to send again (55P03, scope `infrastructure`).
+ * A long-running statement blocks ALTER TABLE, which in turn blocks all other statements on the table. After this time,
+ * ALTER TABLE fails, and the client has to send the rows again (55P03, scope `infrastructure`).
  */
 const LOCK_TIMEOUT = '10s';
 const RETRIES = 5;
@@ -43,14 +43,15 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * Creates tables and makes them grow. One change at a time per table in this process; requests that come while one is being
- * made are put together into the next. Between processes an advisory lock keeps the order, and the table is looked at again
- * under it. A change holds no other lock when it asks for the table's, so that changes cannot wait for each other in a circle.
+ * Creates and extends tables. Within the process, there is one change at a time per table, and requests that arrive
+ * meanwhile are combined into the next one. Between processes, an advisory lock serializes the changes, and the table
+ * is read again under it. A change holds no other lock when it requests the lock of the table, so changes cannot
+ * deadlock.
  */
 export class SchemaGrowth {
   readonly #source: CatalogueSource;
   readonly #catalogue: Catalogue;
-  /** By table; present while a change is being made. */
+  /** Pending requests by table; present while a change is in progress. */
   readonly #waiting = new Map<string, Waiting[]>();
 
   constructor(source: CatalogueSource, catalogue: Catalogue) {
@@ -59,8 +60,8 @@ export class SchemaGrowth {
   }
 
   /**
-   * The table after it was made to fit as far as it can be: conflicts stay (schema-growth-plan.ts). Rejects with the
-   * database's own error when the change is refused; then nothing was changed for this request.
+   * Extends the table as far as possible; conflicts remain (schema-growth-plan.ts). Rejects with the database's error
+   * if the change fails; then nothing was changed for this request.
    */
   async grow(table: TableName, request: GrowthRequest): Promise<CatalogueTable> {
     return new Promise((resolve, reject) => {
@@ -76,17 +77,14 @@ export class SchemaGrowth {
     });
   }
 
-  /**
-   * Creates those of these tables that are missing, all in one transaction, for requests that may create them. What becomes of rows that need
-   * more of them is for `grow`.
-   */
+  /** Creates the missing tables of these requests in one transaction. Other changes are left to `grow`. */
   async createAll(requests: readonly GrowthRequest[]): Promise<void> {
     const dialect = await this.#catalogue.dialect();
     const tables = await this.#source.session((session) => createMissing(session, requests, dialect));
     for (const table of tables) this.#catalogue.remember({ name: table.name.name }, table);
   }
 
-  /** Never rejects: failures go to those who wait. */
+  /** Never rejects: failures are passed to the waiting requests. */
   async #drain(table: TableName, key: string): Promise<void> {
     for (;;) {
       const requests = this.#waiting.get(key) ?? [];
@@ -105,7 +103,7 @@ export class SchemaGrowth {
       if (requests.length === 1) {
         requests[0]?.reject(error);
       } else {
-        // One request must not fail for what another one wants.
+        // A request must not fail because of another one.
         for (const request of requests) await this.#serve(table, [request]);
       }
     }
@@ -127,12 +125,12 @@ export class SchemaGrowth {
   }
 }
 
-/** Others, who do not take our lock, may have been faster. */
+/** Another program, which does not use the advisory lock, may have made the change first. */
 function mayBeRepeated(error: DatabaseError): boolean {
-  return isRollback(error) || existsNow(error);
+  return isRollback(error) || alreadyExists(error);
 }
 
-/** The tables as they are then. */
+/** Returns the resulting tables. */
 async function createMissing(
   session: Session,
   requests: readonly GrowthRequest[],
@@ -142,9 +140,9 @@ async function createMissing(
   return session.transaction(async () => {
     await session.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
     await lockTables(session, names);
-    const there = new Set((await readTablesNamed(session, names)).map(({ name }) => name.name));
+    const existing = new Set((await readTablesNamed(session, names)).map(({ name }) => name.name));
     for (const { batch, shape, growth } of requests) {
-      if (!there.has(batch.table.name)) await createTable(session, batch.table, shape, growth, dialect);
+      if (!existing.has(batch.table.name)) await createTable(session, batch.table, shape, growth, dialect);
     }
     return readTablesNamed(session, names);
   });
@@ -180,17 +178,17 @@ async function change(
   });
 }
 
-/** Without the columns whose names the database cannot hold: their rows are refused, and nobody else's. */
+/** Removes columns with names that the database cannot store, so that only their rows are refused. */
 function possible(growth: Growth): Growth {
   return { ...growth, add: growth.add.filter(isPossible) };
 }
 
 function isPossible(column: TableShape['columns'][number]): boolean {
-  return impossibility(column) === undefined;
+  return unsupportedReason(column) === undefined;
 }
 
-/** Why no table can have such a column; `undefined` when it can. */
-export function impossibility(column: TableShape['columns'][number]): DatabaseError | undefined {
+/** Why no table can have such a column; `undefined` if it is supported. */
+export function unsupportedReason(column: TableShape['columns'][number]): DatabaseError | undefined {
   try {
     quoteIdentifier(column.name);
     postgresType(column.type, column.length);

@@ -6,9 +6,9 @@ import { ConfigError, toError } from '../../../src/errors.ts';
 type Settings = Readonly<Record<string, string>>;
 
 /**
- * The settings of a service in a connection service file (PostgreSQL documentation, "The Connection Service File"): that of
- * `servicefile` or PGSERVICEFILE, or else `.pg_service.conf` in the home folder and `pg_service.conf` in PGSYSCONFDIR.
- * Throws a ConfigError, which shows no values, when the service is in none of them.
+ * Reads a service from a connection service file (PostgreSQL documentation, "The Connection Service File"): the one
+ * given by `servicefile` or PGSERVICEFILE, or else `.pg_service.conf` in the home directory and `pg_service.conf` in
+ * PGSYSCONFDIR. Throws ConfigError, without any values, if the service is not found.
  */
 export function readService(service: string, file: string | undefined): Settings {
   const { PGSERVICEFILE = '', PGSYSCONFDIR = '' } = process.env;
@@ -36,7 +36,7 @@ function read(path: string, isNamed: boolean): string | undefined {
   }
 }
 
-/** The first of two lines with the same key counts, as in libpq. */
+/** As in libpq, the first of several lines with the same key counts. */
 function settingsOf(service: string, text: string, path: string): Settings | undefined {
   let found: Map<string, string> | undefined;
   let isOurs = false;

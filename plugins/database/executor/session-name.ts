@@ -7,20 +7,20 @@ import { openExecutor } from './open-executor.ts';
 const MAX_BYTES = 63;
 
 /**
- * Names the sessions of a task in `pg_stat_activity`, for instance `sluice:orders-sink-0`; without a task those of the connector.
- * A name in the connection URL is kept.
+ * Sets the application name of a task's sessions in `pg_stat_activity`, for instance `sluice:orders-sink-0`; without a
+ * task, that of the connector. A name in the connection URL takes precedence.
  * @internal
  */
 export function withSessionName(settings: ConnectionSettings, connector: string, task?: number): ConnectionSettings {
   if (settings.applicationName !== DEFAULT_APPLICATION_NAME) return settings;
   const suffix = task === undefined ? '' : `-${String(task)}`;
-  // Servers replace or escape other characters, the latter with four bytes for each.
+  // Servers replace or escape other characters, the latter with four bytes each.
   const printable = connector.replace(/[^ -~]/gu, '?');
   const applicationName = `${DEFAULT_APPLICATION_NAME}:${printable}`.slice(0, MAX_BYTES - suffix.length) + suffix;
   return { ...settings, applicationName };
 }
 
-/** Opens an executor for a task, or for the instance of a connector, whose sessions have its name. */
+/** Opens an executor with the session name of a task, or of a connector. */
 export function openNamedExecutor(
   settings: ConnectionSettings,
   context: { readonly connectorName: string; readonly taskIndex?: number; readonly logger: Logger },

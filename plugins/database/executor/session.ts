@@ -4,12 +4,12 @@ import type { QueryResult, Session, SessionOptions, StatementOptions, StreamOpti
 import type { Connection, StatementRunner } from './connection.ts';
 import { readCursor } from './cursor.ts';
 
-/** Statements whose traces no cleaning removes: the connection is dropped after its turn. */
+/** Statements whose effects no reset removes, so that the connection is closed after use. */
 const LASTING_COMMANDS: ReadonlySet<string> = new Set(['PREPARE', 'LOAD']);
 
 /**
- * A connection pinned for one piece of work. Statements run one after another, whatever the caller awaits.
- * After `end` every call rejects: a session that escaped must not touch a connection that others use.
+ * A connection pinned for one piece of work. Statements run one after another, even if the caller does not await them.
+ * After `end`, every call rejects: a leaked session must not touch a connection that others use.
  */
 export class PinnedSession implements Session {
   readonly #connection: Connection;
@@ -28,10 +28,10 @@ export class PinnedSession implements Session {
     parameters: readonly (string | null)[] = [],
     options: StatementOptions = {},
   ): Promise<QueryResult> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return this.#inTurn(async () => {
       const result = await this.#explained(() => this.#connection.run({ text: sql, values: parameters }, options));
-      if (LASTING_COMMANDS.has(result.command)) this.#connection.wearOut();
+      if (LASTING_COMMANDS.has(result.command)) this.#connection.discardAfterUse();
       return result;
     });
   }
@@ -41,7 +41,7 @@ export class PinnedSession implements Session {
     parameters: readonly (string | null)[] = [],
     options: StatementOptions = {},
   ): Promise<QueryResult> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return this.#inTurn(() => this.#explained(() => this.#connection.ask(statement, parameters, options)));
   }
 
@@ -50,9 +50,9 @@ export class PinnedSession implements Session {
     parameters: readonly (string | null)[],
     options: StreamOptions,
   ): AsyncGenerator<QueryResult> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     await this.#tail.catch(() => undefined);
-    this.#mustBeOpen();
+    this.#requireOpen();
     this.#state = 'reading';
     try {
       yield* readCursor(this.#connection, { text: sql, values: parameters }, options);
@@ -72,14 +72,14 @@ export class PinnedSession implements Session {
       const result = await work();
       const end = await this.query('COMMIT', [], options);
       if (end.command === 'ROLLBACK') {
-        throw new DatabaseError('the transaction was rolled back, because a statement in it had failed', {
+        throw new DatabaseError('the transaction was rolled back because a statement in it failed', {
           scope: 'caller',
           sqlstate: '25P02',
         });
       }
       return result;
     } catch (error) {
-      // When the connection is gone the server has rolled back; the first error is the one to tell.
+      // If the connection is lost, the server has rolled back; the first error is the relevant one.
       if (this.#connection.client.getTransactionStatus() !== 'I') await this.query('ROLLBACK').catch(() => undefined);
       throw error;
     } finally {
@@ -87,15 +87,15 @@ export class PinnedSession implements Session {
     }
   }
 
-  /** Waits for the statement that still runs, if any, and closes the session for good. */
+  /** Waits for the running statement, if any, and closes the session permanently. */
   async end(): Promise<void> {
-    // A result that was not read to its end holds the connection: it cannot be cleaned any more.
-    if (this.#state === 'reading') this.#connection.wearOut();
+    // A result that was not read to its end blocks the connection, which cannot be reset any more.
+    if (this.#state === 'reading') this.#connection.discardAfterUse();
     else await this.#tail.catch(() => undefined);
     this.#state = 'ended';
   }
 
-  #mustBeOpen(): void {
+  #requireOpen(): void {
     if (this.#state === 'open') return;
     const message = this.#state === 'ended' ? 'the session has ended' : 'a result is still being read on this session';
     throw new DatabaseError(message, { scope: 'caller' });
@@ -115,14 +115,14 @@ export class PinnedSession implements Session {
     }
   }
 
-  /** 25006 means a standby, except in a session that asked to be read-only: there the caller's statement is wrong. */
+  /** 25006 normally means a standby. In a session that requested to be read-only, it is an error of the caller. */
   #explain(error: unknown): unknown {
     if (!this.#readOnly || !(error instanceof DatabaseError) || error.sqlstate !== '25006') return error;
     return new DatabaseError(error.message, { scope: 'caller', sqlstate: '25006', cause: error.cause });
   }
 }
 
-/** By the number of settings, less one. */
+/** Indexed by the number of settings minus one. */
 const SET_SETTINGS = [1, 2, 3].map((count) => {
   const calls = Array.from(
     { length: count },
@@ -131,7 +131,7 @@ const SET_SETTINGS = [1, 2, 3].map((count) => {
   return qualifiedStatement(`session: ${String(count)} settings`, `SELECT ${calls.join(', ')}`);
 });
 
-/** Puts a session's settings in force; the pool's cleaning undoes them. A value that the server refuses: scope `caller`. */
+/** Applies the session options; the pool's reset reverts them. Throws with scope `caller` for invalid values. */
 export async function applySessionOptions(connection: StatementRunner, options: SessionOptions): Promise<void> {
   const settings: [string, string][] = [];
   if (options.timeZone !== undefined) settings.push(['TimeZone', options.timeZone]);

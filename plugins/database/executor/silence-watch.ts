@@ -5,18 +5,18 @@ import type { Connection } from './connection.ts';
 import type { ServerAddress } from './connection-url.ts';
 
 export interface SilenceSettings {
-  /** A statement that has run this long without a byte from the server is asked after. */
+  /** A statement without data from the server for this long is checked. */
   readonly silenceMs: number;
   readonly logger: Logger;
-  /** Opens a connection to that server alone. */
+  /** Opens a connection to this server only. */
   readonly connect: (server: ServerAddress, signal: AbortSignal) => Promise<Connection>;
 }
 
-const QUESTION_TIMEOUT_MS = 10_000;
-/** One bad answer may cross with a result on its way. */
+const QUERY_TIMEOUT_MS = 10_000;
+/** The first suspicious result may coincide with data that is still in transit. */
 const STRIKES = 2;
 
-/** Of these, those that wait for us, who wait for them. A pooler's connections have other numbers: then nothing is known. */
+/** Selects the given backends that wait for the client. A pooler's connections have PIDs of its own. */
 const WAITING_FOR_US = ownStatement(
   'connections: those that wait for us',
   `SELECT pid FROM pg_catalog.pg_stat_activity
@@ -24,12 +24,11 @@ const WAITING_FOR_US = ownStatement(
 );
 
 /**
- * A network that drops packets ends no connection, and TCP takes a quarter of an hour to say so of what it cannot deliver. A
- * statement may rightly run for hours without a word. So a server that was silent for long is asked, on a connection of its own,
- * what it does: a statement that it works on is left alone, however long it takes; a connection on which the server waits
- * for us, or whose server takes no connection any more, is given up.
- *
- * Of a connection: heard -> silent, after `silenceMs` -> (bad answer) doubted -> (another) given up; any -> heard.
+ * Detects dead connections. If the network drops packets, TCP needs a quarter of an hour to report undeliverable data,
+ * and never notices while only waiting; yet a statement may legitimately run for hours without sending anything. After
+ * a long silence, the server is therefore asked on a separate connection: a statement that it is working on is left
+ * alone, no matter how long it takes. A connection is closed if the server waits for the client, or no longer accepts
+ * connections, in two checks in a row.
  */
 export class SilenceWatch {
   readonly #settings: SilenceSettings;
@@ -37,40 +36,40 @@ export class SilenceWatch {
   readonly #strikes = new Map<Connection, { readonly since: number; readonly count: number }>();
   readonly #stopped = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #isAsking = false;
+  #isChecking = false;
 
-  /** Watches whatever is in the set, from `start` on and until `stop`. */
+  /** Watches the connections in the set between `start` and `stop`. */
   constructor(connections: ReadonlySet<Connection>, settings: SilenceSettings) {
     this.#connections = connections;
     this.#settings = settings;
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.#look(), this.#settings.silenceMs / 3).unref();
+    this.#timer ??= setInterval(() => void this.#check(), this.#settings.silenceMs / 3).unref();
   }
 
-  /** Until it is started again. */
+  /** Pauses until the next `start`. */
   rest(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  /** For good. */
+  /** Stops permanently. */
   stop(): void {
     this.rest();
     this.#stopped.abort();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const latest = performance.now() - this.#settings.silenceMs;
     const silent = [...this.#connections].filter((connection) => (connection.silentSince() ?? Infinity) <= latest);
     for (const known of this.#strikes.keys()) if (!silent.includes(known)) this.#strikes.delete(known);
-    if (silent.length === 0 || this.#isAsking) return;
-    this.#isAsking = true;
+    if (silent.length === 0 || this.#isChecking) return;
+    this.#isChecking = true;
     try {
       await Promise.all(byServer(silent).map((connections) => this.#ask(connections)));
     } finally {
-      this.#isAsking = false;
+      this.#isChecking = false;
     }
   }
 
@@ -83,7 +82,7 @@ export class SilenceWatch {
     if (this.#stopped.signal.aborted) return;
     for (const connection of connections) {
       const began = since.get(connection);
-      // It was heard from in the meantime, or does something else.
+      // Data has arrived in the meantime, or another statement runs.
       if (began === undefined || connection.silentSince() !== began) continue;
       const reason = answer === undefined ? undefined : answer(connection);
       if (reason === undefined) this.#strikes.delete(connection);
@@ -98,12 +97,12 @@ export class SilenceWatch {
     if (count < STRIKES) return;
     this.#strikes.delete(connection);
     const seconds = Math.round((performance.now() - since) / 1000);
-    const message = `the server has not been heard from for ${String(seconds)} s: ${reason}`;
-    this.#settings.logger.warn(`A connection to the database is given up: ${message}`);
-    connection.giveUp(new DatabaseError(message, { scope: 'infrastructure' }));
+    const message = `no data from the server for ${String(seconds)} s: ${reason}`;
+    this.#settings.logger.warn(`Closed a connection to the database: ${message}`);
+    connection.fail(new DatabaseError(message, { scope: 'infrastructure' }));
   }
 
-  /** What speaks against a connection; `undefined` when the server cannot say. */
+  /** Returns a function that gives the reason to close a connection; `undefined` if the server cannot tell. */
   async #waitingForUs(
     server: ServerAddress,
     connections: readonly Connection[],
@@ -112,17 +111,18 @@ export class SilenceWatch {
     try {
       own = await this.#settings.connect(server, this.#stopped.signal);
       const pids = `{${connections.map(({ processId }) => String(processId)).join(',')}}`;
-      const { rows } = await own.ask(WAITING_FOR_US, [pids], { timeoutMs: QUESTION_TIMEOUT_MS });
+      const { rows } = await own.ask(WAITING_FOR_US, [pids], { timeoutMs: QUERY_TIMEOUT_MS });
       const waiting = new Set(rows.map(([pid]) => Number(pid)));
-      return ({ processId }) => (waiting.has(processId) ? 'it waits for this process, which waits for it' : undefined);
+      return ({ processId }) =>
+        waiting.has(processId) ? 'the server and this process wait for each other' : undefined;
     } catch (thrown) {
       const { scope, sqlstate, message } = asDatabaseError(thrown);
-      // Whoever refuses is there.
+      // A server that refuses the connection is alive.
       if (own !== undefined || scope !== 'infrastructure' || sqlstate !== undefined) return undefined;
       return () => message;
     } finally {
       await own?.close().catch((error: unknown) => {
-        this.#settings.logger.debug({ err: error }, 'closing a database connection failed');
+        this.#settings.logger.debug({ err: error }, 'Closing a database connection failed');
       });
     }
   }

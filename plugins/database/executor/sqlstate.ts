@@ -3,8 +3,8 @@ import { ConfigError, DatabaseError, firstCause, toError, withoutOpenssl } from 
 import { lookupTable } from '../../../src/data/lookup-table.ts';
 
 /**
- * How far a failure reaches, by SQLSTATE class (PostgreSQL documentation, appendix A). Classes that are not here are
- * `infrastructure`: what is not understood is retried, and never thrown away as a bad record.
+ * Scope of a failure by SQLSTATE class (PostgreSQL documentation, appendix A). Unknown classes are `infrastructure`:
+ * they are retried, and never discarded as invalid records.
  */
 const SCOPE_BY_CLASS: ReadonlyMap<string, Scope> = new Map([
   ['03', 'caller'], // statement not yet complete
@@ -23,7 +23,7 @@ const SCOPE_BY_CLASS: ReadonlyMap<string, Scope> = new Map([
   ['23', 'record'], // integrity constraints
   ['24', 'caller'], // cursor state
   ['25', 'caller'], // transaction state
-  ['26', 'infrastructure'], // a prepared statement is gone: a pooler gave another server connection
+  ['26', 'infrastructure'], // prepared statement does not exist: a pooler switched to another server connection
   ['27', 'record'], // triggered data change
   ['28', 'caller'], // authentication
   ['2B', 'caller'], // dependent privileges
@@ -50,55 +50,56 @@ const SCOPE_BY_CLASS: ReadonlyMap<string, Scope> = new Map([
   ['XX', 'infrastructure'], // internal
 ]);
 
-/** Codes that reach further, or less far, than their class. */
+/** SQLSTATEs whose scope differs from that of their class. */
 const SCOPE_BY_CODE: ReadonlyMap<string, Scope> = new Map([
-  ['25006', 'infrastructure'], // read-only transaction: a standby answered, or the primary moved
-  ['25P03', 'infrastructure'], // idle-in-transaction timeout: the connection is gone
+  ['25006', 'infrastructure'], // read-only transaction: a standby responded, or the primary changed
+  ['25P03', 'infrastructure'], // idle-in-transaction timeout: the connection is lost
   ['25P04', 'infrastructure'], // transaction timeout
   ['40002', 'record'], // a constraint, not a conflict
-  ['42501', 'caller'], // privilege missing: neither waiting nor another row helps
+  ['42501', 'caller'], // missing privilege: neither waiting nor another row helps
   ['42601', 'caller'], // syntax
-  ['42P05', 'infrastructure'], // prepared statement exists already: a pooler again
+  ['42P05', 'infrastructure'], // prepared statement already exists: a pooler again
   ['54001', 'caller'], // statement too complex
   ['54011', 'table'], // too many columns
   ['54023', 'caller'], // too many arguments
-  ['55000', 'table'], // for writes: a view that takes none
+  ['55000', 'table'], // when writing: a view that is not updatable
   ['55P02', 'caller'], // parameter cannot be changed now
 ]);
 
 /**
- * What a failure of the infrastructure says about the server, whatever was asked of it. away: nobody answers (not reached, lost,
- * starting, stopping, or a pooler gave another server connection); full: it has no connection left; unable: it answers, and
- * cannot do this work now (it only reads, or lacks disk or memory). A failure of one statement alone is none of these.
+ * State of the server according to an infrastructure failure, independent of the statement. unreachable: no response
+ * (not reached, lost, starting, stopping, or a pooler switched to another server connection); full: no connection
+ * available; unable: it responds, but cannot do the work now (read-only, or out of disk or memory). Failures of a
+ * single statement are none of these.
  */
-export type Availability = 'away' | 'full' | 'unable';
+export type Availability = 'unreachable' | 'full' | 'unable';
 
 const AVAILABILITY_BY_CLASS: ReadonlyMap<string, Availability> = new Map([
-  ['08', 'away'],
-  ['26', 'away'],
+  ['08', 'unreachable'],
+  ['26', 'unreachable'],
   ['53', 'unable'],
-  ['57', 'away'],
+  ['57', 'unreachable'],
   ['58', 'unable'],
 ]);
 
-/** Codes that say something else than their class; `undefined`: the statement alone failed. */
+/** SQLSTATEs that differ from their class; `undefined`: only the statement failed. */
 const AVAILABILITY_BY_CODE: ReadonlyMap<string, Availability | undefined> = new Map([
-  ['25006', 'unable'], // a standby answered
-  ['25P03', 'away'],
-  ['25P04', 'away'],
-  ['42P05', 'away'],
+  ['25006', 'unable'], // a standby responded
+  ['25P03', 'unreachable'],
+  ['25P04', 'unreachable'],
+  ['42P05', 'unreachable'],
   ['53300', 'full'], // too many connections
-  ['53400', undefined], // a configured limit, of temporary files for instance: the statement is too large
+  ['53400', undefined], // a configured limit, for instance of temporary files: the statement is too large
   ['57014', undefined], // timeout of the statement
 ]);
 
-/** Routines of the server that report exhausted transaction ids under 54000; the rows are fine then. */
+/** Routines of the server that report exhausted transaction ids as 54000; the rows are valid then. */
 const WRAPAROUND_ROUTINES: ReadonlySet<string> = new Set(['GetNewTransactionId', 'GetNewMultiXactId']);
 
-/** Reports under 08P01 that a statement has other parameters than were sent; the connection is fine then. */
+/** Reports a mismatch of statement and parameters as 08P01; the connection is intact then. */
 const BIND_ROUTINE = 'exec_bind_message';
 
-/** Codes of TLS and protocol failures that no waiting mends. */
+/** Codes of TLS and protocol failures that waiting does not fix. */
 const CALLER_CODES: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -110,11 +111,11 @@ const CALLER_CODES: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** The server refused the certificate of this side, or its versions and ciphers of TLS. */
+/** The server rejected our certificate, or our TLS versions and ciphers. */
 const TLS_ALERT =
   /^ERR_SSL_\w+_ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|PROTOCOL_VERSION|INSUFFICIENT_SECURITY)$/;
 
-/** What the driver's error objects may carry beside their message. */
+/** Fields of the driver's errors. */
 interface ServerFields {
   readonly code?: unknown;
   readonly routine?: unknown;
@@ -122,14 +123,16 @@ interface ServerFields {
   readonly column?: unknown;
 }
 
-/** @internal */
+/**
+ * @internal
+ */
 export function scopeOfSqlstate(sqlstate: string, routine?: string): Scope {
   if (sqlstate === '54000' && routine !== undefined && WRAPAROUND_ROUTINES.has(routine)) return 'infrastructure';
   if (sqlstate === '08P01' && routine === BIND_ROUTINE) return 'table';
   return SCOPE_BY_CODE.get(sqlstate) ?? SCOPE_BY_CLASS.get(sqlstate.slice(0, 2)) ?? 'infrastructure';
 }
 
-/** Anything that the driver or a socket threw, as a DatabaseError with its scope. */
+/** Converts errors of the driver or socket to a DatabaseError with its scope. */
 export function toDatabaseError(thrown: unknown): DatabaseError {
   if (thrown instanceof DatabaseError) return thrown;
   if (thrown instanceof ConfigError) return new DatabaseError(thrown.message, { scope: 'caller', cause: thrown });
@@ -149,47 +152,47 @@ export function toDatabaseError(thrown: unknown): DatabaseError {
   return new DatabaseError(socketMessage(error, code), { scope, cause: error });
 }
 
-/** The server undid the statement for the sake of others (deadlock, serialization): the same statement may succeed. */
+/** The server rolled back because of other transactions (deadlock, serialization); the same statement may succeed. */
 export function isRollback(error: DatabaseError): boolean {
   return error.scope === 'infrastructure' && (error.sqlstate?.startsWith('40') ?? false);
 }
 
-/** What the failure says about the server; `undefined` when it concerns the statement, its rows or its caller alone. */
+/** The state of the server; `undefined` if the failure concerns only the statement, its rows or its caller. */
 function availabilityOf({ scope, sqlstate }: DatabaseError): Availability | undefined {
   if (scope !== 'infrastructure') return undefined;
-  if (sqlstate === undefined) return 'away';
+  if (sqlstate === undefined) return 'unreachable';
   if (AVAILABILITY_BY_CODE.has(sqlstate)) return AVAILABILITY_BY_CODE.get(sqlstate);
   return AVAILABILITY_BY_CLASS.get(sqlstate.slice(0, 2));
 }
 
-/** Nobody answers; a server that is full, or only reads, is there. */
-export function isAway(error: DatabaseError): boolean {
-  return availabilityOf(error) === 'away';
-}
-
-/** No statement can be answered now, whatever it asks; another server, or this one later, may answer it. */
+/** The server does not respond. This excludes servers that are full or read-only. */
 export function isUnreachable(error: DatabaseError): boolean {
-  const availability = availabilityOf(error);
-  return availability === 'away' || availability === 'full';
+  return availabilityOf(error) === 'unreachable';
 }
 
-/** The same request may succeed later, without any change of it. */
+/** No statement can run now; another server may accept it, or this one later. */
+export function isUnreachableOrFull(error: DatabaseError): boolean {
+  const availability = availabilityOf(error);
+  return availability === 'unreachable' || availability === 'full';
+}
+
+/** The same request may succeed later. */
 export function isUnavailable(error: DatabaseError): boolean {
   return availabilityOf(error) !== undefined;
 }
 
-/** The server, or TLS before it, refused user or password. */
+/** The server, or TLS before it, rejected the user or password. */
 export function isLoginRefused({ scope, sqlstate }: DatabaseError): boolean {
   return sqlstate?.startsWith('28') ?? scope === 'caller';
 }
 
-/** The reason is TLS, or a file that the connection URL names, and neither the user nor the password. */
-export function isOfConnectionUrl(error: DatabaseError): boolean {
+/** The cause is TLS or a file named in the connection URL, not the user or password. */
+export function isCausedByConnectionUrl(error: DatabaseError): boolean {
   const cause = firstCause(error);
   return cause instanceof ConfigError || isTlsRefusal(text((cause as ServerFields).code) ?? '');
 }
 
-/** The server took user and password, and refused the database: it is missing, closed, or not for this user. */
+/** The login succeeded, but the database does not exist or does not accept this user's connections. */
 export function isDatabaseRefused({ sqlstate = '' }: DatabaseError): boolean {
   return DATABASE_REFUSED.has(sqlstate);
 }
@@ -198,34 +201,34 @@ export function isDatabaseMissing({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '3D000';
 }
 
-/** The table, a column or a type is not what it was taken for: it is to be looked at again. */
+/** The table, a column or a type differs from the cached definition, which must be read again. */
 export function isTableChanged({ scope, sqlstate }: DatabaseError): boolean {
   // 0A000: the columns of a prepared statement's result have changed.
   return scope === 'table' || sqlstate === '0A000';
 }
 
-/** It concerns one table, its rows, or this user's rights on it (42501, a view in the way), and no other table. */
-export function isOfOneTable({ scope, sqlstate = '' }: DatabaseError): boolean {
+/** Concerns a single table, its rows, or this user's privileges on it (42501, a view). */
+export function isLimitedToTable({ scope, sqlstate = '' }: DatabaseError): boolean {
   if (scope === 'table' || scope === 'record') return true;
   return scope === 'caller' && ONE_TABLE_CLASSES.has(sqlstate.slice(0, 2));
 }
 
-/** What was to be created is there: others were faster (duplicate table, type or object, unique index of the catalogue). */
-export function existsNow({ sqlstate = '' }: DatabaseError): boolean {
+/** Another process created the object first (duplicate table, type or object, unique index of the catalogue). */
+export function alreadyExists({ sqlstate = '' }: DatabaseError): boolean {
   return EXISTS_NOW.has(sqlstate);
 }
 
-/** The user lacks a right. */
+/** The user lacks a privilege. */
 export function isDenied({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '42501';
 }
 
-/** The server, or an extension, does not do this with such a relation (a view, row-level security). */
+/** The server or an extension does not support this for the relation (a view, row-level security). */
 export function isUnsupported({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '0A000' || sqlstate === '42809';
 }
 
-/** The statement was given up by whoever sent it, or was not done in time. */
+/** The statement was cancelled by the client or timed out. */
 export function isCancelled({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '57014';
 }
@@ -251,14 +254,14 @@ const SOCKET_REASONS: Readonly<Record<string, string>> = lookupTable({
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   EPIPE: 'connection closed',
-  ETIMEDOUT: 'no answer in time',
+  ETIMEDOUT: 'timed out',
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'network unreachable',
   ENOTFOUND: 'host name not found',
   EAI_AGAIN: 'host name cannot be resolved now',
 });
 
-/** Node joins the attempts over several addresses in an AggregateError without a message. */
+/** Node reports failures of several addresses as an AggregateError without a message. */
 function socketMessage(error: Error, code: string | undefined): string {
   const reason = code === undefined ? undefined : SOCKET_REASONS[code];
   if (reason !== undefined) return `${reason} (${code ?? ''})`;

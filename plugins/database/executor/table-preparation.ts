@@ -5,11 +5,11 @@ import { DatabaseError } from '../../../src/errors.ts';
 import type { GrowthPolicy, TableWrite, WritePolicy } from './api.ts';
 import { isTableName, missing, type Catalogue } from './catalogue.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
-import { type GrowthRequest, impossibility, type SchemaGrowth } from './schema-growth.ts';
+import { type GrowthRequest, unsupportedReason, type SchemaGrowth } from './schema-growth.ts';
 import { fits, isTag, isTooLong, NO_GROWTH, permitted, planGrowth } from './schema-growth-plan.ts';
 
-/** Something the table could not be given, and which cells cannot be stored without it. */
-interface Lack {
+/** A change that could not be made to the table, and the cells that need it. */
+interface Shortfall {
   readonly column: string;
   readonly needs: (cell: Cell) => boolean;
   readonly reason: DatabaseError;
@@ -17,18 +17,18 @@ interface Lack {
 
 const GROWS_FREELY: GrowthPolicy = { create: true, add: true, widen: true };
 
-/** A batch as its table takes it, once the table was made to fit as far as it can be. */
+/** A batch after its table was changed as far as possible. */
 export interface Prepared {
   readonly table: CatalogueTable;
-  /** The rows that can be stored, without the columns that none of them needs. */
+  /** The rows that can be stored, without columns that none of them needs. */
   readonly batch: RowBatch;
-  /** The others: what they need, and why the table was not given it. */
+  /** Faults of the other rows, with the reason why the table was not changed for them. */
   readonly faults: readonly Fault[];
-  /** The database itself has said so just now, not what is remembered of the table. */
+  /** True if the result is based on the current state of the database, not on the cache. */
   readonly isCurrent: boolean;
 }
 
-/** Creates tables, and makes them fit the rows that are to be written. */
+/** Creates tables, and extends them for the rows to write. */
 export class TablePreparation {
   readonly #catalogue: Catalogue;
   readonly #growth: SchemaGrowth;
@@ -38,19 +38,20 @@ export class TablePreparation {
     this.#growth = growth;
   }
 
-  /** Creates the tables of those that need one and may have it; each of the others is for `prepare`. Rejects when none was created. */
+  /** Creates missing tables as far as permitted; `prepare` makes other changes. Rejects if none was created. */
   async createAll(writes: readonly TableWrite[]): Promise<void> {
     const requests: GrowthRequest[] = [];
     for (const { batch, policy } of writes) {
       const { shape, growth = GROWS_FREELY } = policy;
-      if (shape === undefined || shape.exact || !growth.create || growth.held === true) continue;
+      if (shape === undefined || shape.exact || !growth.create || growth.deferChanges === true) continue;
       if (batch.table.schema !== undefined || !isTableName(batch.table.name)) continue;
-      if (shape.columns.every((column) => impossibility(column) === undefined)) requests.push({ batch, shape, growth });
+      if (shape.columns.every((column) => unsupportedReason(column) === undefined))
+        requests.push({ batch, shape, growth });
     }
     if (requests.length > 1) await this.#growth.createAll(requests);
   }
 
-  /** `known`: the table as it is, or is believed to be; `undefined`: it does not exist. Rejects as `TableWriter.write` does. */
+  /** `known` is the table, possibly from the cache, if it exists. Rejects as `TableWriter.write` does. */
   async prepare(
     batch: RowBatch,
     shape: TableShape,
@@ -65,11 +66,12 @@ export class TablePreparation {
     let table = known;
     let refusal: DatabaseError | undefined;
     if (table === undefined || needsChange(table, batch, shape, growth)) {
-      if (growth.held === true) throw missing(batch.table, table === undefined ? ' yet' : ' with all columns yet');
+      if (growth.deferChanges === true)
+        throw missing(batch.table, table === undefined ? ' yet' : ' with all columns yet');
       try {
         table = await this.#growth.grow(batch.table, { batch, shape, growth });
       } catch (error) {
-        // Without the table there is nothing to write to; with it, the rows that fit are written.
+        // If the table exists, the rows that fit are written nevertheless.
         if (table === undefined || !(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
         refusal = error;
       }
@@ -79,7 +81,7 @@ export class TablePreparation {
   }
 }
 
-function storable(table: CatalogueTable, batch: RowBatch, lacking: readonly Lack[]): Omit<Prepared, 'isCurrent'> {
+function storable(table: CatalogueTable, batch: RowBatch, lacking: readonly Shortfall[]): Omit<Prepared, 'isCurrent'> {
   if (lacking.length === 0) return { table, batch, faults: [] };
   const faults = new Map<number, Fault>();
   for (const lack of lacking) addFaults(batch, lack, faults);
@@ -89,7 +91,7 @@ function storable(table: CatalogueTable, batch: RowBatch, lacking: readonly Lack
 
 function needsChange(table: CatalogueTable, batch: RowBatch, shape: TableShape, growth: GrowthPolicy): boolean {
   const { add, widen } = permitted(planGrowth(table, batch, shape), growth);
-  return widen.length > 0 || add.some((column) => impossibility(column) === undefined);
+  return widen.length > 0 || add.some((column) => unsupportedReason(column) === undefined);
 }
 
 function lacks(
@@ -98,25 +100,25 @@ function lacks(
   shape: TableShape,
   growth: GrowthPolicy,
   refusal: DatabaseError | undefined,
-): Lack[] {
+): Shortfall[] {
   const plan = permitted(planGrowth(table, batch, shape), growth);
   if (plan === NO_GROWTH) return [];
   const isGiven = (cell: Cell): boolean => cell !== null;
   return [
     ...plan.conflicts.map((column) => ({ column: column.name, needs: isGiven, reason: conflict(column) })),
     ...plan.add.map((column) => {
-      const reason = impossibility(column) ?? refusal ?? notAdded(table, column);
+      const reason = unsupportedReason(column) ?? refusal ?? notAdded(table, column);
       return { column: column.name, needs: isGiven, reason };
     }),
     ...(refusal === undefined ? [] : plan.widen.map(({ column }) => tooNarrow(column, refusal))),
   ];
 }
 
-function tooNarrow(column: CatalogueColumn, reason: DatabaseError): Lack {
+function tooNarrow(column: CatalogueColumn, reason: DatabaseError): Shortfall {
   return { column: column.name, needs: (cell) => isTooLong(cell, column), reason };
 }
 
-/** Clients know this message (docs/formats.md#tables-of-lines-and-points). */
+/** Clients rely on this message (docs/formats.md#tables-of-lines-and-points). */
 function conflict(column: ColumnShape): DatabaseError {
   const role = isTag(column) ? 'TAG' : 'COLUMN';
   const existing = isTag(column) ? 'a data column' : 'a tag';
@@ -135,7 +137,7 @@ function notAdded(table: CatalogueTable, column: ColumnShape): DatabaseError {
   });
 }
 
-function addFaults(batch: RowBatch, { column, needs, reason }: Lack, faults: Map<number, Fault>): void {
+function addFaults(batch: RowBatch, { column, needs, reason }: Shortfall, faults: Map<number, Fault>): void {
   const cells = batch.columns.find(({ name }) => name === column)?.cells ?? [];
   for (const [row, cell] of cells.entries()) {
     if (faults.has(row) || !needs(cell)) continue;
@@ -151,7 +153,7 @@ function addFaults(batch: RowBatch, { column, needs, reason }: Lack, faults: Map
   }
 }
 
-/** The batch without the rows at fault; columns that no other row has a value in go as well. */
+/** Removes the refused rows, and absent columns that no other row has a value for. */
 function without(batch: RowBatch, faults: ReadonlyMap<number, Fault>, absent: ReadonlySet<string>): RowBatch {
   const kept: number[] = [];
   for (let row = 0; row < batch.rowCount; row++) if (!faults.has(row)) kept.push(row);

@@ -4,12 +4,12 @@ import type { Executor } from './api.ts';
 
 export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 
-/** What a user may do with a table. */
+/** Privileges of a user on a table. */
 export interface TableRights {
   readonly table: TableName & { readonly schema: string };
-  /** On the table, or on some of its columns. */
+  /** On the table, or on at least one column. */
   readonly rights: ReadonlySet<TableRight>;
-  /** The whole table may be read. */
+  /** True if all columns may be read. */
   readonly readsAll: boolean;
   readonly owns: boolean;
 }
@@ -37,7 +37,7 @@ const SCHEMA = ownStatement(
   WHERE n.nspname = COALESCE($1::text, (current_setting('sluice.schemas')::name[])[1]::text)`,
 );
 
-/** All tables of users, with what the executor's user may do with each. */
+/** Reads the executor's privileges on all user tables. */
 export async function readTableRights(executor: Executor, signal: AbortSignal): Promise<readonly TableRights[]> {
   const { rows } = await executor.ask(TABLES, [], { signal });
   return rows.map(([schema, name, ...cells]) => ({
@@ -48,7 +48,7 @@ export async function readTableRights(executor: Executor, signal: AbortSignal): 
   }));
 }
 
-/** Where a table would be created: in its schema, or in the first one of the search path; `undefined`: there is none. */
+/** The schema in which a table would be created: the given one, or the first of the search path. */
 export async function readCreationPlace(
   executor: Executor,
   schema: string | undefined,

@@ -4,12 +4,12 @@ import { createSecureContext, type ConnectionOptions } from 'node:tls';
 import { ConfigError, toError } from '../../../src/errors.ts';
 import type { TlsSettings } from './connection-url.ts';
 
-/** Node's TLS options for these settings; `undefined` for plain text. A file that cannot be read is a ConfigError. */
+/** Node's TLS options for these settings; `undefined` for plain text. Throws ConfigError if a file cannot be read. */
 export async function tlsOptions(settings: TlsSettings): Promise<ConnectionOptions | undefined> {
   if (settings.mode === 'disable') return undefined;
   const checksChain = settings.mode === 'verify-ca' || settings.mode === 'verify-full';
   const options: ConnectionOptions = { rejectUnauthorized: checksChain };
-  // verify-ca: any name is fine as long as the chain is.
+  // verify-ca does not check the host name.
   if (settings.mode === 'verify-ca') options.checkServerIdentity = () => undefined;
   if (settings.rootCertificatePath !== undefined && settings.rootCertificatePath !== 'system') {
     options.ca = await read(settings.rootCertificatePath, 'sslrootcert');
@@ -22,7 +22,7 @@ export async function tlsOptions(settings: TlsSettings): Promise<ConnectionOptio
   return options;
 }
 
-/** By its name, as the JDBC driver tells a PKCS #12 file, which has the certificate too. */
+/** Like the JDBC driver, identifies PKCS #12 files, which include the certificate, by their extension. */
 function isKeyStore(path: string): boolean {
   return /\.(?:p12|pfx)$/i.test(path);
 }

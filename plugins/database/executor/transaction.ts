@@ -10,12 +10,12 @@ import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
 
-/** The try without savepoints has come to something that only they can answer. */
+/** A statement failed in the attempt without savepoints. */
 class NeedsSavepoints extends Error {}
 
 /**
- * Does `work` in one transaction of one connection; see Executor.atomically. It is tried without savepoints first, each of which
- * is two round trips; when a statement fails there for what it says, all of it is done again with them.
+ * Runs `work` in one transaction on one connection; see Executor.atomically. Each savepoint costs two round trips, so
+ * the first attempt uses none. If a statement fails because of its content, everything is repeated with savepoints.
  */
 export async function atomically<T>(
   database: Database,
@@ -45,9 +45,9 @@ async function attemptOnce<T>(
   try {
     const result = await session.transaction(
       async () => {
-        const given = await work(transaction);
+        const value = await work(transaction);
         transaction.check();
-        return given;
+        return value;
       },
       { signal },
     );
@@ -55,16 +55,16 @@ async function attemptOnce<T>(
     if (isOptimistic) path.succeeded();
     return result;
   } catch (error) {
-    const { spoiledBy } = transaction;
-    if (spoiledBy === undefined) throw error;
-    // What followed from it says less. Savepoints help neither against a server that is away nor against a deadlock.
-    if (signal?.aborted === true || isInfrastructure(spoiledBy)) throw spoiledBy;
+    const { firstFailure } = transaction;
+    if (firstFailure === undefined) throw error;
+    // Later errors are consequences. Savepoints help neither if the server is unreachable nor after a deadlock.
+    if (signal?.aborted === true || isInfrastructure(firstFailure)) throw firstFailure;
     path.failed();
-    throw new NeedsSavepoints('done again with savepoints', { cause: spoiledBy });
+    throw new NeedsSavepoints('repeated with savepoints', { cause: firstFailure });
   } finally {
     await session.end();
-    pool.release(connection, transaction.isTouched ? 'used' : 'clean');
-    // Others see what was changed when they look again.
+    pool.release(connection, transaction.needsReset ? 'used' : 'clean');
+    // Others read the changed tables again.
     if (transaction.hasChangedTables) catalogue.forget();
   }
 }
@@ -74,17 +74,17 @@ function isInfrastructure(error: Error): boolean {
 }
 
 /**
- * The writes of one transaction, one after another whatever the caller awaits. Each statement that may fail has a savepoint, so
- * that bad rows are found as everywhere else. Tables are looked at, made and changed within the transaction too.
- *
- * Without savepoints (`isOptimistic`) it is spoiled by the first thing that fails; all that is asked of it then fails as well.
+ * Runs the operations of a transaction one after another, even if the caller does not await them. Each statement that
+ * may fail has a savepoint, so that invalid rows are found as in other writes. Tables are read, created and changed in
+ * the transaction as well. Without savepoints (`isOptimistic`), the first failure makes the transaction unusable, and
+ * all later operations fail as well.
  */
 class WritingTransaction implements Transaction {
   readonly catalogue: Catalogue;
-  /** The connection may be left with settings that others must not meet. */
-  isTouched = false;
-  /** The first thing that failed in a transaction without savepoints. */
-  spoiledBy: Error | undefined;
+  /** True if the session has settings that must be reset before reuse. */
+  needsReset = false;
+  /** First failure of a transaction without savepoints. */
+  firstFailure: Error | undefined;
   readonly #isOptimistic: boolean;
   #mayHaveChangedTables = false;
   readonly #session: Session;
@@ -118,7 +118,7 @@ class WritingTransaction implements Transaction {
     this.#writer = writer.within(
       {
         lend: (work, condition) => {
-          if (condition === 'used') this.isTouched = true;
+          if (condition === 'used') this.needsReset = true;
           return work(runner);
         },
       },
@@ -127,15 +127,15 @@ class WritingTransaction implements Transaction {
     );
   }
 
-  /** Tables were, or may have been, made or changed. */
+  /** True if tables may have been created or changed. */
   get hasChangedTables(): boolean {
     return this.#mayHaveChangedTables || this.catalogue.wasForgotten;
   }
 
-  /** Throws when the transaction must be done again. */
+  /** Throws if the transaction must be repeated. */
   check(): void {
-    if (this.spoiledBy === undefined) return;
-    throw new DatabaseError('the transaction must be done again', { scope: 'infrastructure' });
+    if (this.firstFailure === undefined) return;
+    throw new DatabaseError('the transaction must be repeated', { scope: 'infrastructure' });
   }
 
   async query(...call: Parameters<Session['query']>): Promise<QueryResult> {
@@ -153,7 +153,7 @@ class WritingTransaction implements Transaction {
   }
 
   async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    this.isTouched = true;
+    this.needsReset = true;
     return this.#inTurn(() => this.#guarded(() => work(this.#inner)));
   }
 
@@ -161,20 +161,20 @@ class WritingTransaction implements Transaction {
     try {
       return await this.#guarded(work);
     } catch (error) {
-      // What was made in it is gone.
+      // Tables created by `work` no longer exist.
       if (this.#mayHaveChangedTables) this.catalogue.forget();
       throw error;
     }
   }
 
-  /** Undoes what `work` did when it rejects, or has all of it done again. */
+  /** If `work` rejects, rolls it back to its savepoint or, without savepoints, marks the transaction as failed. */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#isOptimistic) return savepoint((sql) => this.#session.query(sql), work);
     this.check();
     try {
       return await work();
     } catch (error) {
-      this.spoiledBy ??= toError(error);
+      this.firstFailure ??= toError(error);
       throw error;
     }
   }

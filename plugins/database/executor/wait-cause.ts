@@ -2,12 +2,12 @@ import { within } from '../../../src/async/within.ts';
 import type { Executor } from './api.ts';
 import { lockHolder } from './lock-holders.ts';
 
-/** What takes less is no reason to ask. */
+/** Shorter waits are not investigated. */
 const ASK_AFTER_MS = 1000;
 const ASK_MS = 5000;
 const MAX_TABLES = 100;
 
-/** Why statements on some tables take long. The server is asked in the background, one question at a time. */
+/** Determines why statements on some tables take long. The server is queried in the background, one query at a time. */
 export class WaitCause {
   readonly #executor: Pick<Executor, 'ask'>;
   readonly #signal: AbortSignal;
@@ -19,7 +19,7 @@ export class WaitCause {
     this.#signal = signal;
   }
 
-  /** What is known by now of a statement on these tables that has taken so long; part of a sentence. `what`: `the write`. */
+  /** The known cause of the wait, as part of a sentence. `operation` is a noun: `the write`. */
   of(waitedMs: number, what: string, tables: () => readonly string[]): string | undefined {
     if (waitedMs < ASK_AFTER_MS) {
       this.#cause = undefined;
@@ -35,7 +35,7 @@ export class WaitCause {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(ASK_MS)]);
     const asked = lockHolder(this.#executor, tables, signal).then(
       (holder) => (this.#cause = holder ?? `the database has not finished ${what}`),
-      () => (this.#cause = 'the database does not answer'),
+      () => (this.#cause = 'the database does not respond'),
     );
     await within(asked, ASK_MS);
     this.#asking = false;

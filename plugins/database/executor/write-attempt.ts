@@ -15,10 +15,10 @@ export interface EncodingOptions {
   readonly namedStatements: boolean;
 }
 
-/** Rows that are to be stored all or not at all need more than one statement. */
+/** Thrown if rows that must be stored all or not at all need more than one statement. */
 export class NeedsTransaction extends Error {}
 
-/** Sends one batch to one state of its table. */
+/** Sends a batch to one state of its table. */
 export class WriteAttempt {
   readonly planned: PlannedBatch;
   readonly #policy: WritePolicy;
@@ -33,26 +33,26 @@ export class WriteAttempt {
     this.#options = options;
   }
 
-  /** The same anew, as if nothing had been sent. */
-  again(): WriteAttempt {
-    return new WriteAttempt(this.planned.again(), this.#policy, this.#options);
+  /** A new attempt for the same batch. */
+  restart(): WriteAttempt {
+    return new WriteAttempt(this.planned.restart(), this.#policy, this.#options);
   }
 
   /**
-   * `isInTransaction`: a failure of class 40 rejects, because the whole transaction must be done again. Rejects with
-   * NeedsTransaction, before anything was stored, where that is true.
+   * With `isInTransaction`, a failure of class 40 rejects, because the whole transaction must be repeated. Otherwise,
+   * may reject with NeedsTransaction before storing anything.
    */
   async run(connection: StatementRunner, isInTransaction: boolean): Promise<WriteReport> {
     this.#rollbackRetries = isInTransaction ? 0 : ROLLBACK_RETRIES;
     const { planned } = this;
     const copied = planned.copy !== undefined && (await this.#sendCopy(connection, planned.copy));
     if (copied) return this.report();
-    const mayTry = planned.copy === undefined || planned.planOf(0).copy?.refused === true;
+    const mayInsertPlainly = planned.copy === undefined || planned.planOf(0).copy?.refused === true;
     const rounds = planned.rounds();
-    if (!isInTransaction && this.#policy.wholly === true && rounds.length > 1) throw new NeedsTransaction();
+    if (!isInTransaction && this.#policy.allOrNothing === true && rounds.length > 1) throw new NeedsTransaction();
     for (const round of rounds) {
       if (planned.storesNothing) break;
-      if (mayTry && round.isFirst && (await this.#sendFirstTry(connection, round))) continue;
+      if (mayInsertPlainly && round.isFirst && (await this.#sendFirstTry(connection, round))) continue;
       await this.#send(connection, round.rows, round.encoded, round);
     }
     return this.report();
@@ -65,30 +65,30 @@ export class WriteAttempt {
     const stored = this.#stored;
     const discarded = this.#discarded;
     const rest = planned.batch.rowCount - stored - discarded - faults.length;
-    // Rows that gave way to another row of the batch: to a later one, or (discard) to an earlier one.
-    const gaveWay =
+    // Rows replaced by another row of the batch: by a later one, or (discard) by an earlier one.
+    const replaced =
       this.#policy.dedupRule === 'discard'
         ? { discarded: discarded + rest, collapsed: 0 }
         : { discarded, collapsed: rest };
     const { computedColumns } = planned;
-    return { stored, ...gaveWay, faults, ...(computedColumns.length > 0 ? { computedColumns } : {}) };
+    return { stored, ...replaced, faults, ...(computedColumns.length > 0 ? { computedColumns } : {}) };
   }
 
-  /** What COPY sends of the batch, where that may work; `undefined` where the rows go another way. */
+  /** The data for COPY if the batch can be copied; `undefined` if its rows have to be inserted. */
   get copy(): { readonly target: CopyTarget; readonly messages: Buffer } | undefined {
     const messages = this.planned.copy;
     const { copy } = this.planned.planOf(0);
     return messages === undefined || copy === undefined ? undefined : { target: copy.target, messages };
   }
 
-  /** To be called when COPY has stored all rows. */
-  copied(): WriteReport {
+  /** Called after COPY has stored all rows. */
+  copyCompleted(): WriteReport {
     this.#stored += this.planned.batch.rowCount;
     this.planned.planOf(0).copy?.path.succeeded();
     return this.report();
   }
 
-  /** False when the rows were not stored and must go another way. */
+  /** Returns false if the rows were not stored and have to be inserted. */
   async #sendCopy(connection: StatementRunner, messages: Buffer): Promise<boolean> {
     const { copy } = this.planned.planOf(0);
     if (copy === undefined) return false;
@@ -100,33 +100,33 @@ export class WriteAttempt {
       if (error.message.includes(TYPES_CHANGED)) {
         throw new DatabaseError(TYPES_CHANGED, { scope: 'table', sqlstate: '42804', cause: error });
       }
-      // INSERT may do what COPY cannot: with a view, row-level security, or rights on columns only.
+      // INSERT may work where COPY does not: on a view, with row-level security, or with column privileges only.
       if (isUnsupported(error) || isDenied(error)) copy.refused = true;
       else if (error.scope === 'record') copy.path.failed();
       else throw error;
       return false;
     }
-    this.copied();
+    this.copyCompleted();
     return true;
   }
 
-  /** Sends all rows as a plain insert where that may work; false when it did not, and nothing was stored. */
+  /** Tries a plain INSERT for all rows; returns false if it failed without storing anything. */
   async #sendFirstTry(connection: StatementRunner, { plan, encoded }: Round): Promise<boolean> {
-    const { firstTry } = plan;
-    if (this.#policy.plain === true || firstTry?.path.shouldTry() !== true) return false;
+    const { plainInsert } = plan;
+    if (this.#policy.plain === true || plainInsert?.path.shouldTry() !== true) return false;
     try {
-      const affected = await this.#execute(connection, firstTry.statement, encoded.parameters);
+      const affected = await this.#execute(connection, plainInsert.statement, encoded.parameters);
       this.#count(plan, encoded.rowCount, affected);
-      firstTry.path.succeeded();
+      plainInsert.path.succeeded();
       return true;
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.scope !== 'record') throw error;
-      if (isUniqueViolation(error)) firstTry.path.failed();
+      if (isUniqueViolation(error)) plainInsert.path.failed();
       return false;
     }
   }
 
-  /** Sends rows; when the server refuses them for their data, halves them in order until it is clear which ones. */
+  /** Sends rows. If the server refuses them because of their data, bisects them in order to find the invalid ones. */
   async #send(connection: StatementRunner, rows: Int32Array, encoded: Encoded, planned: PlannedRows): Promise<void> {
     const { plan } = planned;
     const { insertOnly } = plan;
@@ -143,25 +143,30 @@ export class WriteAttempt {
         return this.#send(connection, rows, encoded, planned);
       }
       const isStored = usesInsertOnly && isUniqueViolation(error);
-      const failure = isStored ? lacksRights(insertOnly, error) : error;
+      const failure = isStored ? missingPrivileges(insertOnly, error) : error;
       if (failure.scope !== 'record') throw failure;
-      if (this.#policy.wholly === true) {
+      if (this.#policy.allOrNothing === true) {
         this.planned.faults.refusedByServer(rows[0] ?? 0, failure);
         return;
       }
       const halves = isStored ? this.planned.halvesByKey(rows) : halvesOf(rows);
       if (halves === undefined) {
-        for (const row of rows) await this.#giveUp(connection, row, failure, planned);
+        for (const row of rows) await this.#refuseRow(connection, row, failure, planned);
         return;
       }
       for (const half of halves) await this.#send(connection, half, this.planned.encodeRows(plan, half), planned);
     }
   }
 
-  /** The row is at fault; the one it stood for gets its chance. */
-  async #giveUp(connection: StatementRunner, row: number, error: DatabaseError, planned: PlannedRows): Promise<void> {
+  /** Records the fault of a row, and writes the row that it had replaced, if any. */
+  async #refuseRow(
+    connection: StatementRunner,
+    row: number,
+    error: DatabaseError,
+    planned: PlannedRows,
+  ): Promise<void> {
     this.planned.faults.refusedByServer(row, error);
-    const standIn = planned.standIns?.[row] ?? -1;
+    const standIn = planned.fallbackRows?.[row] ?? -1;
     if (standIn < 0) return;
     const rows = Int32Array.of(standIn);
     await this.#send(connection, rows, this.planned.encodeRows(planned.plan, rows), planned);
@@ -172,7 +177,7 @@ export class WriteAttempt {
       this.#stored += affected;
       this.#discarded += sent - affected;
     } else {
-      // Not what the server counted: triggers that store rows elsewhere make it say 0.
+      // The server's count is not used, as it is 0 with triggers that store the rows elsewhere.
       this.#stored += sent;
     }
   }
@@ -188,8 +193,8 @@ export class WriteAttempt {
   }
 }
 
-/** Without the right to read the stored row, nobody can tell whether it is the same row. */
-function lacksRights({ lacking }: InsertOnlyPlan, cause: DatabaseError): DatabaseError {
+/** Without the privilege to read the stored row, a duplicate cannot be distinguished from a conflict. */
+function missingPrivileges({ lacking }: InsertOnlyPlan, cause: DatabaseError): DatabaseError {
   const message = `a row with the same key is stored already, and to replace or change it the user needs the rights ${lacking}; with INSERT alone, dedup.rule=discard leaves such rows out (${cause.message})`;
   return new DatabaseError(message, { scope: 'record', sqlstate: '42501', cause });
 }

@@ -8,7 +8,7 @@ import {
   deleteStatement,
   type InsertColumn,
   insertStatement,
-  leavesOut,
+  skipsExisting,
   updateStatement,
 } from '../sql/insert.ts';
 import { quoteTable } from '../sql/quote.ts';
@@ -16,7 +16,7 @@ import type { WritePolicy } from './api.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 import { OptimisticPath } from './optimistic-path.ts';
 
-/** One column of a batch that goes into one column of the table. */
+/** A column of a batch and the column of the table that stores it. */
 export interface PlannedColumn {
   /** Index in the batch. */
   readonly index: number;
@@ -24,50 +24,52 @@ export interface PlannedColumn {
   readonly target: ColumnTarget;
 }
 
-/** How batches with these columns are written to this table; kept per table and set of columns. */
+/** How batches with these columns are written to this table; cached by table and columns. */
 export interface WritePlan {
   readonly statement: PreparedText;
-  /** `COPY`, the fastest way to store rows for as long as none of their keys is met; absent where stored rows change. */
+  /** COPY, the fastest way as long as no key exists yet; `undefined` if stored rows are changed. */
   readonly copy: CopyPlan | undefined;
-  /** The same without regard to stored rows, for as long as there are none with the same keys; absent without a key. */
-  readonly firstTry: { readonly statement: PreparedText; readonly path: OptimisticPath } | undefined;
-  /** In place of `statement` for a user who may INSERT alone; absent where stored rows are not looked at. */
+  /** A plain INSERT, usable as long as no key exists yet; `undefined` without a key. */
+  readonly plainInsert: { readonly statement: PreparedText; readonly path: OptimisticPath } | undefined;
+  /** Replaces `statement` if the user has only the privilege INSERT; `undefined` if stored rows do not matter. */
   readonly insertOnly: InsertOnlyPlan | undefined;
   readonly columns: readonly PlannedColumn[];
-  /** Indexes in the batch of the key's columns, in key order; empty when rows cannot meet a stored row by key. */
+  /** Batch indexes of the key columns, in key order; empty if rows are not matched by key. */
   readonly key: readonly number[];
-  /** Indexes in the batch of columns that the table does not have. */
+  /** Batch indexes of columns that the table does not have. */
   readonly unknown: readonly number[];
-  /** Indexes in the batch of columns that the database computes itself. */
+  /** Batch indexes of generated columns. */
   readonly computed: readonly number[];
-  /** A column that must have a value and gets none from any row. */
+  /** A column that requires a value but is not in the rows. */
   readonly required: CatalogueColumn | undefined;
   /** A column of the rows' own key that the table does not have. */
-  readonly keyLacks: string | undefined;
-  /** Rows that the server does not count were left out by it: their key is there already, or (update) is not there. */
+  readonly missingKeyColumn: string | undefined;
+  /**
+   * True if rows that the server does not count were skipped: their key exists already or, with update, does not exist.
+   */
   readonly countsAffected: boolean;
 }
 
-/** What rows are written by one plan, and how. */
+/** The rows to write with one plan. */
 export interface PlanRequest {
   readonly policy: Pick<WritePolicy, 'dedupRule' | 'insertMode'>;
   readonly batch: { readonly columns: BatchColumns; readonly key?: RowBatch['key'] };
-  /** `undefined`: all columns are stored. */
+  /** `undefined` stores all columns. */
   readonly group: RowGroup | undefined;
 }
 
 export interface CopyPlan {
   readonly target: CopyTarget;
   readonly path: OptimisticPath;
-  /** Set when the server refused to copy into this table at all (a view, row-level security). */
+  /** Set if the server does not support COPY into this table (a view, row-level security). */
   refused: boolean;
 }
 
 export interface InsertOnlyPlan {
   readonly statement: PreparedText;
-  /** The rights that replacing or changing a stored row needs beyond INSERT. */
+  /** The privileges beyond INSERT that replacing a stored row requires. */
   readonly lacking: string;
-  /** Set when the server refused `statement` of the plan for missing rights. */
+  /** Set after the server refused `statement` of the plan for missing privileges. */
   isNeeded: boolean;
 }
 
@@ -78,7 +80,7 @@ export interface PreparedText {
 
 type BatchColumns = readonly Pick<ColumnCells, 'name' | 'role'>[];
 
-/** Plans of one table are few; a source of ever new column sets must not fill the memory. */
+/** Tables have few plans; the limit protects the memory from ever-changing column sets. */
 const MAX_PLANS_PER_TABLE = 100;
 const plansByTable = new WeakMap<CatalogueTable, BoundedMap<string, WritePlan>>();
 
@@ -128,15 +130,15 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
     return named(columns.length === 0 ? '' : statementText(operation, table, inputs, on, wanted));
   };
   const path = pathOf(table);
-  // Only where the server is known to refuse equal keys may rows be tried without regard to them.
+  // Stored rows may only be disregarded if the server is known to reject duplicate keys.
   const mayTry = !changesOnly && (conflict === undefined || isKeyOf(table, wanted));
   const inserted = columns.map(({ column }) => column);
   return {
     statement: prepared(conflict),
     copy: mayTry ? { target: copyTarget(table.name, inserted), path, refused: false } : undefined,
-    firstTry: mayTry && conflict !== undefined ? { statement: prepared(undefined), path } : undefined,
+    plainInsert: mayTry && conflict !== undefined ? { statement: prepared(undefined), path } : undefined,
     insertOnly: conflict && {
-      statement: prepared(leavesOut(conflict) ? 'any' : undefined),
+      statement: prepared(skipsExisting(conflict) ? 'any' : undefined),
       lacking: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
       isNeeded: false,
     },
@@ -144,8 +146,8 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
     computed,
-    required: changesOnly ? undefined : table.columns.find((column) => mustBeGiven(column) && !given.has(column.name)),
-    keyLacks:
+    required: changesOnly ? undefined : table.columns.find((column) => isRequired(column) && !given.has(column.name)),
+    missingKeyColumn:
       policy.insertMode === undefined || operation === 'insert' ? undefined : wanted.find((name) => !given.has(name)),
     countsAffected: operation === 'update' || conflict?.rule === 'discard',
   };
@@ -173,12 +175,14 @@ function statementText(
   }
 }
 
-/** Named by its text: equal statements of any plan share what the server prepared. */
+/** Named by a hash of the text, so that equal statements share a prepared statement. */
 function named(text: string): PreparedText {
   return { name: `sluice_${createHash('sha1').update(text).digest('hex')}`, text };
 }
 
-/** Where a column of a batch is stored: by name; the time column also finds that of the table under another name. */
+/**
+ * The table column for a batch column: by name; the time column also matches the table's time column of another name.
+ */
 export function columnFor<Column extends { readonly name: string; readonly role: ColumnRole }>(
   table: { readonly columns: readonly Column[] },
   batch: BatchColumns,
@@ -205,9 +209,9 @@ function targetOf(column: CatalogueColumn, rules: Rules): ColumnTarget {
 }
 
 /**
- * Rows of one batch may have different columns: a cell missing in a NOT NULL column with a default gets the default, as
- * it would in a batch of its own. Not for `merge`, where the default would replace what is stored, nor where rows say
- * themselves which columns they have.
+ * Rows of a batch may have different columns. A missing cell in a NOT NULL column with a default gets the default, as
+ * if the row were written alone. Exceptions are `merge`, where the default would replace the stored value, and rows
+ * with their own schema.
  */
 function nullDefault(column: CatalogueColumn, { dedupRule, insertMode }: Rules): string | undefined {
   const isMissing = !column.nullable && dedupRule !== 'merge' && insertMode === undefined;
@@ -236,6 +240,6 @@ function conflictOf(
   return { rule: dedupRule, key, others: others.map((column) => column.name) };
 }
 
-function mustBeGiven(column: CatalogueColumn): boolean {
+function isRequired(column: CatalogueColumn): boolean {
   return !column.nullable && !column.hasDefault && !column.generated;
 }

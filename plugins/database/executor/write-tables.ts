@@ -2,27 +2,27 @@ import type { WriteReport } from '../../../src/data/row-batch.ts';
 import { tableText } from '../../../src/data/row-batch.ts';
 import { DatabaseError } from '../../../src/errors.ts';
 import type { TableWrite, WritePolicy } from './api.ts';
-import { isOfOneTable } from './sqlstate.ts';
+import { isLimitedToTable } from './sqlstate.ts';
 import type { WriteAttempt } from './write-attempt.ts';
 
-/** Each table and its index takes locks, of which a server has about 6,400 for all its sessions. */
+/** Each table and index takes a lock, and a server has about 6,400 for all its sessions. */
 const MAX_TABLES_TOGETHER = 100;
-/** Batches that are written alone at the same time. */
-const LANES = 2;
+/** Number of batches that are written individually at the same time. */
+const MAX_CONCURRENT_WRITES = 2;
 
-/** `minCopiedRows`: COPY is used from so many rows on; absent: where it is faster than INSERT for one table. */
+/** Row count from which COPY is used. By default, it is the count from which COPY is faster for one table. */
 export interface PlannedWrite extends TableWrite {
   readonly minCopiedRows?: number | undefined;
 }
 
-/** What a writer does for one batch, or for several. */
+/** The operations of a writer for one or several batches. */
 export interface TableWriting {
   write(write: PlannedWrite): Promise<WriteReport>;
-  /** Creates tables that are not known and may be created, all of them or none: then it rejects. */
+  /** Creates missing tables as far as permitted, all or none; rejects if none was created. */
   create(writes: readonly TableWrite[]): Promise<void>;
-  /** The attempt of a batch that may be copied together with others; `undefined`: it goes alone. May throw, as `write` then does. */
+  /** The attempt of a batch that can be copied with others; `undefined` otherwise. Throws as `write` does. */
   plan(write: PlannedWrite): WriteAttempt | undefined;
-  /** Copies all of them, or none and rejects. */
+  /** Copies all or, by rejecting, none. */
   copy(attempts: readonly WriteAttempt[], policy: WritePolicy): Promise<void>;
 }
 
@@ -33,10 +33,9 @@ interface Numbered extends PlannedWrite {
 }
 
 /**
- * Writes batches of different tables; see Executor.writeAll. What cannot be copied together with others is written as if it had
- * come alone, and so is everything that stood in one transaction with what the server refused.
- *
- * In the order of the tables' names: transactions of the same tables do not wait for each other in a circle.
+ * Writes batches of different tables; see Executor.writeAll. Batches that cannot be copied together are written
+ * individually, and so are all batches of a transaction that failed. Tables are written in the order of their names, so
+ * that transactions on the same tables do not deadlock.
  */
 export async function writeTables(writing: TableWriting, writes: readonly TableWrite[]): Promise<readonly Settled[]> {
   const run = new TablesRun(writing);
@@ -52,7 +51,7 @@ export async function writeTables(writing: TableWriting, writes: readonly TableW
 class TablesRun {
   readonly #writing: TableWriting;
   readonly #settled = new Map<number, Settled>();
-  /** Of what concerns more than one table. */
+  /** A failure that is not specific to one table. */
   #failure: PromiseRejectedResult | undefined;
 
   constructor(writing: TableWriting) {
@@ -67,7 +66,7 @@ class TablesRun {
 
   async write(writes: readonly Numbered[]): Promise<void> {
     if (this.#failure !== undefined) return;
-    if (writes.length > 1) await didIt(() => this.#writing.create(writes));
+    if (writes.length > 1) await succeeds(() => this.#writing.create(writes));
     const alone: Numbered[] = [];
     const together: { readonly write: Numbered; readonly attempt: WriteAttempt }[] = [];
     for (const write of writes) {
@@ -78,16 +77,17 @@ class TablesRun {
     const [first] = together;
     if (first !== undefined) {
       const attempts = together.map(({ attempt }) => attempt);
-      if (await didIt(() => this.#writing.copy(attempts, first.write.policy))) {
+      if (await succeeds(() => this.#writing.copy(attempts, first.write.policy))) {
         for (const { write, attempt } of together) {
-          this.#settled.set(write.index, { status: 'fulfilled', value: attempt.copied() });
+          this.#settled.set(write.index, { status: 'fulfilled', value: attempt.copyCompleted() });
         }
       } else {
-        // Each by COPY again: what stood in the way of all is noted of its own table, and is not tried together the next time.
+        // Each is copied individually, so that the failure is recorded for the table that caused it, which is then not
+        // included next time.
         alone.push(...together.map(({ write }) => ({ ...write, minCopiedRows: 1 })));
       }
     }
-    await Promise.all(Array.from({ length: LANES }, () => this.#writeAlone(alone)));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_WRITES }, () => this.#writeAlone(alone)));
   }
 
   #plan(write: Numbered): WriteAttempt | undefined {
@@ -107,14 +107,14 @@ class TablesRun {
       } catch (reason) {
         const settled = { status: 'rejected', reason } as const;
         this.#settled.set(write.index, settled);
-        if (!(reason instanceof DatabaseError) || !isOfOneTable(reason)) this.#failure ??= settled;
+        if (!(reason instanceof DatabaseError) || !isLimitedToTable(reason)) this.#failure ??= settled;
       }
     }
   }
 }
 
-/** False where the database did not: then each table shows by itself what stands in its way. */
-async function didIt(work: () => Promise<void>): Promise<boolean> {
+/** Returns false if the database refused; then each table is tried individually to find the cause. */
+async function succeeds(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;

@@ -30,19 +30,18 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 const THREE_ZEROS = Buffer.from('000');
 
-/** A cell may take so many times its bytes: a control character becomes `\u0001`. */
-const MOST_PER_BYTE = 6;
-/** What is not made of a cell's bytes: quotes, an integer, a suffix. */
-const MOST_BESIDE = 32;
+/** Maximum output per byte of a cell: a control character becomes `\u0001`. */
+const MAX_BYTES_PER_BYTE = 6;
+/** Maximum output in addition to a cell's bytes: quotes, an integer, a suffix. */
+const MAX_OVERHEAD = 32;
 
-/** The most that the first `columns` cells of a row can take, each written once. */
-export function mostOf({ starts, ends }: CellBounds, columns: number): number {
+/** Upper bound of the output for the first `columns` cells of a row, each written once. */
+export function maxCellBytes({ starts, ends }: CellBounds, columns: number): number {
   let length = 0;
   for (let column = 0; column < columns; column++) length += ends[column]! - starts[column]!;
-  return MOST_PER_BYTE * length + MOST_BESIDE * columns;
+  return MAX_BYTES_PER_BYTE * length + MAX_OVERHEAD * columns;
 }
 
-/** The text of a cell. */
 export function cellText(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start, end);
 }
@@ -56,13 +55,13 @@ export function writeBoolean(bytes: Buffer, start: number, end: number, out: Byt
   out.put(isTrue ? TRUE : FALSE);
 }
 
-/** NaN and the infinities end in a letter. */
+/** NaN and infinities end in a letter. */
 export function endsInDigit(bytes: Buffer, start: number, end: number): boolean {
   const last = end > start ? bytes[end - 1]! : 0;
   return last >= ZERO && last <= NINE;
 }
 
-/** As `JSON.stringify` writes it. */
+/** Same output as `JSON.stringify`. */
 export function writeJsonString(bytes: Buffer, start: number, end: number, out: ByteWriter): void {
   const target = out.bytes;
   let at = out.at;
@@ -85,7 +84,7 @@ export function writeJsonString(bytes: Buffer, start: number, end: number, out: 
   out.at = at;
 }
 
-/** JSON in one line: line breaks stand between tokens only (in strings they are escaped). */
+/** Writes JSON on one line. Line breaks occur only between tokens, as they are escaped in strings. */
 export function writeJsonText(bytes: Buffer, start: number, end: number, out: ByteWriter): void {
   for (let from = start; from < end; from++) {
     const byte = bytes[from]!;
@@ -97,7 +96,7 @@ export function writeJsonText(bytes: Buffer, start: number, end: number, out: By
   out.copy(bytes, start, end);
 }
 
-/** Whether bytes are text as they stand; others become text by way of a string, with U+FFFD in their place. */
+/** Invalid UTF-8 must be converted through a string, which replaces it by U+FFFD. */
 export function isText(bytes: Buffer, start: number, end: number): boolean {
   for (let from = start; from < end; from++) {
     if (bytes[from]! >= FIRST_NOT_ASCII) return isUtf8(bytes.subarray(start, end));
@@ -105,9 +104,7 @@ export function isText(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/**
- * Writes the times of one column as integers. Times in a row are mostly of one day, whose date is not read again.
- */
+/** Writes timestamps as integers. Timestamps in a row are usually on the same day, so the date is cached. */
 export class TimeCells {
   readonly #precision: Precision;
   readonly #date = new Uint8Array(DATE_LENGTH);
@@ -117,7 +114,7 @@ export class TimeCells {
     this.#precision = precision;
   }
 
-  /** `false`, with nothing written: the cell is no instant in digits (`infinity`). */
+  /** Returns false without writing anything if the cell is not a finite timestamp (`infinity`). */
   write(bytes: Buffer, start: number, end: number, out: ByteWriter): boolean {
     const micros = this.#usual(bytes, start, end);
     if (Number.isNaN(micros)) return this.#general(bytes, start, end, out);
@@ -138,7 +135,7 @@ export class TimeCells {
     return true;
   }
 
-  /** Microseconds since the epoch of `YYYY-MM-DD hh:mm:ss[.ffffff][+00]`; NaN for all else. */
+  /** Parses `YYYY-MM-DD hh:mm:ss[.ffffff][+00]` to microseconds since the epoch; NaN for other formats. */
   #usual(bytes: Buffer, start: number, end: number): number {
     const separator = bytes[start + DATE_LENGTH];
     if (
@@ -191,7 +188,7 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= NINE;
 }
 
-/** NaN when one of them is no digit. */
+/** NaN if the characters are not digits. */
 function twoDigits(bytes: Buffer, at: number): number {
   const [high, low] = [bytes[at]!, bytes[at + 1]!];
   return isDigit(high) && isDigit(low) ? 10 * (high - ZERO) + low - ZERO : Number.NaN;

@@ -1,14 +1,14 @@
 import type { Cell, CellKind } from '../../../src/data/row-batch.ts';
 import type { OpenColumn } from '../../../src/data/row-batch-builder.ts';
 
-/** Whether cells of both kinds can share a column without any value changing: the same kind, or numbers. */
+/** Returns true if cells of both kinds can share a column without changing any value: the same kind, or numbers. */
 export function fits(column: OpenColumn, kind: CellKind): boolean {
   return column.kind === kind || (isNumber(column.kind) && isNumber(kind));
 }
 
 /**
- * The cell as `column` takes it, when `fits`. A column of whole numbers that meets a fraction becomes `float`, or
- * `numeric` (decimal text) where a double would lose digits.
+ * Converts the cell for `column`, if it `fits`. A column of integers that receives a fraction becomes `float`, or
+ * `numeric` (decimal text) if a double would lose digits.
  */
 export function admit(column: OpenColumn, kind: CellKind, cell: Exclude<Cell, null>): Exclude<Cell, null> {
   if (column.kind === kind || (column.kind === 'float' && typeof cell === 'number')) return cell;
@@ -31,7 +31,7 @@ function widen(column: OpenColumn, kind: CellKind, wide: boolean): void {
   }
 }
 
-/** The shortest decimal that reads back as the same number; a double's sign of zero is kept. */
+/** The shortest decimal that parses to the same number, including negative zero. */
 function decimalText(cell: Exclude<Cell, null>): string {
   return Object.is(cell, -0) ? '-0' : String(cell);
 }

@@ -5,20 +5,21 @@ import type { DecodedRows } from './format.ts';
 import { NANOS_COLUMN } from './nanoseconds.ts';
 import { PRIMARY_TAG } from './primary-tag.ts';
 
-/** What must be known of a table that takes lines or points; the catalogue's tables fit. */
+/** A table that receives lines or points; the catalogue's tables are compatible. */
 export interface FittedTable {
-  /** `type` as `format_type` prints it. */
+  /** `type` is printed by `format_type`. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly key: readonly string[];
 }
 
-/** `timestamp(3) with time zone`: its digits of a second, if it says so. */
+/** Matches `timestamp(3) with time zone` and captures the precision, if any. */
 const TIMESTAMP_TYPE = /^timestamp(?:\((\d)\))? with/;
 
 /**
- * A batch of lines or points as an existing table takes it: without derived primary tags where the table has none, and with integers
- * in timestamp columns read in the unit of the column's precision (docs/formats.md#lines-of-one-series-and-time). DatabaseError of
- * scope `table` when the table cannot keep the rows' nanoseconds.
+ * Adapts a batch of lines or points to an existing table: derived primary tags are removed if the table has no such
+ * column, and integers for timestamp columns are interpreted in the unit of the column's precision
+ * (docs/formats.md#lines-of-one-series-and-time). Throws DatabaseError of scope `table` if the table cannot store the
+ * nanoseconds of the rows.
  */
 export function fitToTable(given: RowBatch, table: FittedTable): RowBatch {
   const batch = withNanos(given, table);
@@ -27,12 +28,12 @@ export function fitToTable(given: RowBatch, table: FittedTable): RowBatch {
   return isSame ? batch : { ...batch, columns };
 }
 
-/** Whether rows of lines and points get a primary tag there. */
+/** Returns true if the table has a primary tag column for lines and points. */
 export function takesPrimaryTag({ columns }: Pick<FittedTable, 'columns'>): boolean {
   return columns.some(({ name }) => name === PRIMARY_TAG);
 }
 
-/** None, where it is left out. */
+/** Returns no column if it is removed. */
 function fitColumn(column: ColumnCells, table: FittedTable): readonly ColumnCells[] {
   if (column.given !== undefined && !table.columns.some(({ name }) => name === column.name)) return givenAlone(column);
   const digits = column.kind === 'int' || column.kind === 'float' ? timestampDigits(table, column) : undefined;
@@ -40,7 +41,7 @@ function fitColumn(column: ColumnCells, table: FittedTable): readonly ColumnCell
   return [{ ...column, kind: 'time', cells: column.cells.map((cell) => toMicros(cell, 10 ** (6 - digits))) }];
 }
 
-/** What rows gave themselves is to be refused, not left out. */
+/** Keeps the explicit values, whose rows have to be refused. */
 function givenAlone(column: ColumnCells): readonly ColumnCells[] {
   const { given = [] } = column;
   if (given.length === 0) return [];
@@ -49,12 +50,12 @@ function givenAlone(column: ColumnCells): readonly ColumnCells[] {
   return [{ ...column, cells }];
 }
 
-/** Shapes without the tag of the table's name, each the same object again. */
+/** Shapes without the name tag, cached so that each shape has a single counterpart. */
 const untaggedShapes = new WeakMap<TableShape, TableShape>();
 
 /**
- * Rows without the tag that stands for the table's name (`nameTag`), where the table has no such column, or is not there yet and would
- * be no table of time series: a message without tags for a table without tags is relational.
+ * Removes the tag that holds the table's name (`nameTag`) if the table has no such column, or if it does not exist and
+ * would not become a time-series table: a message without tags for a table without tags is relational.
  */
 export function fitNameTag(rows: DecodedRows, table: FittedTable | undefined, createsSeries: boolean): DecodedRows {
   const { nameTag, batch, shape } = rows;
@@ -70,14 +71,14 @@ export function fitNameTag(rows: DecodedRows, table: FittedTable | undefined, cr
   return { ...rows, batch: { ...batch, columns: batch.columns.filter((column) => column !== tag) }, shape: untagged };
 }
 
-/** Where nanoseconds belong to the key, rows without have none beyond their microseconds. */
+/** If nanoseconds are part of the key, rows without nanoseconds get 0. */
 function withNanos(batch: RowBatch, table: FittedTable): RowBatch {
   const isKept = batch.columns.some(({ role }) => role === 'nanos');
   const isKey = table.key.includes(NANOS_COLUMN);
   if (isKept && !isKey) {
     throw new DatabaseError(
-      `table "${tableText(batch.table)}" has no column "${NANOS_COLUMN}" in its key, which nanoseconds=column needs: ` +
-        `add it (ALTER TABLE … ADD COLUMN ${NANOS_COLUMN} int2 NOT NULL DEFAULT 0) and make a primary key with it, or use nanoseconds=floor or spread`,
+      `table "${tableText(batch.table)}" has no column "${NANOS_COLUMN}" in its key, which nanoseconds=column requires: ` +
+        `add it (ALTER TABLE … ADD COLUMN ${NANOS_COLUMN} int2 NOT NULL DEFAULT 0) and include it in the primary key, or use nanoseconds=floor or spread`,
       { scope: 'table', sqlstate: '42703', column: NANOS_COLUMN },
     );
   }

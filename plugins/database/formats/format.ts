@@ -5,110 +5,106 @@ import type { ColumnRole, RowBatch } from '../../../src/data/row-batch.ts';
 import type { CellBounds } from '../../../src/data/row-block.ts';
 import type { TableShape } from '../../../src/data/table-shape.ts';
 
-/** How a decoder reads times that carry no unit of their own. */
+/** Unit of times that do not specify their own. */
 export type Precision = 's' | 'ms' | 'us' | 'ns';
 
-/** One batch of rows with what the text said about their table. */
+/** A batch of rows, with the description of its table, if any. */
 export interface DecodedRows {
   readonly batch: RowBatch;
   readonly shape: TableShape | undefined;
   /**
-   * The batch is the points of one metric and its table is named by it for now: before it is written, metric-target.ts says
-   * whether the metric is a table's name or that of a table and one of its columns.
+   * Set if the batch contains the points of one metric. The batch is named after the metric until metric-target.ts
+   * determines whether the metric is a table name, or a table and one of its columns.
    */
   readonly metric?: string | undefined;
   /**
-   * The rows have only some of their table's columns. They are to be written by the rule `merge`, whatever the rule for whole
-   * rows is, so that a stored row keeps its other cells.
+   * The rows have only some of their table's columns. They must be written with the rule `merge`, regardless of the
+   * rule for whole rows, so that stored rows keep their other cells.
    */
   readonly partial?: boolean | undefined;
-  /**
-   * Name of the column that stands for tags where the message has none: it holds the table's name, and goes where the table is not
-   * one of time series.
-   */
+  /** Column for the table's name if a message has no tags; removed unless the table is a time-series table. */
   readonly nameTag?: string | undefined;
 }
 
-/** SQL that came as data, to be run as it is in the database that it names (docs/formats.md#cdc_db). */
+/** SQL received as data, to be executed unchanged in the database that it names (docs/formats.md#cdc_db). */
 export interface DecodedStatement {
   readonly sql: string;
   readonly kind: 'update' | 'delete' | 'create' | 'alter' | 'drop';
   readonly database: string;
-  /** The schema and table that it is about, as far as the message says so. */
+  /** The affected schema and table, if the message specifies them. */
   readonly schema: string | undefined;
   readonly table: string | undefined;
   readonly origin: Origin;
 }
 
-/** A statement is a barrier: rows before it are stored before it runs, rows behind it after it ran. */
+/** A statement is a barrier: preceding rows are stored before it runs, and following rows afterwards. */
 export type DecodedPart =
   | { readonly kind: 'rows'; readonly rows: DecodedRows }
   | { readonly kind: 'statement'; readonly statement: DecodedStatement };
 
-/** What decoding gave: rows by table, in first-seen order, and what could not be read. */
+/** Result of decoding: rows by table in order of first occurrence, and the faults of unreadable messages. */
 export interface Decoded {
   readonly rows: readonly DecodedRows[];
   readonly faults: readonly Fault[];
-  /**
-   * Rows and statements in the order in which they are to be done; only when there are statements. `rows` then has the rows
-   * of all parts, in the same order.
-   */
+  /** Rows and statements in order; set only if there are statements. `rows` then contains all rows as well. */
   readonly parts?: readonly DecodedPart[] | undefined;
 }
 
 /**
- * Collects messages into row batches. A decoder never throws for data and never knows who called it: a message that
- * cannot be read becomes a fault with its origin, and its neighbours are not touched.
+ * Collects messages into row batches. Invalid data never throws: a message that cannot be read becomes a fault with its
+ * origin, and does not affect other messages.
  */
 export interface Decoder {
-  /** Adds one message (one or more lines or rows, by format). */
+  /** Adds a message, which may contain one or more lines or rows depending on the format. */
   add(message: string | Uint8Array, origin: Origin): void;
   /**
-   * Adds the messages of a block from `from` on, as long as each is of a kind that was seen before and can be read where it
-   * lies; gives the index of the first that was not added, or `to`. That one is for `add`. A decoder without it reads
-   * messages one by one.
+   * Adds the messages of a block, starting at `from`, as long as each is of a known kind and can be read in place.
+   * Returns the index of the first message that was not added, which has to be passed to `add`, or `to`. Decoders
+   * without this method read messages one by one.
    */
   addBlock?(block: MessageBlock, from: number, to: number): number;
-  /** Rows and faults since the last take; resets the decoder. */
+  /** Returns the rows and faults since the last call, and resets the decoder. */
   take(): Decoded;
-  /** Rows waiting to be taken; a statement counts as one. */
+  /** Number of rows waiting to be taken; a statement counts as one. */
   readonly rowCount: number;
 }
 
-/** What an encoder must know of a table; the catalogue's tables fit. */
+/** A table to encode; the catalogue's tables are compatible. */
 export interface EncodedTable {
   readonly name: { readonly name: string };
   /** In the order of the rows' cells. */
   readonly columns: readonly {
     readonly name: string;
-    /** As `format_type` prints it: `timestamp(3) with time zone`, `character varying(64)`, `bigint`. */
+    /** As printed by `format_type`: `timestamp(3) with time zone`, `character varying(64)`, `bigint`. */
     readonly type: string;
     readonly nullable: boolean;
     readonly role: ColumnRole;
   }[];
 }
 
-/** Turns rows of one table into messages. */
+/** Encodes rows of one table as messages. */
 export interface RowEncoder {
   /**
-   * One line for one row, whose cells are PostgreSQL's text in the order of the table's columns (DateStyle ISO, bytea_output
-   * hex; further cells are ignored). `null`: the format cannot say anything of this row.
+   * Encodes a row as one line. Cells are in PostgreSQL's text format (DateStyle ISO, bytea_output hex) and in the order
+   * of the table's columns; additional cells are ignored. Returns `null` if the format cannot represent anything of
+   * this row.
    */
   encode(row: readonly (string | null)[]): string | null;
   /**
-   * Writes what `encode` gives of a row whose cells lie in these bytes, as UTF-8. `false`: the format cannot say anything of this
-   * row. What was written is worth nothing then, nor when an error is thrown. An encoder without it has `encode` alone.
+   * Writes the result of `encode` for a row whose cells are UTF-8 in `bytes`. Returns false if the format cannot
+   * represent anything of this row; then, or if an error is thrown, the output must be discarded. Encoders without this
+   * method only have `encode`.
    */
   write?(bytes: Buffer, cells: CellBounds, out: ByteWriter): boolean;
-  /** What a row adds to a message of several rows; empty where the format cannot say anything of it. */
+  /** The part of a multi-row message for this row; empty if the format cannot represent anything of it. */
   rowText(row: readonly (string | null)[]): string;
-  /** What stands between the texts of rows. */
+  /** Separates the texts of rows. */
   readonly separator: string;
-  /** One message of the texts of several rows, read back as those rows. `null` for an empty text. */
+  /** Combines the texts of several rows into a message. Returns `null` for an empty text. */
   message(rowTexts: string): string | null;
 }
 
-/** What was decoded as parts, in order, whether or not there are statements. */
+/** Returns the decoded parts in order, even if there are no statements. */
 export function partsOf(decoded: Decoded): readonly DecodedPart[] {
   return decoded.parts ?? decoded.rows.map((rows) => ({ kind: 'rows', rows }));
 }

@@ -1,21 +1,19 @@
 import type { Decoded, Decoder } from './format.ts';
 
-/** So many characters of a message are read at a time; that is a few milliseconds of work. */
+/** Characters of a message to read at a time; this takes a few milliseconds. */
 const CHARACTERS_PER_PART = 65_536;
 
-/** A part without rows. */
 const NOTHING: Decoded = { rows: [], faults: [] };
 
 interface MessageReader {
-  /** Reads on; false at the end of the message. */
+  /** Reads on; returns false at the end of the message. */
   readonly next: () => boolean;
-  /** How far it has read. */
   readonly position: () => number;
 }
 
 /**
- * The rows of a message in parts of about `maxRows`, except those that the decoder has at its end. Parts without rows come in
- * between, so that others can have their turn.
+ * Yields the rows of a message in parts of about `maxRows`; the decoder retains the last ones. Parts without rows are
+ * yielded in between, so that other work can run.
  */
 export function* messageParts(
   { next, position }: MessageReader,

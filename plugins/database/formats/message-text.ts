@@ -1,9 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
-/** What stands for bytes that are not UTF-8: a lone surrogate, which no valid text holds. */
+/** Replaces bytes that are not UTF-8: an unpaired surrogate, which does not occur in valid text. */
 export const NOT_UTF8 = '\udc80';
 
-/** A message as text. `valid` is false when some bytes were not UTF-8; each such place then holds NOT_UTF8. */
+/** A message as text. If some bytes are not UTF-8, `valid` is false and NOT_UTF8 is in their place. */
 export interface MessageText {
   readonly text: string;
   readonly valid: boolean;
@@ -14,13 +14,15 @@ export function messageText(message: string | Uint8Array): MessageText {
   const bytes = Buffer.isBuffer(message)
     ? message
     : Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-  // latin1 gives a one-byte string, which is twice as fast to scan as what a decoder that must expect more gives.
+  // latin1 produces a one-byte string, which is twice as fast to scan.
   if (isAscii(bytes)) return { text: bytes.toString('latin1'), valid: true };
   if (isUtf8(bytes)) return { text: bytes.toString('utf8'), valid: true };
   return { text: markInvalid(bytes), valid: false };
 }
 
-/** 0x0a never occurs inside a longer sequence, so lines can be judged one by one and good ones stay as they are. */
+/**
+ * 0x0a never occurs inside a multi-byte sequence, so lines can be checked individually and valid ones remain unchanged.
+ */
 function markInvalid(bytes: Buffer): string {
   let text = '';
   for (let start = 0; start < bytes.length;) {
@@ -36,7 +38,7 @@ function markInvalid(bytes: Buffer): string {
 
 const MAX_SHOWN = 60;
 
-/** A piece of a bad message as faults show it: quoted, and cut to what a log line can bear. */
+/** Formats part of an invalid message for a fault: quoted, and truncated to a length that suits a log line. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text);
 }

@@ -2,21 +2,21 @@ import type { Cell, ColumnCells, RowBatch } from '../../../src/data/row-batch.ts
 import type { DecodedRows, Precision } from './format.ts';
 
 /**
- * What becomes of the nanoseconds of lines and points, which a time of PostgreSQL does not hold. floor: they are dropped, and points
- * within one microsecond are one row; spread: a point takes the next microsecond that its series has free in the same request;
- * column: they are kept in the column `k_nanos`, which belongs to the key.
+ * How to handle the nanoseconds of lines and points, which PostgreSQL's timestamps cannot store. floor: they are
+ * dropped, and points within the same microsecond become one row; spread: each point gets the next free microsecond of
+ * its series in the request; column: they are stored in the column `k_nanos`, which is part of the key.
  */
 export type NanosecondRule = 'floor' | 'spread' | 'column';
 
 export const NANOSECOND_RULES = ['floor', 'spread', 'column'] as const satisfies readonly NanosecondRule[];
 
-/** Name of the column that holds the nanoseconds beyond the time's microseconds, 0 to 999. */
+/** Name of the column for the nanoseconds within the microsecond, 0 to 999. */
 export const NANOS_COLUMN = 'k_nanos';
 
 const MINUS = 45;
 const ZERO = 48;
 
-/** The nanoseconds that `unixMicros` floors away of the integer at [start, end), 0 to 999. */
+/** The nanoseconds that `unixMicros` floors away from the integer at [start, end), 0 to 999. */
 export function nanosBeyondMicros(text: string, start: number, end: number, precision: Precision): number {
   if (precision !== 'ns') return 0;
   const isNegative = text.charCodeAt(start) === MINUS;
@@ -27,32 +27,34 @@ export function nanosBeyondMicros(text: string, start: number, end: number, prec
   return isNegative && rest > 0 ? 1000 - rest : rest;
 }
 
-/** Points of a request whose places are remembered one by one; beyond it a series only knows its latest microsecond. */
+/**
+ * Number of points per request whose assigned times are stored; beyond it, a series only stores its latest microsecond.
+ */
 const MAX_REMEMBERED = 20_000;
-/** Series of a request; beyond it those met first are forgotten, and points may share a microsecond with earlier ones. */
+/** Series per request. Beyond it, the oldest are forgotten, and points may share a microsecond. */
 const MAX_SERIES = 100_000;
 
-/** The times that a series has taken in this request. */
+/** Times assigned to a series in this request. */
 interface SeriesTimes {
   latest: number;
-  /** Microseconds by time and nanoseconds as they came: a point that comes again is the same point. */
+  /** Assigned microsecond by original time, so that a repeated point gets the same one. */
   places: Map<string, number>;
-  /** By taken microsecond: one that may be free, behind it. */
+  /** By assigned microsecond: a later one that may be free. */
   next: Map<number, number>;
-  /** `places` and `next` know all that was taken. */
-  isWhole: boolean;
+  /** True if `places` and `next` contain all assigned times. */
+  isComplete: boolean;
 }
 
 /**
- * The rule `spread`, for the rows of one request, or of many records that are requests of their own. Points of one series with
- * different nanoseconds in one microsecond get microseconds of their own, in the order of the request, so that sending it again
- * gives the same rows. Takes the column of nanoseconds out of the rows.
+ * Implements the rule `spread` for one request, or for many records that each are a request. Points of a series with
+ * different nanoseconds in the same microsecond get separate microseconds in the order of the request, so that sending
+ * it again produces the same rows. The nanoseconds column is removed from the rows.
  */
 export class NanosecondSpread {
   readonly #series = new Map<string, SeriesTimes>();
   #remembered = 0;
 
-  /** `requestOf`: what tells the requests of rows apart; absent: they are all of the same. */
+  /** `requestOf` identifies the request of a row; by default, all rows belong to the same one. */
   apply(decoded: DecodedRows, requestOf: (row: number) => string = () => ''): DecodedRows {
     const { batch, shape } = decoded;
     const nanos = batch.columns.find(isNanos);
@@ -64,7 +66,7 @@ export class NanosecondSpread {
       if (typeof micros !== 'number') continue;
       const parts: Cell[] = [batch.table.name, requestOf(row)];
       for (const { cells } of tags) parts.push(cells[row] ?? null);
-      times[row] = this.#place(JSON.stringify(parts), micros, Number(nanos.cells[row] ?? 0));
+      times[row] = this.#assign(JSON.stringify(parts), micros, Number(nanos.cells[row] ?? 0));
     }
     this.#forgetSome();
     return {
@@ -74,22 +76,22 @@ export class NanosecondSpread {
     };
   }
 
-  /** To be called between records that are requests of their own. */
+  /** Must be called between records that are separate requests. */
   clear(): void {
     this.#series.clear();
     this.#remembered = 0;
   }
 
-  #place(key: string, micros: number, nanos: number): number {
+  #assign(key: string, micros: number, nanos: number): number {
     let series = this.#series.get(key);
     if (series === undefined) {
-      series = { latest: Number.NEGATIVE_INFINITY, places: new Map(), next: new Map(), isWhole: true };
+      series = { latest: Number.NEGATIVE_INFINITY, places: new Map(), next: new Map(), isComplete: true };
       this.#series.set(key, series);
     }
     const point = `${String(micros)} ${String(nanos)}`;
     const known = series.places.get(point);
     if (known !== undefined) return known;
-    const place = micros > series.latest ? micros : series.isWhole ? free(series.next, micros) : series.latest + 1;
+    const place = micros > series.latest ? micros : series.isComplete ? free(series.next, micros) : series.latest + 1;
     series.latest = Math.max(series.latest, place);
     series.places.set(point, place);
     series.next.set(place, place + 1);
@@ -97,13 +99,13 @@ export class NanosecondSpread {
     return place;
   }
 
-  /** Bounds what is remembered of a long request. */
+  /** Limits the memory for a long request. */
   #forgetSome(): void {
     if (this.#remembered > MAX_REMEMBERED) {
       for (const series of this.#series.values()) {
         series.places = new Map();
         series.next = new Map();
-        series.isWhole = false;
+        series.isComplete = false;
       }
       this.#remembered = 0;
     }
@@ -114,19 +116,19 @@ export class NanosecondSpread {
   }
 }
 
-/** The first free microsecond from `from` on; shortens the way for the next who ask. */
+/** The first free microsecond at or after `from`; shortens the path for later lookups. */
 function free(next: Map<number, number>, from: number): number {
   let found = from;
-  for (let behind = next.get(found); behind !== undefined; behind = next.get(found)) found = behind;
+  for (let after = next.get(found); after !== undefined; after = next.get(found)) found = after;
   for (let at = from; at !== found;) {
-    const behind = next.get(at) ?? found;
+    const after = next.get(at) ?? found;
     next.set(at, found);
-    at = behind;
+    at = after;
   }
   return found;
 }
 
-/** A derived primary tag stands for all tags. */
+/** A derived primary tag represents all tags. */
 function seriesColumns({ columns }: RowBatch): readonly ColumnCells[] {
   const tags = columns.filter(({ role }) => role === 'tag' || role === 'primary-tag');
   const primary = tags.find(({ role, cells }) => role === 'primary-tag' && !cells.includes(null));

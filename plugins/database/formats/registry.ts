@@ -10,25 +10,25 @@ import { createLineTsdEncoder } from './tsd/line-tsd-encoder.ts';
 import { LineTsdDecoder } from './tsd/line-tsd.ts';
 import type { PointPolicy } from './tsd/point-tables.ts';
 
-/** A format that a sink reads, by its name in `protocol.type` (docs/formats.md#messages-that-the-sink-reads). */
+/** A format read by the sink, by its name in `protocol.type` (docs/formats.md#messages-that-the-sink-reads). */
 export interface DecodedFormat<Policy> {
-  /** Units that its times may have; the first is the default. */
+  /** Supported units of times; the first is the default. */
   readonly precisions: readonly Precision[];
   readonly create: (policy: Policy) => Decoder;
 }
 
-/** A format that a source writes, by its name in `out.format`. */
+/** A format written by the source, by its name in `out.format`. */
 export interface EncodedFormat<Policy> {
-  /** Units that its times may have; the first is the default. */
+  /** Supported units of times; the first is the default. */
   readonly precisions: readonly [Precision, ...Precision[]];
-  /** A row may be several lines, each of which is a message. */
+  /** True if a row may produce several lines, each of which is a message. */
   readonly rowsAreLines: boolean;
-  /** A message is JSON. */
+  /** True if messages are JSON. */
   readonly isJson: boolean;
   readonly create: (table: EncodedTable, policy?: Policy) => RowEncoder;
 }
 
-/** Formats whose rows only need to be written, into the table that the batch names. */
+/** Formats whose rows are written to the table named in the batch. */
 export const decodedFormats = {
   json_db: {
     precisions: ['ms', 'us', 'ns'],
@@ -68,8 +68,8 @@ export const encodedFormats = {
 } as const;
 
 /**
- * Formats of points: their batches are named by metrics, which `resolveMetric` and `retarget` turn into tables before rows are
- * written. Without a precision times are told by their digits.
+ * Formats of points. Batches are named after metrics, which `resolveMetric` and `retarget` map to tables before rows
+ * are written. Without a precision, the unit of a time follows from its number of digits.
  */
 export const decodedPointFormats = {
   json_tsd: {
@@ -82,7 +82,7 @@ export const decodedPointFormats = {
   } satisfies DecodedFormat<PointPolicy>,
 } as const;
 
-/** Formats with statements among their rows: what they decode is done in the order of `partsOf`. */
+/** Formats with statements among the rows, which must be processed in the order of `partsOf`. */
 export const decodedChangeFormats = {
   cdc_db: {
     precisions: ['ms', 'us', 'ns'],

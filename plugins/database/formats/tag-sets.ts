@@ -3,12 +3,12 @@ import { shown } from './message-text.ts';
 import { ownText } from '../../../src/data/repeated-texts.ts';
 import { PRIMARY_TAG, primaryTag } from './primary-tag.ts';
 
-/** The limit of the original database; it also bounds the nulls of a batch whose points differ in tags. */
+/** The original's limit; it also limits the nulls of a batch whose points have different tags. */
 export const MAX_TAGS = 128;
-/** Length of a VARCHAR without a declared length, in bytes (docs/formats.md#tables-of-lines-and-points). */
+/** Length in bytes of a VARCHAR without a declared length (docs/formats.md#tables-of-lines-and-points). */
 export const DEFAULT_LENGTH = 254;
 
-/** Tag sets remembered by their text, and the longest text that is. */
+/** Cache size for tag sets, and maximum text length of a cached one. */
 const MAX_REMEMBERED = 20_000;
 const MAX_REMEMBERED_LENGTH = 4_096;
 
@@ -16,24 +16,24 @@ export function tooManyTags(count: number): string {
   return `a point has at most ${String(MAX_TAGS)} tags, not ${String(count)}`;
 }
 
-/** Names of tags, in the order of a message; equal lists are mostly the same object. */
+/** Tag names in the order of a message; equal lists are usually the same object. */
 export interface TagKeys {
   readonly names: readonly string[];
 }
 
-/** Tags of a point, ready for its row. */
+/** Tags of a point, prepared for its row. */
 export interface TagSet {
   readonly keys: TagKeys;
   readonly values: readonly string[];
-  /** The column of that name; `undefined` when it is not derived and not given. */
+  /** Value of the primary tag column; `undefined` if it is neither derived nor given. */
   readonly primaryTag: string | undefined;
-  /** `primaryTag` is a tag of the point itself. */
+  /** True if `primaryTag` is a tag of the point itself. */
   readonly givesPrimaryTag: boolean;
-  /** Whether a value is longer than VARCHARs are made. */
+  /** True if a value exceeds the default VARCHAR length. */
   readonly long: boolean;
 }
 
-/** Tags as a message spells them; `hashed` are their values as the primary tag is made of them: `'text'` or `15`. */
+/** Tags as written in a message. `hashed` are their values as used for the primary tag: `'text'` or `15`. */
 export interface TagText {
   readonly names: readonly string[];
   readonly values: readonly string[];
@@ -41,24 +41,21 @@ export interface TagText {
 }
 
 export interface TagSetPolicy {
-  /** Names of the columns that no tag may have. */
+  /** Column names that tags must not have. */
   readonly timeColumn: string;
   readonly valueColumn: string;
   readonly nanosColumn?: string | undefined;
   readonly derivesPrimaryTag: boolean;
 }
 
-/**
- * Turns tags into columns' values once per spelling. The primary tag is derived from all tags (docs/formats.md#the-primary-tag)
- * unless one of them has its name.
- */
+/** Converts tags to column values once per spelling. A tag with its name replaces the derived primary tag. */
 export class TagSets {
-  /** Of a point without tags. */
+  /** The tag set of a point without tags. */
   readonly none: TagSet;
   readonly #policy: TagSetPolicy;
   readonly #known = new BoundedMap<string, TagSet>(MAX_REMEMBERED);
   readonly #keys = new BoundedMap<string, TagKeys>(MAX_REMEMBERED);
-  /** New sets mostly have the names of the one before. */
+  /** Cached because new sets usually have the same names as the previous one. */
   #lastKeys: TagKeys | undefined;
 
   constructor(policy: TagSetPolicy) {
@@ -67,12 +64,11 @@ export class TagSets {
     this.none = { keys: this.#keysOf([]), values: [], primaryTag: primary, givesPrimaryTag: false, long: false };
   }
 
-  /** The tags that were written so before. */
   find(text: string): TagSet | undefined {
     return this.#known.get(text);
   }
 
-  /** The tags that are written as `text`, remembered; a string is what is wrong with them. */
+  /** Adds tags to the cache under their spelling `text`. Returns a string if they are invalid. */
   add(text: string, tags: TagText): TagSet | string {
     const made = this.#make(tags);
     if (typeof made === 'string' || text.length > MAX_REMEMBERED_LENGTH) return made;
@@ -86,7 +82,7 @@ export class TagSets {
     if (names.includes(timeColumn)) return `the tag ${shown(timeColumn)} has the name of the time column`;
     if (names.includes(valueColumn)) return `the tag ${shown(valueColumn)} has the name of the value column`;
     if (nanosColumn !== undefined && names.includes(nanosColumn)) {
-      return `the tag ${shown(nanosColumn)} has the name of the column of the nanoseconds`;
+      return `the tag ${shown(nanosColumn)} has the name of the nanoseconds column`;
     }
     const long = values.some((value) => value.length * 3 > DEFAULT_LENGTH && Buffer.byteLength(value) > DEFAULT_LENGTH);
     const given = names.indexOf(PRIMARY_TAG);
@@ -114,7 +110,7 @@ export class TagSets {
   #keysOf(names: readonly string[]): TagKeys {
     const last = this.#lastKeys;
     if (last?.names.length === names.length && last.names.every((name, at) => name === names[at])) return last;
-    // As JSON, because a name may hold any separator.
+    // JSON, because a name may contain any separator.
     const text = JSON.stringify(names);
     let keys = this.#keys.get(text);
     if (keys === undefined) {

@@ -1,6 +1,6 @@
 import { narrow } from './unix-time.ts';
 
-/** An instant that has no number of microseconds. */
+/** A timestamp that is not a finite number of microseconds. */
 export type Infinite = 'infinity' | '-infinity';
 
 const MICROS_PER_SECOND = 1_000_000;
@@ -14,14 +14,15 @@ const GENERAL =
   /^([+-]?\d{4,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?(?:\s*(z|utc|[+-]\d\d(?::?\d\d(?::?\d\d)?)?))?(\s+bc)?$/i;
 
 /**
- * Microseconds since the epoch of a time as PostgreSQL prints it (`2024-05-06 07:08:09.25+02`, DateStyle ISO) or as ISO 8601
- * writes it; without a zone it is UTC. Digits beyond the microsecond are cut. `undefined` when the text is no time.
+ * Parses a timestamp in PostgreSQL's output format (`2024-05-06 07:08:09.25+02`, DateStyle ISO) or ISO 8601 to
+ * microseconds since the epoch. Without a zone, it is UTC. Digits beyond the microsecond are truncated. Returns
+ * `undefined` for other text.
  */
 export function readTimestamp(text: string): number | bigint | Infinite | undefined {
   return readUsual(text) ?? readGeneral(text);
 }
 
-/** `YYYY-MM-DD hh:mm:ss[.f…][+00]`, which is nearly every time there is, without a regular expression. */
+/** Parses the most common format, `YYYY-MM-DD hh:mm:ss[.f…][+00]`, without a regular expression. */
 function readUsual(text: string): number | undefined {
   const separator = text.charCodeAt(10);
   const usual =
@@ -53,7 +54,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** NaN when one of the characters is no digit. */
+/** NaN if one of the characters is not a digit. */
 function digits(text: string, start: number, end: number): number {
   let value = 0;
   for (let at = start; at < end; at++) {
@@ -79,7 +80,7 @@ function readGeneral(text: string): number | bigint | Infinite | undefined {
   return narrow(BigInt(seconds) * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0')));
 }
 
-/** East is positive; NaN when out of range. */
+/** Positive to the east; NaN if out of range. */
 function offsetSeconds(zone: string): number {
   if (!/^[+-]/.test(zone)) return 0;
   const [hours = 0, minutes = 0, seconds = 0] = zone.slice(1).match(/\d\d/g)?.map(Number) ?? [];
@@ -88,14 +89,14 @@ function offsetSeconds(zone: string): number {
   return zone.startsWith('-') ? -offset : offset;
 }
 
-/** Seconds into the day; NaN when out of range. */
+/** Seconds of the day; NaN if out of range. */
 function secondOf(hour: number, minute: number, second: number): number {
   return hour < 24 && minute < 60 && second < 60 ? hour * 3600 + minute * 60 + second : Number.NaN;
 }
 
 /**
- * Days since 1970-01-01 of a proleptic Gregorian date, year 0 being 1 BC; NaN when there is no such date. Days are counted
- * in eras of 400 years that begin on 1 March (Howard Hinnant, "chrono-compatible low-level date algorithms").
+ * Days since 1970-01-01 of a proleptic Gregorian date, where year 0 is 1 BC; NaN for invalid dates. Days are counted in
+ * eras of 400 years that begin on 1 March (Howard Hinnant, "chrono-compatible low-level date algorithms").
  */
 export function dayOf(year: number, month: number, dayOfMonth: number): number {
   if (!(month >= 1 && month <= 12 && dayOfMonth >= 1 && dayOfMonth <= daysIn(year, month))) return Number.NaN;

@@ -8,9 +8,9 @@ const ZERO = 48;
 const NINE = 57;
 
 /**
- * Microseconds since the epoch of the integer written at [start, end) in units of `precision`, floored. A number below
- * 2^53 in size, else a bigint; `undefined` when there is no integer, when nanoseconds exceed 64 bits, and outside of the
- * time that PostgreSQL has (4714 BC to 294276).
+ * Converts the integer at [start, end), in units of `precision`, to microseconds since the epoch, rounding down.
+ * Returns a number if the result is below 2^53, else a bigint; `undefined` if the text is not an integer, if
+ * nanoseconds exceed 64 bits, and outside PostgreSQL's range (4714 BC to 294276).
  */
 export function unixMicros(
   text: string,
@@ -36,7 +36,7 @@ export function unixMicros(
     remainder = remainder * 10 + (code - ZERO);
   }
   const micros = value * MICROS_PER_UNIT[precision];
-  // 9e15 leaves room for the -1 of the floor and catches every value whose digits were already rounded above.
+  // 9e15 leaves room for the rounding by -1, and includes every value whose digits may have been rounded above.
   if (micros > 1e22) return undefined;
   if (micros > 9e15) return wideMicros(BigInt(text.slice(start, end)), precision);
   if (!negative) return micros;
@@ -52,18 +52,18 @@ function wideMicros(value: bigint, precision: Precision): number | bigint | unde
   return micros < MIN_TIMESTAMP_MICROS || micros >= END_TIMESTAMP_MICROS ? undefined : narrow(micros);
 }
 
-/** The same integer as a number where a number holds it exactly, else as it is. */
+/** Converts to a number if it represents the integer exactly. */
 export function narrow(value: bigint): number | bigint {
   return value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n ? Number(value) : value;
 }
 
-/** A time in microseconds without the digits that `precision` does not have. */
+/** Removes the digits of a time in microseconds that `precision` does not include. */
 export function floorTo(precision: Precision, micros: number): number {
   const unit = MICROS_PER_UNIT[precision];
   return unit === 1 ? Math.floor(micros) : Math.floor(micros / unit) * unit;
 }
 
-/** `micros` in units of `precision`, floored, as decimal digits. */
+/** Formats `micros` in units of `precision`, rounded down. */
 export function unixText(micros: number | bigint, precision: Precision): string {
   if (precision === 'us') return String(micros);
   if (precision === 'ns') return micros === 0 || micros === 0n ? '0' : `${String(micros)}000`;

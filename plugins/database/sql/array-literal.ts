@@ -12,16 +12,16 @@ const NEEDS_QUOTES: ReadonlySet<TypeFamily> = new Set([
   'other',
 ]);
 
-/** What cannot stand between double quotes as it is: the escapes, NUL, and halves of surrogate pairs. */
+/** Characters that need escaping in double quotes or cannot be stored: quotes, backslashes, NUL and surrogates. */
 const SUSPECT = /["\\\0\ud800-\udfff]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-const NUL_REFUSED = new Refusal('22021', 'the text holds a NUL character, which PostgreSQL cannot store');
-const SURROGATE_REFUSED = new Refusal('22021', 'the text holds half a surrogate pair, which has no UTF-8');
+const NUL_REFUSED = new Refusal('22021', 'the text contains a NUL character, which PostgreSQL cannot store');
+const SURROGATE_REFUSED = new Refusal('22021', 'the text contains an unpaired surrogate, which UTF-8 cannot represent');
 
 /**
- * The cells of the chosen rows as one PostgreSQL array literal, `{1,NULL,"a b"}`. Cells that the column cannot take are
- * told to `refuse` and stand as NULL; the caller must not send such a literal.
+ * Encodes the cells of the given rows as one PostgreSQL array literal, `{1,NULL,"a b"}`. `refuse` is called for each
+ * cell that does not fit the column; the literal then contains NULL in its place and must not be sent.
  */
 export function arrayLiteral(
   cells: readonly Cell[],
@@ -55,7 +55,7 @@ export function arrayLiteral(
 function quoteElement(text: string, { maxLength }: ColumnTarget): string | Refusal {
   // A UTF-16 unit is at most one character: only longer texts need counting.
   if (maxLength !== undefined && text.length > maxLength && isTooLong(text, maxLength)) {
-    return new Refusal('22001', `the text has more than the ${String(maxLength)} characters that the column takes`);
+    return new Refusal('22001', `the text has more than the ${String(maxLength)} characters that the column accepts`);
   }
   if (!SUSPECT.test(text)) return `"${text}"`;
   if (text.includes('\0')) return NUL_REFUSED;
@@ -63,14 +63,14 @@ function quoteElement(text: string, { maxLength }: ColumnTarget): string | Refus
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** Blanks beyond the limit are cut by the server, as SQL demands; anything else beyond it is an error. */
+/** As the SQL standard requires, the server truncates only blanks beyond the limit; anything else is an error. */
 function isTooLong(text: string, maxLength: number): boolean {
   let position = 0;
   for (let count = 0; count < maxLength; count++) position += (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
   return /[^ ]/.test(text.slice(position));
 }
 
-/** Texts as one literal of a `text[]`; what the server cannot store it says itself. */
+/** Encodes texts as a `text[]` literal, without validation: the server rejects invalid ones. */
 export function textArray(texts: readonly string[]): string {
   return `{${texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 }

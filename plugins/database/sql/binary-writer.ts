@@ -9,17 +9,17 @@ const JSONB_VERSION = 1;
 const JSONB_OID = 3802;
 /** Types of the family `text` whose binary form is the text itself. */
 const PLAIN_TEXT_OIDS: ReadonlySet<number> = new Set([25, 1042, 1043]);
-/** Longer texts are written faster by the runtime than character by character. */
+/** Up to this length, writing character by character is faster than `Buffer.write`. */
 const SHORT_TEXT = 40;
 const MAX_FIXED_BYTES = 12;
 const MAX_BYTES_PER_UNIT = 3;
-/** NUL and halves of surrogate pairs. */
+/** NUL and unpaired surrogates. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** A binary form of cells, named by PostgreSQL's type. */
+/** Binary formats of cells, named after PostgreSQL's types. */
 export type Element = 'int2' | 'int4' | 'int8' | 'float4' | 'float8' | 'bool' | 'time' | 'text' | 'jsonb' | 'bytes';
 
-/** How cells of this kind are written for the column; `undefined`: not in binary. */
+/** The binary format for cells of this kind in the column; `undefined` if there is none. */
 export function elementOf(kind: CellKind, target: ColumnTarget): Element | undefined {
   const { family, typeOid } = target;
   if (!target.binary) return undefined;
@@ -46,9 +46,7 @@ export function elementOf(kind: CellKind, target: ColumnTarget): Element | undef
   }
 }
 
-/**
- * Writes cells as they stand in a binary COPY and in binary arrays alike: the length as int32, then the bytes; -1 for NULL. Its buffer grows.
- */
+/** Writes cells as binary COPY and binary arrays require: length as int32 (-1 for NULL), then the bytes. */
 export class BinaryWriter {
   #bytes: Buffer;
   #view: DataView;
@@ -85,7 +83,7 @@ export class BinaryWriter {
     this.int32(-1);
   }
 
-  /** False when the column cannot take the cell. */
+  /** Returns false when the cell does not fit the column. */
   cell(element: Element, cell: NonNullable<Cell>, maxLength: number | undefined, unit: number): boolean {
     this.#reserve(MAX_FIXED_BYTES);
     switch (element) {
@@ -112,7 +110,7 @@ export class BinaryWriter {
     }
   }
 
-  /** What was written; the writer must not be used afterwards. */
+  /** Returns the bytes written. The writer must not be used afterwards. */
   end(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
@@ -137,7 +135,7 @@ export class BinaryWriter {
     return this.#bigInt64(cell);
   }
 
-  /** Two 32-bit halves: several times faster than setBigInt64 with a BigInt made for it. */
+  /** Writes two 32-bit halves, which is several times faster than converting to BigInt for `setBigInt64`. */
   #safeInt64(value: number): boolean {
     const high = Math.floor(value / TWO_TO_32);
     this.#view.setInt32(this.#at, 8);
@@ -180,7 +178,7 @@ export class BinaryWriter {
     return this.#bigInt64(BigInt(micros) - BigInt(EPOCH_2000_MICROS));
   }
 
-  /** `versionBytes`: what stands before the text of a jsonb. */
+  /** `versionBytes` is the size of the format version that precedes the text of a jsonb. */
   #text(text: string, maxLength: number | undefined, versionBytes: 0 | 1): boolean {
     if (maxLength !== undefined && text.length > maxLength) return false;
     this.#reserve(4 + versionBytes + text.length * MAX_BYTES_PER_UNIT);
@@ -193,7 +191,7 @@ export class BinaryWriter {
     return true;
   }
 
-  /** Its length; `undefined` when it is long or holds other characters. */
+  /** Returns the length; `undefined` when the text is long or contains other characters. */
   #ascii(text: string, start: number): number | undefined {
     const { length } = text;
     if (length > SHORT_TEXT) return undefined;
@@ -206,7 +204,7 @@ export class BinaryWriter {
     return length;
   }
 
-  /** Its length; -1 when it holds what the server refuses. */
+  /** Returns the length in bytes; -1 when the server would reject the text. */
   #utf8(text: string, start: number): number {
     if (UNSTORABLE.test(text)) return -1;
     return this.#bytes.write(text, start, 'utf8');

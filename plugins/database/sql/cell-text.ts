@@ -12,17 +12,17 @@ import {
 import { jsonToArrayLiteral } from './json-array.ts';
 import { END_TIMESTAMP_MICROS, MIN_TIMESTAMP_MICROS, TimestampWriter } from './timestamp-text.ts';
 
-/** A cell's text as the server's input function takes it, or why there is none. */
+/** Converts a cell to the text that the type's input function expects, or returns the reason why it does not fit. */
 export type CellToText = (cell: NonNullable<Cell>) => string | Refusal;
 
-/** Of 64 bits, with its sign. */
+/** Digits of a 64-bit integer, plus the sign. */
 const MAX_INTEGER_LENGTH = 20;
 const INTEGER_TEXT = /^\s*[+-]?\d+\s*$/;
 const DECIMAL_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 const SPECIAL_NUMBER = /^\s*(?:nan|[+-]?inf(?:inity)?)\s*$/i;
 const BOOLEAN_TEXT = /^\s*(?:t|tr|tru|true|f|fa|fal|fals|false|y|ye|yes|n|no|on|of|off|0|1)\s*$/i;
 
-/** How cells of a kind become text for a column. The kind matters for times, which are numbers otherwise, and JSON for arrays. */
+/** Returns the conversion of cells of this kind to text for the column. Cells of kind `time` are numbers. */
 export function cellToText(kind: CellKind, target: ColumnTarget): CellToText {
   const { family } = target;
   if (kind === 'time') return timeToText(target);
@@ -89,7 +89,7 @@ function numberText(cell: NonNullable<Cell>, family: 'float4' | 'float8' | 'nume
   return mismatch(cell, 'a number');
 }
 
-/** The server refuses what becomes infinite or zero as a 4-byte float. */
+/** The server rejects numbers that overflow or underflow a 4-byte float. */
 export function fitsFloat4(value: number): boolean {
   if (value === 0 || !Number.isFinite(value)) return true;
   return Math.abs(value) < FLOAT4_OVERFLOW && Math.fround(value) !== 0;
@@ -108,7 +108,7 @@ function bytesText(cell: NonNullable<Cell>): string | Refusal {
   return typeof cell === 'string' ? cell : mismatch(cell, 'bytes');
 }
 
-/** Numbers are no times here: only the decoder knew their unit, and it marks times as kind `time`. */
+/** Numbers are not accepted here: only the decoder knows their unit, and it marks times as kind `time`. */
 function temporalText(cell: NonNullable<Cell>): string | Refusal {
   return typeof cell === 'string' ? cell : mismatch(cell, 'a time');
 }
@@ -139,7 +139,7 @@ function timeToText(target: ColumnTarget): CellToText {
   };
 }
 
-/** In text columns the fraction is as the server would print it. */
+/** Formats fractions as the server prints them, for text columns. */
 function withoutTrailingZeros(text: string): string {
   const zone = text.indexOf('+');
   if (zone < 0 || !text.includes('.')) return text;
@@ -151,7 +151,7 @@ export function roundingUnit(target: Pick<ColumnTarget, 'precision'>): number {
   return 10 ** (6 - target.precision);
 }
 
-/** To the nearest multiple of `unit`, halves up; a fraction of a microsecond is cut towards the past. */
+/** Rounds half up to a multiple of `unit`; fractions of a microsecond are truncated towards the past. */
 export function roundMicros(micros: number | bigint, unit: number): number | bigint {
   if (typeof micros === 'number') {
     return unit === 1 ? Math.floor(micros) : Math.floor((Math.floor(micros) + unit / 2) / unit) * unit;
@@ -171,7 +171,7 @@ function mismatch(cell: NonNullable<Cell>, wanted: string): Refusal {
   return new Refusal('42804', `${shown(cell)} is not ${wanted}`);
 }
 
-/** A cell as messages show it: quoted, and cut to what a log line can bear. */
+/** Formats a cell for a message: quoted, and truncated to a length that suits a log line. */
 function shown(cell: NonNullable<Cell>): string {
   if (cell instanceof Uint8Array) return `a value of ${String(cell.length)} bytes`;
   if (typeof cell !== 'string') return String(cell);

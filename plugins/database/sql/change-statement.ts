@@ -2,10 +2,10 @@ import { classify } from './classify.ts';
 import { splitStatements } from './split.ts';
 import { TokenReader } from './token-reader.ts';
 
-/** What a statement that came as data says of itself (docs/formats.md#cdc_db). */
+/** The kind of statement that a change message declares (docs/formats.md#cdc_db). */
 export type ChangeKind = 'update' | 'delete' | 'create' | 'alter' | 'drop';
 
-/** Why a message's SQL is not the one statement of the kind that the message says; `undefined` when it is. */
+/** Returns why the SQL of a message is not exactly one statement of the declared kind; `undefined` when it is. */
 export function changeProblem(sql: string, kind: ChangeKind): string | undefined {
   const statements = splitStatements(sql);
   const first = statements.next();
@@ -15,43 +15,48 @@ export function changeProblem(sql: string, kind: ChangeKind): string | undefined
     const carried = found.keyword === '' ? 'another one' : `a statement that begins with ${found.keyword}`;
     return `the message is of kind ${kind} and carries ${carried}`;
   }
-  return statements.next().done === true ? undefined : 'the message carries several statements; one message is one';
+  return statements.next().done === true
+    ? undefined
+    : 'the message carries several statements; a message must carry one';
 }
 
-/** The thing is there: duplicate table, object, column, schema, database, function. */
-const THERE: ReadonlySet<string> = new Set(['42P07', '42710', '42701', '42P06', '42P04', '42723']);
-/** The definition is invalid. Where ALTER adds a primary key, the table has one. */
+/** The object exists: duplicate table, object, column, schema, database, function. */
+const ALREADY_EXISTS: ReadonlySet<string> = new Set(['42P07', '42710', '42701', '42P06', '42P04', '42723']);
+/** Invalid definition; raised by ALTER TABLE … ADD PRIMARY KEY when the table has a primary key. */
 const INVALID_DEFINITION = '42P16';
-/** The thing is gone: undefined table, object, column, function; schema, database. */
-const GONE: ReadonlySet<string> = new Set(['42P01', '42704', '42703', '42883', '3F000', '3D000']);
-/** Within a table that is there: undefined column, object. */
-const PART_GONE: ReadonlySet<string> = new Set(['42703', '42704']);
+/** The object does not exist: undefined table, object, column, function, schema, database. */
+const DOES_NOT_EXIST: ReadonlySet<string> = new Set(['42P01', '42704', '42703', '42883', '3F000', '3D000']);
+/** Part of an existing table does not exist: undefined column, object. */
+const MEMBER_DOES_NOT_EXIST: ReadonlySet<string> = new Set(['42703', '42704']);
 
 /**
- * Whether the database's refusal says that what the statement wants is so already, as it is when the statement is delivered a
- * second time: a thing to be created is there, one to be dropped or renamed is gone. What the statement was of the first
- * time cannot be told from that, so a table of that name with other columns counts as well.
+ * Returns true if the SQLSTATE means that an earlier delivery of the statement already succeeded: the object to create
+ * exists, or the object to drop or rename does not. The earlier effect cannot be verified, so an existing table with
+ * different columns counts as well.
  */
-export function isDoneAlready(sql: string, kind: ChangeKind, sqlstate: string): boolean {
+export function isAlreadyApplied(sql: string, kind: ChangeKind, sqlstate: string): boolean {
   switch (kind) {
     case 'create':
-      return THERE.has(sqlstate);
+      return ALREADY_EXISTS.has(sqlstate);
     case 'drop':
-      return GONE.has(sqlstate);
+      return DOES_NOT_EXIST.has(sqlstate);
     case 'alter':
-      return isAlteredAlready(sql, sqlstate);
+      return isAlterAlreadyApplied(sql, sqlstate);
     case 'update':
     case 'delete':
       return false;
   }
 }
 
-/** An ALTER fails or is done as a whole, so that one action that is done says that all are. */
-function isAlteredAlready(sql: string, sqlstate: string): boolean {
+/** ALTER is atomic, so if one of its actions was applied, all were. */
+function isAlterAlreadyApplied(sql: string, sqlstate: string): boolean {
   const reader = new TokenReader(sql);
   const words = new Set<string | undefined>();
   for (; !reader.atEnd; reader.position++) words.add(reader.keyword());
-  if (words.has('RENAME')) return GONE.has(sqlstate);
+  if (words.has('RENAME')) return DOES_NOT_EXIST.has(sqlstate);
   const hasPrimaryKey = words.has('PRIMARY') && sqlstate === INVALID_DEFINITION;
-  return (words.has('ADD') && (THERE.has(sqlstate) || hasPrimaryKey)) || (words.has('DROP') && PART_GONE.has(sqlstate));
+  return (
+    (words.has('ADD') && (ALREADY_EXISTS.has(sqlstate) || hasPrimaryKey)) ||
+    (words.has('DROP') && MEMBER_DOES_NOT_EXIST.has(sqlstate))
+  );
 }

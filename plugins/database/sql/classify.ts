@@ -42,19 +42,19 @@ export type StatementKind =
 
 export interface Classification {
   /**
-   * What the statement is; for `WITH …` the statement behind the common tables. `no-statement` begins with a word that begins no
-   * statement of PostgreSQL's: the database answers it with a syntax error. `unknown` was not read to that word.
+   * Kind of the statement; for `WITH …`, of the statement after the common table expressions. `no-statement` starts
+   * with a word that no PostgreSQL statement starts with, so the server reports a syntax error. `unknown` means that
+   * reading stopped early.
    */
   readonly kind: StatementKind;
-  /** The first word as refusals name it, in lower case: `with`, `create`; empty for `( …` and the like. */
+  /** First word in lower case, for errors; empty for `( …` and the like. */
   readonly keyword: string;
-  /** What EXPLAIN explains. */
   readonly explained: StatementKind | undefined;
-  /** The first common table that changes data. */
+  /** The first data-modifying common table expression. */
   readonly changing: StatementKind | undefined;
   /**
-   * Whether running it may change data, as far as the text tells: also for data-changing common tables and EXPLAIN
-   * ANALYZE of such a statement. Functions may change data anywhere: only a read-only transaction keeps them from it.
+   * True if the statement may change data, judging by its text. Includes data-modifying common table expressions, and
+   * EXPLAIN ANALYZE of such statements. Functions can change data anywhere; only a read-only transaction prevents that.
    */
   readonly writes: boolean;
 }
@@ -116,7 +116,6 @@ const KINDS: ReadonlyMap<string, StatementKind> = new Map([
   ['IMPORT', 'create'],
 ]);
 
-/** Kinds that change no data themselves. */
 const READS: ReadonlySet<StatementKind> = new Set([
   'select',
   'values',
@@ -129,16 +128,16 @@ const READS: ReadonlySet<StatementKind> = new Set([
   'empty',
 ]);
 
-/** Deeper nesting of WITH and EXPLAIN is nobody's statement. */
+/** Limit for nested WITH and EXPLAIN, beyond anything seen in practice. */
 const MAX_NESTING = 100;
 
 /**
- * Words and signs of common tables and parentheses that are read before the statement's own word; a statement with more of
- * them is unknown, because reading on would keep everyone else waiting.
+ * Limit for the tokens of common table expressions and parentheses that are read before the main keyword. A statement
+ * with more is `unknown`, because reading on would block the event loop.
  */
 const MAX_TOKENS = 300_000;
 
-/** What a statement is, by its first words behind comments. Reads no further than it must; never throws. */
+/** Classifies a statement by its first words after comments. Reads no further than necessary and never throws. */
 export function classify(statement: string): Classification {
   const words = new WordReader(statement);
   words.next();
@@ -248,15 +247,14 @@ function readAnalyzeOption(words: WordReader): boolean {
   return analyze;
 }
 
-/** The scanner with what classification looks at: words in upper case, punctuation, the depth of parentheses. */
+/** Wraps the scanner for classification: words in upper case, punctuation, and the depth of parentheses. */
 class WordReader {
   readonly #scanner: Scanner;
-  /** Empty for tokens that are no unquoted words. */
+  /** Empty unless the token is an unquoted word. */
   word = '';
   atEnd = false;
-  /** Nothing more is read, though the text may go on. */
+  /** Set when the token limit was reached before the end of the text. */
   isCut = false;
-  /** Parentheses open behind the current token. */
   depth = 0;
   #tokensLeft = MAX_TOKENS;
 
@@ -285,14 +283,14 @@ class WordReader {
     return !this.atEnd && this.#scanner.kind === 'punctuation' && chars.includes(this.source);
   }
 
-  /** At an opening parenthesis: whether options of EXPLAIN stand in it rather than a statement. */
+  /** At an opening parenthesis: whether it contains EXPLAIN options, not a statement. */
   isOptionList(): boolean {
     const ahead = new Scanner(this.#scanner.text.slice(this.#scanner.end));
     if (!ahead.next() || ahead.kind !== 'word') return false;
     return !/^(?:SELECT|VALUES|TABLE|WITH)$/i.test(ahead.text.slice(ahead.start, ahead.end));
   }
 
-  /** To behind the parenthesis that brings the depth back to `outside`. */
+  /** Moves past the parenthesis that returns the depth to `outside`. */
   skipTo(outside: number): void {
     while (!this.atEnd && this.depth > outside) this.next();
     this.next();

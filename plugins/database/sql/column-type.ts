@@ -1,4 +1,4 @@
-/** How a column's values are read and written; types that need no care of their own are `other`. */
+/** Determines how a column's values are read and written; `other` means as text. */
 export type TypeFamily =
   | 'int2'
   | 'int4'
@@ -41,23 +41,23 @@ export function typeFamily(typeOid: number): TypeFamily {
   return FAMILY_BY_OID.get(typeOid) ?? 'other';
 }
 
-/** What the array encoders must know of the column that takes the cells. */
+/** Properties of the target column that the encoders use. */
 export interface ColumnTarget {
   readonly family: TypeFamily;
-  /** The element type's OID, which binary arrays carry. */
+  /** OID of the element type, which binary arrays contain. */
   readonly typeOid: number;
-  /** Digits of a second that the column keeps (0 to 6); cells are rounded to it, as the server would. */
+  /** Fractional digits of a second that the column stores (0 to 6). Cells are rounded to it, as the server would do. */
   readonly precision: number;
-  /** Characters that varchar(n) and char(n) take; `undefined` without a limit. */
+  /** Length limit of varchar(n) and char(n) in characters; `undefined` without a limit. */
   readonly maxLength: number | undefined;
   readonly acceptsNull: boolean;
-  /** The column's type is an array itself. */
+  /** True if the column itself has an array type. */
   readonly isArray?: boolean;
-  /** Whether arrays of the type may go in binary; not for domains and arrays, nor where the dialect has none. */
+  /** False for domains, for arrays, and if the dialect does not support binary arrays. */
   readonly binary: boolean;
 }
 
-/** Why a cell cannot be stored in a column; the text continues `column "x" of table "t" (bigint): …`. */
+/** Reason why a cell does not fit a column. The text follows `column "x" of table "t" (bigint): `. */
 export class Refusal {
   readonly sqlstate: string;
   readonly reason: string;
@@ -68,7 +68,7 @@ export class Refusal {
   }
 }
 
-/** Told of every cell that an encoder leaves out; `row` is the batch's row. */
+/** Called for each cell that an encoder rejects; `row` is the row's index in the batch. */
 export type Refuse = (row: number, refusal: Refusal) => void;
 
 export const NULL_REFUSED = new Refusal('23502', 'the value is missing, and the column does not accept NULL');

@@ -4,31 +4,32 @@ import { roundingUnit } from './cell-text.ts';
 import type { ColumnTarget } from './column-type.ts';
 
 /**
- * A message of type `d` (CopyData), whose int32 length counts itself and is set at the end: `PGCOPY\n\377\r\n\0`, flags, length of the header's extension
- * (PostgreSQL's documentation of COPY, "Binary Format").
+ * CopyData message (type `d`) with the header of the binary format: signature `PGCOPY\n\377\r\n\0`, flags, and length
+ * of the header extension (PostgreSQL documentation of COPY, "Binary Format"). The message length is filled in at the
+ * end.
  */
 const HEAD = Buffer.from('64000000005047434f50590aff0d0a000000000000000000', 'hex');
-/** Field count -1, which ends the rows, and the message CopyDone. */
+/** The trailer (field count -1), followed by the CopyDone message. */
 const ENDING = Buffer.from('ffff6300000004', 'hex');
 const COPY_DONE_BYTES = 5;
 const FIXED_BYTES = HEAD.length + ENDING.length;
 
-/** Bytes that a row may need at first for each of its cells, length included. */
+/** Initial allocation per cell, including its length. */
 const EXPECTED_CELL_BYTES = 16;
 
-/** One column of the rows to be copied. */
 export interface CopiedColumn {
   readonly cells: readonly Cell[];
   readonly kind: CellKind;
   readonly target: ColumnTarget;
-  /** Whether the column itself takes NULL; a default for missing cells is nothing that COPY knows. */
+  /** True if the column itself accepts NULL. COPY does not apply defaults to NULL cells. */
   readonly nullable: boolean;
 }
 
 /**
- * Rows `0` to `rowCount` as CopyData and CopyDone messages, ready for the socket; `undefined` when a cell cannot go this way
- * or not at all: the arrays of `insertStatement` take more, and tell what they refuse. One function writes whole rows: 0.3 µs
- * for one of timestamptz, int8, float8 and varchar, half of what four arrays cost, and the server saves a third.
+ * Encodes rows `0` to `rowCount` as CopyData and CopyDone messages. Returns `undefined` when a cell has no binary form
+ * or does not fit the column; the arrays of `insertStatement` accept more and report what they refuse. Encoding whole
+ * rows takes 0.3 µs for a row of timestamptz, int8, float8 and varchar: half the cost of four arrays, and a third less
+ * for the server.
  */
 export function encodeCopy(columns: readonly CopiedColumn[], rowCount: number): Buffer | undefined {
   const plans: CellPlan[] = [];

@@ -1,14 +1,13 @@
 import type { TableName } from '../../../src/data/row-batch.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable } from './quote.ts';
 
-/** What the server says in an error (22P02) when a column's type is no longer what the rows were written for. */
+/** Error text (22P02) raised by the script when a column's type differs from the one that the rows were encoded for. */
 export const TYPES_CHANGED = 'column types have changed';
 
-/** A table that rows are copied into, as the parts of a script name it. */
+/** Target table of a COPY, as parts of the script. */
 export interface CopyTarget {
-  /** In quotes. */
   readonly table: string;
-  /** Names and types of the columns; equal for tables of one layout. */
+  /** Names and type OIDs of the columns; equal for tables with the same layout. */
   readonly types: string;
   readonly columnCount: number;
   readonly copy: string;
@@ -25,8 +24,9 @@ export function copyTarget(table: TableName, columns: readonly { name: string; t
 }
 
 /**
- * A text for the simple protocol: `COPY t (a, b) FROM STDIN (FORMAT binary)` for each of the tables, in one transaction with a look at
- * the columns' types. Binary values carry none: those of a float8 would become an int8 after ALTER COLUMN TYPE and nobody would notice.
+ * Returns a script for the simple query protocol that runs `COPY t (a, b) FROM STDIN (FORMAT binary)` for each table
+ * after verifying the column types. Binary values carry no type: after ALTER COLUMN TYPE, a float8 could be stored as
+ * an int8 without any error.
  */
 export function copyScript(targets: readonly CopyTarget[]): string {
   const layouts = new Map<string, CopyTarget[]>();
@@ -42,7 +42,6 @@ export function copyScript(targets: readonly CopyTarget[]): string {
   ].join('; ');
 }
 
-/** For tables of one layout. */
 function typeCheck(targets: readonly CopyTarget[]): string {
   const [{ types, columnCount } = { types: '', columnCount: 0 }] = targets;
   const tables = targets.map(({ table }) => `${quoteLiteral(table)}::pg_catalog.regclass`).join(', ');

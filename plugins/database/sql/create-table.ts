@@ -7,13 +7,12 @@ import { quoteIdentifier, quoteLiteral, quoteTable } from './quote.ts';
 import { qualifiedType } from './type-names.ts';
 
 /**
- * The statements that create a table of this shape, to be run in one transaction.
- *
- * With a column of role `time` it is a time-series table: time first, then nanoseconds, data and tags, whatever their order
- * in the shape; primary key (time, nanoseconds, primary tags), or where no tag
- * is primary a unique constraint over all of them; tags marked by comments (mark.ts). Otherwise columns stand as given, with the
- * shape's key if it has one. `options` is SQL that follows the column list (`WITH (…)`, `TABLESPACE …`), as the user
- * configured it. Errors: DatabaseError of scope `table` for unknown types, impossible names and repeated columns.
+ * Returns the statements that create a table of this shape; the caller runs them in one transaction. A shape with a
+ * `time` column becomes a time-series table. Its columns are ordered time, nanoseconds, data, tags. Its primary key is
+ * (time, nanoseconds, primary tags); without primary tags, a unique constraint covers these and all tags. Tags are
+ * marked by comments (mark.ts). Any other shape keeps its column order and key. `options` is SQL from the configuration
+ * that follows the column list (`WITH (…)`, `TABLESPACE …`). Throws DatabaseError of scope `table` for unknown types,
+ * invalid names and repeated columns.
  */
 export function createTableStatements(table: TableName, shape: TableShape, options = ''): string[] {
   refuseRepeatedColumns(table, shape);
@@ -25,7 +24,7 @@ export function createTableStatements(table: TableName, shape: TableShape, optio
     const key = [time, ...others].map((column) => quoteIdentifier(column.name));
     const tags = columns.filter(({ role }) => role === 'tag').map((column) => quoteIdentifier(column.name));
     const hasPrimary = others.some(({ role }) => role === 'primary-tag');
-    // Tags may be NULL, which no primary key bears.
+    // Tags may be NULL, which a primary key does not allow.
     if (hasPrimary || tags.length === 0) lines.push(`PRIMARY KEY (${key.join(', ')})`);
     else lines.push(`UNIQUE NULLS NOT DISTINCT (${[...key, ...tags].join(', ')})`);
   } else if (shape.key !== undefined && shape.key.length > 0) {
@@ -35,7 +34,6 @@ export function createTableStatements(table: TableName, shape: TableShape, optio
   return [`CREATE TABLE ${quoteTable(table)} (${lines.join(', ')})${suffix}`, ...markStatements(table, columns)];
 }
 
-/** The order in which the columns stand in a table that is created for them. */
 export function tableOrder(columns: readonly ColumnShape[]): readonly ColumnShape[] {
   const time = columns.find((column) => column.role === 'time');
   if (time === undefined) return columns;
@@ -52,7 +50,7 @@ function columnDefinition(column: ColumnShape): string {
   return `${quoteIdentifier(column.name)} ${type}${inKey || !column.nullable ? ' NOT NULL' : ''}${otherwise}`;
 }
 
-/** The first timestamp of a time-series table is an instant even if its type is TIMESTAMP, as in the original database. */
+/** The time column is always a timestamptz, even if its type is TIMESTAMP, as in the original database. */
 function timeType(column: ColumnShape): string {
   return column.role === 'time' ? column.type.replace(/^TIMESTAMP(?!TZ| WITH )/i, 'TIMESTAMPTZ') : column.type;
 }
@@ -69,7 +67,7 @@ function refuseRepeatedColumns(table: TableName, shape: TableShape): void {
   const seen = new Set<string>();
   for (const { name } of shape.columns) {
     if (seen.has(name)) {
-      throw new DatabaseError(`the column "${name}" stands twice in the description of table "${tableText(table)}"`, {
+      throw new DatabaseError(`column "${name}" occurs twice in the description of table "${tableText(table)}"`, {
         scope: 'table',
         sqlstate: '42701',
         column: name,

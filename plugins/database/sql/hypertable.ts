@@ -3,9 +3,9 @@ import type { Dialect } from './dialects/dialect.ts';
 import { quoteLiteral, quoteTable } from './quote.ts';
 
 /**
- * The statement that makes TimescaleDB keep a new table in chunks by its time column, which its primary key must hold; none
- * for dialects without. The cast tells the form that every version has from that of 2.13 and later, which takes a dimension;
- * the schema need not be in the search path.
+ * Returns the statement that converts a new table into a TimescaleDB hypertable, partitioned by its time column; none
+ * for other dialects. The cast selects the signature that exists in every version, as version 2.13 added one with a
+ * dimension. The name is qualified because the schema may not be in the search path.
  */
 export function hypertableStatements(
   table: TableName,

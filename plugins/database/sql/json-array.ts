@@ -1,16 +1,17 @@
 import { type ColumnTarget, Refusal } from './column-type.ts';
 
-/** bytea[]: bytes are Base64 in JSON, which the server would take for the bytes themselves. */
+/** OID of bytea[]. JSON contains bytes in Base64, which the server would store literally. */
 const BYTEA_ARRAY_OID = 1001;
-/** A string, an object's or array's bracket, or anything else up to the next of them. */
+/** A string, a bracket or brace, or any other run of characters. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*\\?"?|[[\]{},:]|[^\s"[\]{},:]+/gs;
 
 /**
- * A JSON array as PostgreSQL's array literal, for columns of array types: `["a",null,[1]]` is `{"a",NULL,{1}}`, numbers
- * digit for digit; an object is an element of JSON text.
+ * Converts a JSON array to a PostgreSQL array literal: `["a",null,[1]]` becomes `{"a",NULL,{1}}`. Numbers keep their
+ * digits, and objects become elements of JSON text.
  */
 export function jsonToArrayLiteral(json: string, target: Pick<ColumnTarget, 'typeOid'>): string | Refusal {
-  if (!json.trimStart().startsWith('[')) return new Refusal('42804', 'the value is no array, and the column is one');
+  if (!json.trimStart().startsWith('['))
+    return new Refusal('42804', 'the value is not an array, but the column type is');
   if (target.typeOid === BYTEA_ARRAY_OID) return new Refusal('42804', 'arrays of bytes do not fit a bytea[] column');
   let literal = '';
   let object = '';

@@ -1,7 +1,8 @@
 /**
- * string: `'…'`, `E'…'`, `U&'…'`, `N'…'` and dollar quotes, each with the lines that continue it; bits: `B'…'`, `X'…'`;
- * quoted: `"…"` and `U&"…"`; number: also what PostgreSQL calls trailing junk, `10d`; punctuation: `( ) [ ] , ; . : :: := ..`;
- * comment: only one that is never closed, all others are skipped; other: a character that has no place in SQL.
+ * string: `'…'`, `E'…'`, `U&'…'`, `N'…'` and dollar quotes, including continuation lines; bits: `B'…'`, `X'…'`; quoted:
+ * `"…"` and `U&"…"`; number: includes what PostgreSQL calls trailing junk, `10d`; punctuation:
+ * `( ) [ ] , ; . : :: := ..`; comment: only an unterminated one, as all others are skipped; other: a character that is
+ * not part of SQL.
  */
 export type TokenKind =
   'word' | 'quoted' | 'string' | 'bits' | 'number' | 'parameter' | 'operator' | 'punctuation' | 'comment' | 'other';
@@ -11,7 +12,7 @@ export interface Token {
   readonly kind: TokenKind;
   readonly start: number;
   readonly end: number;
-  /** A quote or comment that the end of the text cut off. */
+  /** Set for a quote or comment that is not closed before the end of the text. */
   readonly unterminated: boolean;
 }
 
@@ -40,19 +41,19 @@ function mark(char: string, flags: number): void {
   CLASSES[code] = (CLASSES[code] ?? 0) | flags;
 }
 
-/** Everything beyond ASCII is a letter to PostgreSQL, whatever Unicode says of it. */
+/** PostgreSQL treats every character beyond ASCII as a letter. */
 const BEYOND_ASCII = WORD_START | WORD_PART;
 
 function classOf(code: number): number {
   return code >= 128 ? BEYOND_ASCII : (CLASSES[code] ?? 0);
 }
 
-/** NUL behind the end, which is of no class. NaN, as `charCodeAt` gives it, would make every reading slow. */
+/** Returns NUL, which has no class, past the end. `charCodeAt` would return NaN there, which slows down every read. */
 function codeAt(text: string, position: number): number {
   return position < text.length ? text.charCodeAt(position) : 0;
 }
 
-/** PostgreSQL refuses operators of 64 characters and more, so that it does not matter into how many tokens they are cut. */
+/** PostgreSQL rejects operators of 64 or more characters, so splitting longer ones into several tokens does no harm. */
 const MAX_OPERATOR = 4_096;
 
 const NEWLINE = 10;
@@ -78,8 +79,8 @@ const LETTER_U = 117;
 const LETTER_X = 120;
 
 /**
- * PostgreSQL's lexer (src/backend/parser/scan.l, standard_conforming_strings on) over one text, one token at a time and
- * without an object per token: after `next()` the fields describe the token. Never throws; time is linear in the text.
+ * PostgreSQL's lexer (src/backend/parser/scan.l with standard_conforming_strings on). Reads one token at a time without
+ * allocating: after `next()`, the fields describe the token. Never throws; runs in linear time.
  */
 export class Scanner implements Token {
   readonly text: string;
@@ -87,14 +88,14 @@ export class Scanner implements Token {
   start = 0;
   end = 0;
   unterminated = false;
-  /** Until here a run of operator characters holds nothing but + and -, each a token of its own. */
+  /** Up to this position, a run of operator characters contains only + and -, each of which is a separate token. */
   #signsUntil = 0;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  /** Moves to the next token; false at the end of the text. */
+  /** Advances to the next token; returns false at the end of the text. */
   next(): boolean {
     const { text } = this;
     const start = this.#skipBlanks(this.end);
@@ -123,7 +124,7 @@ export class Scanner implements Token {
     this.unterminated = unterminated;
   }
 
-  /** The first position that is neither blank nor comment; a block comment that never ends is a token. */
+  /** The first position after blanks and comments. An unterminated block comment is a token. */
   #skipBlanks(from: number): number {
     const { text } = this;
     let position = from;
@@ -171,7 +172,7 @@ export class Scanner implements Token {
     this.#take('word', endOfWord(text, start + 1));
   }
 
-  /** A string goes on where only blanks with a line break stand between its end and another quote. */
+  /** A string continues if only blanks with a line break separate its end from the next quote. */
   #string(firstInside: number, escapes: boolean, endOfPlain = endOfString): void {
     const { text } = this;
     let inside = firstInside;
@@ -215,7 +216,7 @@ export class Scanner implements Token {
     this.#take('string', closing < 0 ? text.length : closing + tag.length, closing < 0);
   }
 
-  /** Digits, a fraction, an exponent, and whatever letters hang on to it. */
+  /** Reads digits, a fraction, an exponent, and any trailing letters. */
   #number(start: number): void {
     const { text } = this;
     let position = endOfDecimal(text, start);
@@ -276,7 +277,6 @@ export class Scanner implements Token {
   }
 }
 
-/** All tokens of a text. */
 export function tokenize(text: string): Token[] {
   const scanner = new Scanner(text);
   const tokens: Token[] = [];
@@ -297,7 +297,7 @@ function endOfWord(text: string, from: number): number {
   return position;
 }
 
-/** Letters that hang on to a number. */
+/** Skips letters that directly follow a number. */
 function endOfJunk(text: string, from: number): number {
   return (classOf(codeAt(text, from)) & WORD_START) === 0 ? from : endOfWord(text, from);
 }
@@ -329,7 +329,7 @@ function endOfLine(text: string, from: number): number {
   return position;
 }
 
-/** Comments nest. */
+/** Block comments nest. */
 function endOfComment(text: string, from: number): number | undefined {
   let depth = 1;
   let position = from + 2;
@@ -363,7 +363,7 @@ function endOfString(text: string, from: number): number | undefined {
   return endOfQuotes(text, from, "'");
 }
 
-/** Bit strings have no doubled quotes. */
+/** Quotes cannot be escaped in bit strings. */
 function endOfBits(text: string, from: number): number | undefined {
   const found = text.indexOf("'", from);
   return found < 0 ? undefined : found + 1;
@@ -381,7 +381,7 @@ function endOfEscapeString(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** Where the string that ended at `from` goes on, if it does: behind blanks with a line break and a quote. */
+/** The position inside the continuation of a string that ended at `from`; `undefined` if it does not continue. */
 function continuation(text: string, from: number): number | undefined {
   let newline = false;
   let position = from;

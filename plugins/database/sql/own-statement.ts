@@ -1,61 +1,60 @@
 /**
- * A statement of our own: its text does not come from a user. All of them are declared here, so that a test can run every one
- * under a search path that an attacker has filled (test/integration/own-statements.test.ts).
+ * An internal statement, whose text does not come from a user. All are declared here so that a test can run each of
+ * them under a search path that an attacker controls (test/integration/own-statements.test.ts).
  */
 export interface OwnStatement {
-  /** What it is for; unique. */
+  /** Unique description of the purpose. */
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * How a statement is safe from what stands in front of `pg_catalog` in the search path.
- *
- * - `asked`: it runs with `search_path` set to `pg_catalog, pg_temp` (`Session.ask`), for the length of the statement. Tables are
- *   named with their schemas. The schemas of the session's own search path are in `pg_catalog.current_setting('sluice.schemas')`,
- *   as the text of a `name[]`.
- * - `qualified`: it runs in a session as it is, because it changes the session's settings, or needs its search path. All
- *   functions and types are named with their schema, and operators as `OPERATOR(pg_catalog.=)`.
+ * How a statement is protected from objects in schemas that precede `pg_catalog` in the search path.
+ * - `asked`: runs with `search_path` set to `pg_catalog, pg_temp` for its duration (`Session.ask`). Tables are
+ *   qualified with their schemas. The schemas of the session's own search path are available as the text of a `name[]`
+ *   in `pg_catalog.current_setting('sluice.schemas')`.
+ * - `qualified`: runs with the session's search path, because it needs it or changes settings. All functions and types
+ *   are qualified, and operators are written as `OPERATOR(pg_catalog.=)`.
  */
 export type OwnStatementKind = 'asked' | 'qualified';
 
-/** Makes a statement's text from names in quotes, of tables with their schema. */
+/** Builds the text of a statement from quoted identifiers; table names include their schema. */
 export type TextOn = (...names: readonly string[]) => string;
 
 export interface DeclaredStatement {
   readonly name: string;
   readonly kind: OwnStatementKind;
-  /** With the names that have to be filled in; most statements need none. */
+  /** Most statements need no names. */
   readonly textOn: TextOn;
 }
 
 const declared = new Map<string, DeclaredStatement>();
 
-/** Declares a statement that `Session.ask` runs. Throws when the name is taken. */
+/** Declares a statement for `Session.ask`. Throws if the name is already declared. */
 export function ownStatement(name: string, text: string): OwnStatement {
   return ownStatementOn(name, () => text)();
 }
 
-/** The same for a statement with names that have to be filled in, in quotes and, of tables, with their schema. */
+/** Like `ownStatement`, for a statement with identifiers to fill in. */
 export function ownStatementOn(name: string, textOn: TextOn): (...names: readonly string[]) => OwnStatement {
   declare({ name, kind: 'asked', textOn });
   return (...names) => ({ name, text: textOn(...names) });
 }
 
-/** Declares a statement, or a script of several, with qualified names throughout, and gives its text. */
+/** Declares a statement or script whose names are all qualified, and returns its text. */
 export function qualifiedStatement(name: string, text: string): string {
   declare({ name, kind: 'qualified', textOn: () => text });
   return text;
 }
 
-/** The same for a statement with names that have to be filled in. */
+/** Like `qualifiedStatement`, for a statement with identifiers to fill in. */
 export function qualifiedStatementOn(name: string, textOn: TextOn): TextOn {
   declare({ name, kind: 'qualified', textOn });
   return textOn;
 }
 
 /**
- * All that were declared by the modules loaded so far.
+ * Returns all statements declared by the modules loaded so far.
  * @internal
  */
 export function declaredStatements(): readonly DeclaredStatement[] {

@@ -2,36 +2,35 @@ import type { TableName } from '../../../src/data/row-batch.ts';
 import { DatabaseError } from '../../../src/errors.ts';
 import { doubled } from './doubled.ts';
 
-/** PostgreSQL cuts longer names silently (NAMEDATALEN - 1), so that two long names could become one table. */
+/** NAMEDATALEN - 1. PostgreSQL truncates longer names silently, so two long names could refer to the same table. */
 export const MAX_IDENTIFIER_BYTES = 63;
 
 /**
- * An identifier in double quotes, exactly as given: case kept, quotes doubled. Rejects names that PostgreSQL cannot hold
- * (empty, with NUL, longer than 63 bytes) with a DatabaseError of scope `table`.
+ * Quotes an identifier exactly as given, preserving case. Throws DatabaseError of scope `table` for names that
+ * PostgreSQL cannot store: empty, with NUL, or longer than 63 bytes.
  */
 export function quoteIdentifier(name: string): string {
   if (name.length === 0) throw refusedName('42602', 'a name must not be empty');
-  if (name.includes('\0')) throw refusedName('42602', `the name ${JSON.stringify(name)} holds a NUL character`);
-  // A UTF-16 unit is at most 3 bytes: short names need no counting.
+  if (name.includes('\0')) throw refusedName('42602', `the name ${JSON.stringify(name)} contains a NUL character`);
+  // A UTF-16 unit takes at most 3 bytes, so short names need no counting.
   if (name.length * 3 > MAX_IDENTIFIER_BYTES) {
     const bytes = Buffer.byteLength(name);
     if (bytes > MAX_IDENTIFIER_BYTES) {
       const limit = String(MAX_IDENTIFIER_BYTES);
-      throw refusedName('42622', `the name "${name}" has ${String(bytes)} bytes; PostgreSQL takes at most ${limit}`);
+      throw refusedName('42622', `the name "${name}" has ${String(bytes)} bytes; PostgreSQL allows at most ${limit}`);
     }
   }
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** `"schema"."table"`, or `"table"` alone. */
 export function quoteTable(table: TableName): string {
   const name = quoteIdentifier(table.name);
   return table.schema === undefined ? name : `${quoteIdentifier(table.schema)}.${name}`;
 }
 
 /**
- * A string literal. Text with a backslash becomes an `E''` literal, so that the reading does not depend on
- * `standard_conforming_strings`. Text with a NUL is refused (22021): PostgreSQL has no such text.
+ * Quotes a string literal. Text with a backslash becomes an `E''` literal, so that the result does not depend on
+ * `standard_conforming_strings`. Throws DatabaseError (22021) for text with a NUL character.
  */
 export function quoteLiteral(text: string): string {
   if (text.includes('\0')) {

@@ -1,25 +1,24 @@
 import { Scanner } from './lexer.ts';
 import { StepMeter } from './steps.ts';
 
-/** One statement of a text that may hold several. */
 export interface Statement {
-  /** From its first token or leading comment to before its semicolon, without the blanks around it. */
+  /** Text from the first token or leading comment up to the semicolon, trimmed. */
   readonly text: string;
-  /** Where `text` begins in the whole text, in UTF-16 units. */
+  /** Offset of `text` in the whole text, in UTF-16 units. */
   readonly offset: number;
-  /** The text ended inside a quote or a comment: the server will say so, nothing here may look into it. */
+  /** The text ended inside a quote or comment. The server reports that; the statement must not be interpreted here. */
   readonly unterminated: boolean;
 }
 
 /**
- * The statements of a text, one after another as they are asked for. Semicolons inside quotes, comments, the body of
- * `BEGIN ATOMIC … END` and the parentheses of CREATE RULE end nothing; pieces without a token are left out.
+ * Splits a text into statements lazily. Semicolons inside quotes, comments, `BEGIN ATOMIC … END` bodies and the
+ * parentheses of CREATE RULE do not end a statement. Pieces without tokens are skipped.
  */
 export function* splitStatements(text: string): Generator<Statement, void, undefined> {
   for (const found of splitInSteps(text)) if (found !== undefined) yield found;
 }
 
-/** The same; `undefined` after every few tokens and characters, so that a long text need not be split at one go. */
+/** Like `splitStatements`, but yields `undefined` between steps so that a long text does not block the event loop. */
 export function* splitInSteps(text: string): Generator<Statement | undefined, void, undefined> {
   const meter = new StepMeter(0);
   const scanner = new Scanner(text);
@@ -38,7 +37,7 @@ export function* splitInSteps(text: string): Generator<Statement | undefined, vo
     }
     isEmpty = false;
     unterminated = scanner.unterminated;
-    nesting.see();
+    nesting.advance();
   }
   if (!isEmpty) yield statement(text, pieceStart, text.length, unterminated);
 }
@@ -51,31 +50,29 @@ function statement(text: string, start: number, end: number, unterminated: boole
   return { text: text.slice(from, to), offset: from, unterminated };
 }
 
-/** What SQL takes for a blank. `trim` takes more, such as U+00A0, which PostgreSQL reads as a letter of a name. */
+/** Blanks according to SQL. `trim` also removes others such as U+00A0, which PostgreSQL treats as part of a name. */
 function isBlank(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** The words that may stand before FUNCTION, PROCEDURE or RULE at a statement's start. */
+/** Words that may precede FUNCTION, PROCEDURE or RULE at the start of a statement. */
 const LEADING_WORDS = /^(?:CREATE|OR|REPLACE)$/;
 
 /**
- * What the tokens of the current statement have opened:
- *
+ * Tracks constructs in which a semicolon does not end the statement:
  * start --CREATE [OR REPLACE] FUNCTION, PROCEDURE--> routine --BEGIN ATOMIC, outside parentheses--> body (depth 1)
  * start --CREATE [OR REPLACE] RULE--> rule; start --anything else--> plain
- * body: CASE deepens it, and its END or a semicolon lifts it again; an END at the start of a statement closes the body.
- * CASE, END and BEGIN may also be names of columns and tables.
- *
- * A semicolon ends the statement except in a body and within the parentheses of a rule. Elsewhere one in parentheses is
- * an error in any case, and ending there leaves the statements behind it alone.
+ * In a body, CASE increases the depth, and its END or a semicolon decreases it; END at the start of a statement closes
+ * the body. CASE, END and BEGIN may also be column and table names. A semicolon ends the statement except in a body and
+ * inside the parentheses of a rule. In any other parentheses it is a syntax error; ending the statement there leaves
+ * the following statements intact.
  */
 class Nesting {
   readonly #scanner: Scanner;
   #kind: 'start' | 'routine' | 'rule' | 'plain' = 'start';
   #bodyDepth = 0;
   #parentheses = 0;
-  /** The last word in upper case, `.` after a dot, nothing after any other token. */
+  /** The previous word in upper case, `.` after a dot, empty after any other token. */
   #previous = '';
 
   constructor(scanner: Scanner) {
@@ -95,13 +92,13 @@ class Nesting {
     return this.#kind !== 'rule' || this.#parentheses === 0;
   }
 
-  see(): void {
+  advance(): void {
     if (this.#kind === 'plain') return;
     const { kind, text, start, end } = this.#scanner;
     if (kind === 'word') {
       const word = end - start > 9 ? '' : text.slice(start, end).toUpperCase();
       if (this.#kind === 'start') this.#kind = startsWith(word, this.#previous);
-      else if (this.#kind === 'routine') this.#seeBodyWord(word);
+      else if (this.#kind === 'routine') this.#trackBodyWord(word);
       this.#previous = word;
       return;
     }
@@ -113,8 +110,8 @@ class Nesting {
     this.#previous = char;
   }
 
-  /** After a dot and after AS these words are names. */
-  #seeBodyWord(word: string): void {
+  /** After a dot and after AS, these words are names. */
+  #trackBodyWord(word: string): void {
     if (this.#previous === '.' || (this.#previous === 'AS' && this.#bodyDepth > 0)) return;
     if (this.#bodyDepth === 0) {
       if (word === 'ATOMIC' && this.#previous === 'BEGIN' && this.#parentheses === 0) this.#bodyDepth = 1;

@@ -1,13 +1,13 @@
-/** Work that may take long, done a little with each call of `next`, so that whoever waits for it can let others run in between. */
+/** Long work split into steps, one per call of `next`, so that other work can run in between. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Tokens that are read in one step: about a millisecond. */
+/** Takes about a millisecond. */
 const TOKENS_PER_STEP = 5_000;
 
-/** The same in characters, for long tokens; one token is never cut. */
+/** Limit for long tokens; a single token is never split. */
 const CHARACTERS_PER_STEP = 100_000;
 
-/** Tells when the tokens and characters of a step have been read. */
+/** Determines when enough tokens and characters for one step have been read. */
 export class StepMeter {
   #tokens = 0;
   #pauseAt: number;
@@ -16,7 +16,7 @@ export class StepMeter {
     this.#pauseAt = position + CHARACTERS_PER_STEP;
   }
 
-  /** To be called for each token; `end` is where it ends. */
+  /** Called for each token; `end` is its end position. */
   isOver(end: number): boolean {
     if (++this.#tokens < TOKENS_PER_STEP && end < this.#pauseAt) return false;
     this.#tokens = 0;
@@ -25,7 +25,7 @@ export class StepMeter {
   }
 }
 
-/** All of it at once. */
+/** Runs all steps synchronously. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -33,7 +33,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Asks after each step whether to wait for something. */
+/** Calls `pause` after each step and awaits the promise that it returns. */
 export async function finishWith<T>(steps: Steps<T>, pause: () => Promise<void> | undefined): Promise<T> {
   for (;;) {
     const step = steps.next();

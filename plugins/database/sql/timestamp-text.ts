@@ -1,4 +1,4 @@
-/** Microseconds from 1970 to PostgreSQL's bounds, 4714-11-24 BC and 294277-01-01 (exclusive). */
+/** PostgreSQL's bounds, 4714-11-24 BC and 294277-01-01 (exclusive), in microseconds since 1970. */
 export const MIN_TIMESTAMP_MICROS = -210866803200000000n;
 export const END_TIMESTAMP_MICROS = 9224318016000000000n;
 
@@ -6,8 +6,8 @@ const MICROS_PER_SECOND = 1_000_000;
 const SECONDS_PER_DAY = 86_400;
 
 /**
- * Writes instants as PostgreSQL reads them: `2024-05-06 07:08:09.25+00`, years before 1 with `BC`.
- * The text of the current second is kept, because neighbouring rows mostly share it.
+ * Formats timestamps in PostgreSQL's input syntax: `2024-05-06 07:08:09.25+00`, with `BC` for years before 1. The text
+ * of the current second is cached, because adjacent rows usually share it.
  */
 export class TimestampWriter {
   #second = Number.NaN;
@@ -15,12 +15,12 @@ export class TimestampWriter {
   #suffix = '';
   readonly #zone: string;
 
-  /** `zone` follows the digits: `+00` for timestamptz, nothing for timestamp (UTC wall time). */
+  /** `zone` is appended to the digits: `+00` for timestamptz, empty for timestamp (UTC). */
   constructor(zone: '' | '+00') {
     this.#zone = zone;
   }
 
-  /** `micros` since the epoch, within PostgreSQL's bounds. */
+  /** `micros` are microseconds since the epoch, within PostgreSQL's bounds. */
   write(micros: number | bigint): string {
     let second: number;
     let fraction: number;
@@ -53,8 +53,8 @@ export class TimestampWriter {
 }
 
 /**
- * Days since 1970-01-01 to the proleptic Gregorian date (Howard Hinnant, "chrono-compatible low-level date
- * algorithms"); Date cannot be used because it ends in the year 275760, PostgreSQL in 294276. Year 0 is 1 BC.
+ * Converts days since 1970-01-01 to the proleptic Gregorian date (Howard Hinnant, "chrono-compatible low-level date
+ * algorithms"). Date ends in the year 275760, but PostgreSQL's timestamps end in 294276. Year 0 is 1 BC.
  */
 function civilDate(day: number): { year: number; month: number; dayOfMonth: number } {
   const shifted = day + 719_468;

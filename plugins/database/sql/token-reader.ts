@@ -2,7 +2,7 @@ import type { TableName } from '../../../src/data/row-batch.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { keywordOf, nameOf, stringValue } from './token-text.ts';
 
-/** A statement as tokens and a place in it. `take…` moves on when it finds what it names, and not otherwise. */
+/** A cursor over the tokens of a statement. The `take…` methods advance only if the expected tokens are next. */
 export class TokenReader {
   readonly text: string;
   readonly tokens: readonly Token[];
@@ -21,17 +21,15 @@ export class TokenReader {
     return this.tokens[this.position];
   }
 
-  /** Source of a token, the current one when none is named. */
   source(token = this.current): string {
     return token === undefined ? '' : this.text.slice(token.start, token.end);
   }
 
-  /** The keyword `ahead` tokens further on, in upper case. */
+  /** The keyword `ahead` tokens after the current one, in upper case. */
   keyword(ahead = 0): string | undefined {
     return keywordOf(this.text, this.tokens[this.position + ahead]);
   }
 
-  /** Whether the next words are these. */
   isWords(...words: readonly string[]): boolean {
     return words.every((word, index) => this.keyword(index) === word);
   }
@@ -42,7 +40,7 @@ export class TokenReader {
     return true;
   }
 
-  /** Takes the first of these words that stands here. */
+  /** Takes the current word if it is one of these. */
   takeOneOf(...words: readonly string[]): string | undefined {
     const word = this.keyword();
     if (word === undefined || !words.includes(word)) return undefined;
@@ -50,7 +48,7 @@ export class TokenReader {
     return word;
   }
 
-  /** Punctuation or an operator. */
+  /** Returns true if the token is this punctuation or operator. */
   isSign(sign: string, ahead = 0): boolean {
     const token = this.tokens[this.position + ahead];
     return (token?.kind === 'punctuation' || token?.kind === 'operator') && this.source(token) === sign;
@@ -68,7 +66,7 @@ export class TokenReader {
     return name;
   }
 
-  /** `a`, `a.b` or `a.b.c`, outermost first; nothing is taken where no name stands. */
+  /** Takes `a`, `a.b` or `a.b.c`, outermost first. Takes nothing if there is no name. */
   takeNameParts(): string[] | undefined {
     const start = this.position;
     const parts: string[] = [];
@@ -89,7 +87,7 @@ export class TokenReader {
     return value;
   }
 
-  /** From an opening parenthesis to behind the one that closes it; false where none stands or none closes. */
+  /** Skips from an opening parenthesis past the matching closing one; returns false if either is missing. */
   skipParentheses(): boolean {
     if (!this.isSign('(')) return false;
     let depth = 0;
@@ -106,14 +104,14 @@ export class TokenReader {
     return false;
   }
 
-  /** What stands between tokens, as written; `end` is exclusive. */
+  /** The source text between two tokens; `end` is exclusive. */
   sourceBetween(start: number, end: number): string {
     const first = this.tokens[start];
     const last = this.tokens[end - 1];
     return first === undefined || last === undefined || end <= start ? '' : this.text.slice(first.start, last.end);
   }
 
-  /** The text with the tokens from `start` to before `end` replaced. */
+  /** Replaces the tokens from `start` to `end` (exclusive) in the text. */
   replace(start: number, end: number, replacement: string): string {
     const first = this.tokens[start];
     const last = this.tokens[end - 1];
@@ -123,8 +121,8 @@ export class TokenReader {
 }
 
 /**
- * The table that the parts of a name mean. Where the original has `database.table` and `database.schema.table`, a first
- * part that is the current database is left out; `undefined` for a table of another database.
+ * Resolves the parts of a name to a table. The original's `database.table` and `database.schema.table` are accepted if
+ * the database is the current one; returns `undefined` for a table in another database.
  */
 export function tableOfParts(parts: readonly string[], database: string): TableName | undefined {
   const [first = '', second, third, ...more] = parts;

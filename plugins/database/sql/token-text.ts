@@ -2,24 +2,24 @@ import { undoubled } from './doubled.ts';
 import type { Token } from './lexer.ts';
 
 /**
- * As PostgreSQL folds unquoted names: ASCII letters alone, so that the answer does not depend on a locale.
+ * Folds an unquoted name as PostgreSQL does: ASCII letters only, independent of the locale.
  * @internal
  */
 export function foldName(word: string): string {
   return word.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** The keyword that an unquoted word may be, in upper case; `undefined` for every other token. */
+/** The word in upper case if the token is unquoted. */
 export function keywordOf(text: string, token: Token | undefined): string | undefined {
   return token?.kind === 'word' ? text.slice(token.start, token.end).toUpperCase() : undefined;
 }
 
-/** Characters of a name that are read: names have 63 bytes, and longer ones are refused. */
+/** Limit for the characters of a name that are read; names longer than 63 bytes are rejected anyway. */
 const MAX_NAME = 100_000;
 
 /**
- * The name that a token stands for, cut after 100,000 characters; `undefined` for tokens that are none, and for `U&"…"`,
- * whose escape may follow.
+ * The name that a token denotes, truncated to 100,000 characters. Returns `undefined` for tokens that are not names,
+ * and for `U&"…"`, as its UESCAPE clause may follow.
  */
 export function nameOf(text: string, token: Token | undefined): string | undefined {
   if (token === undefined || token.unterminated) return undefined;
@@ -29,15 +29,15 @@ export function nameOf(text: string, token: Token | undefined): string | undefin
   return kind === 'quoted' ? text.slice(start + 1, start + MAX_NAME) : undefined;
 }
 
-/** What stands in double quotes, however long it is; `undefined` as with `nameOf`. */
+/** The text in double quotes, at any length; `undefined` as with `nameOf`. */
 export function quotedText(text: string, { kind, start, end, unterminated }: Token): string | undefined {
   if (unterminated || kind !== 'quoted' || text.charAt(start) !== '"') return undefined;
   return undoubled(text.slice(start + 1, end - 1), '"');
 }
 
 /**
- * The text that a string constant stands for. `undefined` for tokens that are none, for `U&'…'`, for strings that go on
- * in another line, and for escapes of bytes beyond ASCII, whose meaning depends on the encoding.
+ * The value of a string constant. Returns `undefined` for other tokens, for `U&'…'`, for strings continued on another
+ * line, and for escapes of bytes beyond ASCII, which depend on the encoding.
  */
 export function stringValue(text: string, token: Token | undefined): string | undefined {
   if (token?.kind !== 'string' || token.unterminated) return undefined;
@@ -60,7 +60,7 @@ export function stringValue(text: string, token: Token | undefined): string | un
   }
 }
 
-/** Quotes are doubled inside; a single one means that the string goes on in another line. */
+/** Quotes inside the string are doubled; a single one means that the string continues on another line. */
 function plainValue(inside: string): string | undefined {
   const withoutPairs = inside.replaceAll("''", '');
   return withoutPairs.includes("'") ? undefined : inside.replaceAll("''", "'");
@@ -107,7 +107,7 @@ function escapedValue(inside: string): string | undefined {
   return value;
 }
 
-/** The digits of an integer constant (`1_000` has underscores from PostgreSQL 16 on); `undefined` for other tokens. */
+/** The digits of an integer constant without underscores (PostgreSQL 16); `undefined` for other tokens. */
 export function integerText(text: string, token: Token | undefined): string | undefined {
   if (token?.kind !== 'number') return undefined;
   const source = text.slice(token.start, token.end);

@@ -1,22 +1,19 @@
 import { DatabaseError } from '../../../src/errors.ts';
 
-/** How a type name of the documents becomes a PostgreSQL type; `length` says what the name's number means. */
+/** How a documented type name maps to a PostgreSQL type. `length` is the meaning of the number in parentheses. */
 interface TypeRule {
   readonly postgres: string;
   readonly length: 'none' | 'characters' | 'precision' | 'bits';
-  /** Without a number. */
+  /** Length if none is given. */
   readonly defaultLength?: number;
 }
 
 const plain = (postgres: string): TypeRule => ({ postgres, length: 'none' });
 const characters = (postgres: string): TypeRule => ({ postgres, length: 'characters' });
-/** The original gives such a value back as it was written; PostgreSQL's char(n) would fill it up with blanks. */
+/** The original returns such values unchanged, whereas PostgreSQL's char(n) would pad them with blanks. */
 const UNPADDED: TypeRule = { postgres: 'varchar', length: 'characters', defaultLength: 1 };
 
-/**
- * Names as the documents, the original's SQL and PostgreSQL write them. INT and INTEGER are 8 bytes wide, as in the
- * original, which prints INT as INT8.
- */
+/** Type names of the documentation, the original and PostgreSQL. INT has 8 bytes, as in the original. */
 const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
   ['TIMESTAMPTZ', { postgres: 'timestamptz', length: 'precision' }],
   ['TIMESTAMP WITH TIME ZONE', { postgres: 'timestamptz', length: 'precision' }],
@@ -67,24 +64,24 @@ const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
   ['INET', plain('inet')],
 ]);
 
-/** PostgreSQL's limit for varchar(n) and char(n); longer ones go without a length. */
+/** PostgreSQL's limit for varchar(n) and char(n); longer types are created without a length. */
 const MAX_CHARACTERS = 10_485_760;
 
-/** `NAME`, `NAME(10)`, `NAME(10,2)`, each with `[]` or, as the original prints it, a leading `_` for an array. */
+/** Matches `NAME`, `NAME(10)` and `NAME(10,2)`; arrays have a trailing `[]` or a leading `_`. */
 const TYPE_TEXT = /^(_?)([A-Z][A-Z0-9]*(?: [A-Z0-9]+)*)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)\s*)?(\[\])?$/;
-/** Longer names are cut in messages. */
+/** Length limit of type names in messages. */
 const MAX_SHOWN = 100;
 
 /**
- * PostgreSQL's type for a type name of the documents. `length` counts characters and matters for string types only: for
- * the others the documents give bits. A name that is not known is a DatabaseError of scope `table` (42704).
+ * Maps a documented type name to PostgreSQL's type. `length` counts characters and applies to string types only; for
+ * other types, the documentation specifies bits. Throws DatabaseError of scope `table` (42704) for unknown names.
  */
 export function postgresType(typeName: string, length: number | undefined): string {
   const match = TYPE_TEXT.exec(typeName.trim().toUpperCase());
   const rule = match === null ? undefined : TYPE_RULES.get(match[2] ?? '');
   if (match === null || rule === undefined) {
     throw new DatabaseError(
-      `the type ${shown(typeName)} is not known; known are ${[...TYPE_RULES.keys()].join(', ')}`,
+      `unknown type ${shown(typeName)}; supported types are ${[...TYPE_RULES.keys()].join(', ')}`,
       { scope: 'table', sqlstate: '42704' },
     );
   }
@@ -108,18 +105,18 @@ function modifier(rule: TypeRule, length: number | undefined, first: string | un
       return first === undefined ? '' : `(${first})`;
     case 'precision':
       if (first === undefined) return '';
-      // The original counts to nanoseconds, PostgreSQL to microseconds.
+      // The original supports nanoseconds, PostgreSQL microseconds.
       if (rule.postgres !== 'numeric') return `(${String(Math.min(Number(first), 6))})`;
       return second === undefined ? `(${first})` : `(${first},${second})`;
   }
 }
 
-/** These are words of the grammar, which no type of that name in the search path can stand for. */
+/** Keywords of the grammar, which a type in the search path cannot shadow. */
 const TYPE_KEYWORDS: ReadonlySet<string> = new Set([
   ...['varchar', 'char', 'bit', 'time', 'timestamp', 'interval', 'numeric'],
 ]);
 
-/** The same with its schema where the search path would decide. */
+/** Like `postgresType`, qualified with `pg_catalog` where the search path would otherwise apply. */
 export function qualifiedType(typeName: string, length: number | undefined): string {
   const type = postgresType(typeName, length);
   const base = /^[a-z0-9]*/.exec(type)?.[0] ?? '';

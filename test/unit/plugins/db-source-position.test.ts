@@ -13,7 +13,7 @@ describe('an offset of a source', () => {
     oid: '16400',
   });
 
-  it('is read back as the position it was made of', () => {
+  it('is read back as the same position', () => {
     const positions: [StoredPosition['position'], 'time' | 'number', number | undefined][] = [
       [{ kind: 'after', at: 1_767_225_600_000_001n, key: ['a', '"'] }, 'time', 2],
       [{ kind: 'after', at: -1n, key: [] }, 'time', 0],
@@ -33,7 +33,7 @@ describe('an offset of a source', () => {
     });
   });
 
-  it('may be one that a user wrote', () => {
+  it('may be written by a user', () => {
     assert.deepEqual(fromOffset({ timestamp_us: 5 }, 'time', 1).position, { kind: 'from', at: 5n });
     assert.deepEqual(fromOffset({ incrementing: 5 }, 'number', 0).position, { kind: 'after', at: 5n, key: [] });
     assert.deepEqual(fromOffset({ timestamp: '1970-01-01 00:00:01' }, 'time', 1).position, {
@@ -42,12 +42,12 @@ describe('an offset of a source', () => {
     });
   });
 
-  it('begins again at its time when the key has another width now', () => {
+  it('resumes at its time if the key has a different width', () => {
     assert.deepEqual(fromOffset({ timestamp_us: 5, key: '["a"]' }, 'time', 2).position, { kind: 'from', at: 5n });
     assert.deepEqual(fromOffset({ timestamp_us: 5, key: 'a' }, 'time', 1).position, { kind: 'from', at: 5n });
   });
 
-  it('of another shape is an error that says which shape it must have', () => {
+  it('of another shape is an error that describes the expected shape', () => {
     assert.throws(
       () => fromOffset({ timestamp_millisecond: 5n }, 'time', 1),
       /the offset \{"timestamp_millisecond":"5"\} is not of the form \{"timestamp_us":…\}/,
@@ -63,14 +63,14 @@ describe('offsets that a user gives a source', () => {
       [{ partition, offset }],
     );
 
-  it('are taken when a task could start from them', async () => {
+  it('are accepted if a task could start from them', async () => {
     assert.equal(await alter({ table: 'meters' }, { timestamp: '2026-01-31 08:00:00' }), true);
     assert.equal(await alter({ table: 'meters' }, null), true);
     assert.equal(await alter({ table: 'meters' }, { incrementing: 7n }, { mode: 'incrementing' }), true);
     assert.equal(await alter({ query: 'query' }, { timestamp_us: 7n }, { query: 'select 1' }), true);
   });
 
-  it('are refused otherwise, with the form that they must have', async () => {
+  it('are refused otherwise, with the expected form', async () => {
     await assert.rejects(async () => alter({ tables: 'meters' }, null), /is of the form \{"table":"…"\}/);
     await assert.rejects(async () => alter(null, null), /is of the form/);
     await assert.rejects(
@@ -84,7 +84,7 @@ describe('offsets that a user gives a source', () => {
   });
 });
 
-describe('what a source knows of the recent past', () => {
+describe('the recent transactions that a source remembers', () => {
   const at = (oldest: bigint, now: bigint) => ({
     nowMicros: now,
     transactions: { oldest, next: oldest + 10n },
@@ -93,10 +93,10 @@ describe('what a source knows of the recent past', () => {
     changed: false,
   });
 
-  it('are the transactions that had not ended when it was looked through, and of which rows were sent', () => {
+  it('are those that had not ended at the last look back, and those of rows sent', () => {
     const late = new LateRows(1000, at(100n, 5_000_000n), undefined);
     assert.deepEqual([late.transaction, late.from], [100n, 4_000_000n]);
-    for (const transaction of [99, 100, 104]) late.readOn(transaction);
+    for (const transaction of [99, 100, 104]) late.recordSent(transaction);
     assert.deepEqual(
       [99, 100, 103, 104].map((transaction) => late.wasSent(transaction)),
       [true, true, false, true],
@@ -111,14 +111,14 @@ describe('what a source knows of the recent past', () => {
     assert.equal(late.sent?.(), '0,2');
   });
 
-  it('is all in the offset', () => {
+  it('are completely stored in the offset', () => {
     const position = { kind: 'after', at: 9_500_000n, key: ['a'] } as const;
     const late = new LateRows(1000, at(4_294_967_290n, 9_000_000n), undefined);
-    for (const transaction of [4_294_967_290, 4_294_967_291, 4_294_967_295, 3, 4, 50]) late.readOn(transaction);
+    for (const transaction of [4_294_967_290, 4_294_967_291, 4_294_967_295, 3, 4, 50]) late.recordSent(transaction);
     const { transaction, from, sent } = late;
     const offset = toOffset({ position, transaction, from, sent, oid: undefined }, 'time');
     // What comes later is not in it.
-    late.readOn(9);
+    late.recordSent(9);
     assert.equal(JSON.stringify(offset['sent']), '"0-1,5,9-10,56"');
     const restored = fromOffset({ ...offset }, 'time', 1);
     assert.deepEqual([restored.position, restored.transaction, restored.from], [position, transaction, from]);
@@ -130,27 +130,27 @@ describe('what a source knows of the recent past', () => {
     );
   });
 
-  it('goes on from a stored offset, as far back as the delay before it', () => {
+  it('resume from a stored offset, minus the delay', () => {
     const position = { kind: 'after', at: 2_000_000n, key: [] } as const;
     const late = new LateRows(1000, at(100n, 90_000_000n), { position, transaction: 80n, oid: undefined });
     assert.deepEqual([late.transaction, late.from], [80n, 1_000_000n]);
   });
 
-  it('is nothing where the stored transaction is another server’s: rows after the time of the offset count as not sent', () => {
+  it("are discarded if the stored transaction is from another server: rows after the offset's time count as not sent", () => {
     const position = { kind: 'after', at: 2_000_000n, key: [] } as const;
     const late = new LateRows(1000, at(100n, 90_000_000n), { position, transaction: 900n, oid: undefined });
     assert.deepEqual([late.transaction, late.from], [3n, 1_000_000n]);
     assert.equal(late.wasSent(50), false);
   });
 
-  it('is nothing on another timeline, from the last transaction on that the new primary had received (K4)', () => {
+  it('are discarded on another timeline, from the last transaction that the new primary had received (K4)', () => {
     const on = (timeline: number, now: bigint, replayedMicros?: bigint) => ({
       ...at(100n, now),
       timeline,
       replayedMicros,
     });
     const late = new LateRows(1000, on(1, 5_000_000n), undefined);
-    late.readOn(104);
+    late.recordSent(104);
     const { transaction, from, sent, timeline } = late;
     const position = { kind: 'after', at: 4_900_000n, key: ['a'] } as const;
     const stored = fromOffset(toOffset({ position, transaction, from, sent, timeline, oid: '7' }, 'time'), 'time', 1);
@@ -174,7 +174,7 @@ describe('what a source knows of the recent past', () => {
     );
   });
 
-  it('has the number that was read up to before the delay, from which the table is read on another timeline (K4)', () => {
+  it('include the number read before the delay, from which reading resumes on another timeline (K4)', () => {
     const on = (timeline: number, now: bigint) => ({ ...at(100n, now), timeline });
     const position = { kind: 'after', at: 50n, key: [] } as const;
     const numbers = new RecentNumbers(10_000, on(1, 100_000_000n), {
@@ -183,9 +183,9 @@ describe('what a source knows of the recent past', () => {
       oid: undefined,
     });
     assert.equal(numbers.enter(on(1, 100_000_000n)), false);
-    for (const second of [101n, 105n, 109n]) numbers.note(second * 1_000_000n, 50n + second);
+    for (const second of [101n, 105n, 109n]) numbers.record(second * 1_000_000n, 50n + second);
     assert.equal(numbers.since, 50n);
-    numbers.note(116_000_000n, 170n);
+    numbers.record(116_000_000n, 170n);
     assert.equal(numbers.since, 155n);
     const { since, timeline } = numbers.stored;
     const stored = fromOffset(
@@ -198,7 +198,7 @@ describe('what a source knows of the recent past', () => {
     assert.deepEqual([restarted.enter(on(2, 200_000_000n)), restarted.since], [true, 155n]);
   });
 
-  it('compares transactions across the wrap of their numbers', () => {
+  it('are compared correctly across the wraparound of their ids', () => {
     const wrapped = 4_294_967_296n;
     assert.equal(isWrittenFrom(5, wrapped - 3n), true);
     assert.equal(isWrittenFrom(4_294_967_290, wrapped + 5n), false);

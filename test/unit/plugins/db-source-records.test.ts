@@ -30,7 +30,7 @@ const table: SourceTable = {
   key: ['ts'],
   source: '"public"."meters" t',
   oid: '1',
-  tellsWriter: true,
+  hasXmin: true,
   indexedColumns: ['ts'],
 };
 const BEFORE = { timestamp_us: 1n };
@@ -38,7 +38,7 @@ const AFTER = { timestamp_us: 2n };
 const row = (n: number, site: string) => ['2026-01-01 00:00:00+00', String(n), '0', site, null];
 
 async function records(rows: (string | null)[][], more: ConnectorConfig) {
-  const target = { topic: 'p', partition: { table: 'meters' }, onUnspelled: undefined };
+  const target = { topic: 'p', partition: { table: 'meters' }, onUnsupportedRow: undefined };
   const writer = new RecordWriter(table, sourceSettings(config(more)), target);
   const made = await recordsOf(writer, { ...PAGE, rows });
   const range = { block: rowBlockOf(rows, table.columns.length + 1), from: 0 };
@@ -53,7 +53,7 @@ async function recordsOf(writer: RecordWriter, page: Page): Promise<SourceRecord
 }
 
 describe('records of a source', () => {
-  it('have no key, and the offset behind a page only at its end', async () => {
+  it('have no key, and the offset after a page only at its end', async () => {
     const made = await records([row(1, 'a'), row(2, 'b')], { 'timestamp.precision': 'ms' });
     assert.deepEqual(
       made.map(({ key, keySchema, value, sourceOffset }) => [key, keySchema, value, sourceOffset]),
@@ -64,7 +64,7 @@ describe('records of a source', () => {
     );
   });
 
-  it('have the columns of key.columns for their key', async () => {
+  it('have the columns of key.columns as their key', async () => {
     assert.deepEqual(
       (await records([row(1, 'a')], { 'key.columns': 'site' })).map(({ key }) => key),
       ['a'],
@@ -112,11 +112,11 @@ describe('records of a source', () => {
     }
   });
 
-  it('leave out rows that the format cannot spell, alone, and keep those around them', async () => {
+  it('skip rows that the format cannot represent, and keep those around them', async () => {
     const refused: string[] = [];
     const settings = sourceSettings(config({ 'out.format': 'line_tsd', 'out.format.rows.per.record': '10' }));
-    const onUnspelled = ({ message }: Error): void => void refused.push(message);
-    const writer = new RecordWriter(table, settings, { topic: 'p', partition: { table: 'meters' }, onUnspelled });
+    const onUnsupportedRow = ({ message }: Error): void => void refused.push(message);
+    const writer = new RecordWriter(table, settings, { topic: 'p', partition: { table: 'meters' }, onUnsupportedRow });
     const rows = [row(1, 'a'), row(2, 'b c'), row(3, 'd')];
     const values = (await recordsOf(writer, { ...PAGE, rows })).map(
       ({ value }) => (value as string).match(/n \d+ \d/g)?.length,
@@ -124,11 +124,11 @@ describe('records of a source', () => {
     assert.deepEqual([values, refused.length], [[2], 1]);
   });
 
-  it('are packed, with the offset behind a page at its end, and large ones among them in their places', async () => {
+  it('are packed, with the offset after a page at its end, and keep large ones in place', async () => {
     const refused: string[] = [];
-    const onUnspelled = ({ message }: Error): void => void refused.push(message);
+    const onUnsupportedRow = ({ message }: Error): void => void refused.push(message);
     const settings = sourceSettings(config({ 'key.columns': 'site' }));
-    const writer = new RecordWriter(table, settings, { topic: 'p', partition: { table: 'meters' }, onUnspelled });
+    const writer = new RecordWriter(table, settings, { topic: 'p', partition: { table: 'meters' }, onUnsupportedRow });
     const sites = ['a', 'x'.repeat(60_000), 'ü', 'bad\\', 'c'];
     const rows = sites.map((site, index) => row(index, site));
     const page = { ...PAGE, rows: [row(9, 'late')], range: { block: rowBlockOf(rows, 5), from: 0 } };
@@ -151,11 +151,11 @@ describe('records of a source', () => {
     assert.equal(refused.length, 2);
     assert.match(
       refused[0] ?? '',
-      /row ts=2026-01-01 00:00:00\+00: .* must not be empty, hold control characters or end/,
+      /row ts=2026-01-01 00:00:00\+00: .* must not be empty, contain control characters or end/,
     );
   });
 
-  it('of a long page are made over several turns of the event loop (S12)', async () => {
+  it('of a long page are created over several iterations of the event loop (S12)', async () => {
     const own = Object.getOwnPropertyDescriptor(performance, 'now');
     let now = 0;
     // Each look at the clock is 30 ms later.
@@ -193,16 +193,16 @@ describe('settings of a source', () => {
   const problems = (more: ConnectorConfig) =>
     settingProblems(config(more)).map(({ option, message }) => `${option}: ${message}`);
 
-  it('take a precision that the format has', () => {
+  it('accept a precision that the format supports', () => {
     assert.deepEqual(problems({ 'timestamp.precision': 'us' }), []);
     assert.deepEqual(problems({ 'timestamp.precision': 's' }), [
-      'timestamp.precision: Invalid value s for configuration timestamp.precision: line_lp has times in ns, us, ms',
+      'timestamp.precision: Invalid value s for configuration timestamp.precision: line_lp supports ns, us, ms',
     ]);
     assert.equal(sourceSettings(config()).precision, 'ns');
     assert.equal(sourceSettings(config({ 'out.format': 'json_tsd' })).precision, 'ms');
   });
 
-  it('name what is wrong with expressions and queries', () => {
+  it('report errors in expressions and queries', () => {
     assert.match(
       problems({ 'table.include': 'a,(' })[0] ?? '',
       /table\.include: Invalid value \( .* no regular expression/,
@@ -211,7 +211,7 @@ describe('settings of a source', () => {
     assert.match(problems({ query: 'select 1', 'table.include': 'a' })[0] ?? '', /with a query no tables are read/);
     assert.match(
       problems({ query: 'select 1', mode: 'incrementing' })[0] ?? '',
-      /has no key that could tell the column/,
+      /has no key from which the column could be derived/,
     );
   });
 

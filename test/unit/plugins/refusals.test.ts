@@ -31,7 +31,7 @@ const fault = (offset: number): Fault => ({
 });
 
 describe('records that are refused', () => {
-  it('are found in a time that grows with their number and not faster (S12)', async () => {
+  it('are found in time proportional to their number (S12)', async () => {
     const count = 5_000;
     const { block, reads } = countedBlock(count);
     const records = new WaitingRecords();
@@ -45,7 +45,7 @@ describe('records that are refused', () => {
     assert.ok(reads() < 30 * count, `${String(reads())} reads of offsets for ${String(count)} records`);
   });
 
-  it('are looked up among those that were added meanwhile', () => {
+  it('are found among records added in the meantime', () => {
     const records = new WaitingRecords();
     records.addBlock(countedBlock(20).block, 0, 10);
     const holds = (offset: number): boolean => records.holds(fault(offset).origin);

@@ -26,7 +26,7 @@ describe('the retries of a sink', () => {
   const write = (given = NEVER) => retries.run(ATTEMPTED, given, () => Promise.resolve(++tries));
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('write nothing while another worker may have the task, and go on when that was not so', async () => {
+  it('write nothing while another worker may run the task, and continue if it does not', async () => {
     mayWrite = false;
     const writing = write();
     await turn();
@@ -35,7 +35,7 @@ describe('the retries of a sink', () => {
     assert.equal(await writing, 1);
   });
 
-  it('ask anew before each try', async () => {
+  it('check again before each attempt', async () => {
     const writing = retries.run(ATTEMPTED, NEVER, () => {
       tries++;
       mayWrite = false;
@@ -48,7 +48,7 @@ describe('the retries of a sink', () => {
     assert.equal(tries, 1);
   });
 
-  it('give a write up that may not begin, when the task stops and when its partitions are gone', async () => {
+  it('abandon a write that may not begin when the task stops or its partitions are revoked', async () => {
     mayWrite = false;
     const gone = new AbortController();
     const dropped = assert.rejects(write(gone.signal), { name: 'AbortError' });

@@ -12,7 +12,7 @@ const naming = {
 };
 
 describe('topic names of a source', () => {
-  it('join prefix, database, table and format, empty parts left out', () => {
+  it('join prefix, database, table and format, omitting empty parts', () => {
     assert.equal(topicName(naming, 'meters'), 'kw-plant-meters-json_db');
     assert.equal(topicName({ ...naming, prefix: '' }, 'meters'), 'plant-meters-json_db');
     assert.equal(topicName({ ...naming, ignoreDatabase: true }, 'meters'), 'kw-meters-json_db');
@@ -20,7 +20,7 @@ describe('topic names of a source', () => {
     assert.equal(topicName({ ...naming, delimiter: '.' }, 'meters'), 'kw.plant.meters.json_db');
   });
 
-  it('replace what a broker refuses', () => {
+  it('replace characters that a broker refuses', () => {
     assert.equal(topicName(naming, 'Zähler 1/2'), 'kw-plant-Z_hler_1_2-json_db');
   });
 
@@ -32,7 +32,7 @@ describe('topic names of a source', () => {
     assert.ok(prefixHint({ ...naming, delimiter: '/' }) !== undefined);
   });
 
-  it('that two tables would share are refused, with both names; the others have theirs (M5)', () => {
+  it('that two tables would share are refused with both names; other tables keep theirs (M5)', () => {
     const { topics, refused } = topicNames(naming, ['a b', 'a_b', 'c', 'x'.repeat(240)]);
     assert.deepEqual([...topics], [['c', 'kw-plant-c-json_db']]);
     assert.deepEqual([...refused.keys()].sort(), ['a b', 'a_b', 'x'.repeat(240)]);
@@ -57,17 +57,17 @@ describe('timestamp.initial', () => {
     assert.equal(parseInitialTime('2026-01-02 04:04:05 Europe/Oslo', now), expected);
     assert.equal(parseInitialTime('2025-07-02 05:04:05 Europe/Oslo', now), Date.UTC(2025, 6, 2, 3, 4, 5) * 1000);
     assert.equal(parseInitialTime('2026-01-02 08:49:05 Asia/Kathmandu', now), expected);
-    assert.throws(() => parseInitialTime('2026-01-02 03:04:05 Oslo', now), /there is no time zone Oslo/);
+    assert.throws(() => parseInitialTime('2026-01-02 03:04:05 Oslo', now), /unknown time zone Oslo/);
   });
 
-  it('is refused when it lies in the future, naming the instant it was read as', () => {
+  it('is refused if it is in the future, with the instant as it was read', () => {
     assert.throws(
       () => parseInitialTime('2026-01-31 12:00:01', now),
       /must be before now; it is read as 2026-01-31T12:00:01.000Z/,
     );
   });
 
-  it('is refused when there is no such time', () => {
+  it('is refused if the time does not exist', () => {
     for (const text of ['2026-02-30 00:00:00', '2026-01-01 24:00:00', '2026-01-01', 'yesterday']) {
       assert.throws(() => parseInitialTime(text, now), /Invalid value .* for configuration timestamp.initial/);
     }

@@ -5,7 +5,7 @@ import type { Page } from '../../../plugins/db-source/feed-reader.ts';
 const PAGE: Page = { rows: [], offsetBefore: {}, offsetAfter: {}, lateRows: 0, isLast: false };
 
 describe('the page queue of a source task', () => {
-  it('starts no read and asks nothing after its end, also when a running read has more to read', async () => {
+  it('starts no read after its end, even if a running read has more pages', async () => {
     let resolve: (page: Page) => void = () => undefined;
     const running = new Promise<Page>((done) => (resolve = done));
     let reads = 0;

@@ -15,7 +15,7 @@ const TABLE: EncodedTable = {
 const ROW = ['2026-01-01 00:00:00+00', '21.5', '7', 'oslo'];
 
 describe('docs/formats.md', () => {
-  it('has a record of each format as the source writes it', async () => {
+  it('contains a record of each format as the source writes it', async () => {
     const page = await readDocument('docs/formats.md');
     const example = /One row of a table `meters`[^\n]*\n\n```\n([^`]+)```/.exec(page)?.[1] ?? '';
     const written = (Object.keys(encodedFormats) as EncodedFormatName[]).map((format) => {

@@ -5,7 +5,7 @@ import type { SourceTable } from '../../../plugins/db-source/tables.ts';
 
 const OID = '16384';
 
-describe('rows that a source has passed over', () => {
+describe('rows that a source has skipped', () => {
   let nowMs = 0;
   const counts = { rows: 0, records: 0, lateRows: 0, passedOver: 0, unspelledRows: 0, failures: 0 };
   const feed = { name: 'orders', table: { oid: OID } as SourceTable, counts };
@@ -20,7 +20,7 @@ describe('rows that a source has passed over', () => {
   /** What is new when the statistics count so many rows as inserted. */
   const estimated = (inserted: number): number => passedOver.estimate(feed, new Map([[OID, inserted]]), false);
 
-  it('are not those that were read before the statistics counted them as inserted', () => {
+  it('do not include rows read before the statistics counted them as inserted', () => {
     counts.rows = 10;
     assert.equal(estimated(0), 0);
     nowMs += 9_000;
@@ -30,7 +30,7 @@ describe('rows that a source has passed over', () => {
     assert.equal(counts.passedOver, 0);
   });
 
-  it('are what is inserted and not read after that, each counted once', () => {
+  it('are the rows inserted but not read since, each counted once', () => {
     counts.rows = 10;
     estimated(10);
     nowMs += 13_000;
@@ -44,7 +44,7 @@ describe('rows that a source has passed over', () => {
     assert.equal(counts.passedOver, 4);
   });
 
-  it('are counted on after the statistics were reset or the table was created anew', () => {
+  it('are still counted after a reset of the statistics or a recreated table', () => {
     estimated(100);
     nowMs += 13_000;
     assert.equal(estimated(105), 5);

@@ -90,7 +90,7 @@ class Lane {
 const KEY = topicPartitionKey('t', 0);
 
 describe('a lane of a sink', () => {
-  it('has no room while a full batch waits behind the one on its way, and writes in order', async () => {
+  it('has no room while a full batch is pending after the one in flight, and writes in order', async () => {
     const held = new Lane();
     held.hold('2 rows');
     for (const offset of [0, 1, 2]) held.lane.add(row(offset));
@@ -105,7 +105,7 @@ describe('a lane of a sink', () => {
     assert.equal(held.lane.firstUnstored(KEY), undefined);
   });
 
-  it('is through with what comes before a change of tables as soon as that is done', async () => {
+  it('has completed everything before a change of tables as soon as it is done', async () => {
     const held = new Lane({ batchRows: new BatchRows(100, false) });
     held.lane.add(record(0, 'garbage'));
     held.lane.add(row(1));
@@ -131,14 +131,14 @@ describe('a lane of a sink', () => {
     );
   });
 
-  it('writes a lone record at once', () => {
+  it('writes a single record immediately', () => {
     const held = new Lane({ batchRows: new BatchRows(1000, true) });
     held.lane.add(row(0));
     held.lane.start();
     assert.deepEqual(held.written, ['1 rows']);
   });
 
-  it('holds records back while more are known to follow, until the batch is full or nothing follows', async () => {
+  it('holds back records while more are known to follow, until the batch is full or nothing follows', async () => {
     const held = new Lane({ batchRows: new BatchRows(4, false) });
     const add = (offset: number, hasMore: boolean): void => {
       held.lane.add(row(offset));
@@ -156,7 +156,7 @@ describe('a lane of a sink', () => {
     await held.lane.flush(5000);
   });
 
-  it('holds records back for a short time only, and not when all is to be stored or dropped', async () => {
+  it('holds back records only for a short time, and not during a flush or drop', async () => {
     const held = new Lane({ batchRows: new BatchRows(4, false) });
     held.lane.add(row(0));
     held.lane.start(true);
@@ -175,25 +175,25 @@ describe('a lane of a sink', () => {
     await held.lane.flush(5000);
   });
 
-  it('tells of each write, so that the next ones can grow', async () => {
-    const told: number[] = [];
+  it('reports each write, so that batches can grow', async () => {
+    const written: number[] = [];
     class Growing extends BatchRows {
-      override wrote(rows: number, ms: number): void {
-        told.push(rows);
-        super.wrote(rows, Math.min(ms, 1));
+      override recordWrite(rows: number, ms: number): void {
+        written.push(rows);
+        super.recordWrite(rows, Math.min(ms, 1));
       }
     }
     const held = new Lane({ batchRows: new Growing(1000, true) });
     for (let offset = 0; offset < 3000; offset++) {
       held.lane.add(row(offset));
-      if (offset === 999) await until(() => told.length === 1, 'the first batch is written');
+      if (offset === 999) await until(() => written.length === 1, 'the first batch is written');
     }
     await held.lane.flush(5000);
     assert.deepEqual(held.written, ['1000 rows', '2000 rows']);
-    assert.deepEqual(told, [1000, 2000]);
+    assert.deepEqual(written, [1000, 2000]);
   });
 
-  it('gives up the write on its way, and forgets what waits, when its partitions are gone', async () => {
+  it('aborts the write in flight and drops pending records when its partitions are revoked', async () => {
     const held = new Lane();
     held.hold('2 rows');
     for (const offset of [0, 1, 2, 3, 4]) held.lane.add(row(offset));
@@ -205,7 +205,7 @@ describe('a lane of a sink', () => {
     assert.deepEqual(held.written, ['2 rows', '1 rows']);
   });
 
-  it('tells a failure at every call from then on', async () => {
+  it('reports a failure at every later call', async () => {
     const lane = new Lane({ writes: { kind: 'parts', write: () => Promise.reject(new Error('no more')) } });
     lane.lane.add(row(0));
     lane.lane.start();
@@ -260,7 +260,7 @@ describe('a lane of a sink', () => {
       },
     };
 
-    it('writes its rows in full batches, and the rest when all is added', async () => {
+    it('writes its rows in full batches, and the rest after all are added', async () => {
       const held = new Lane(byBlocks);
       await held.lane.addBlock(new Block(0, 5) as unknown as SinkRecordBlock);
       held.lane.start();

@@ -6,21 +6,21 @@ import { notJson } from './json-db-envelope.ts';
 import type { JsonCursor } from '../../../../src/json/json-cursor.ts';
 import { KIND_OF_FAMILY, valueFamily } from './type-families.ts';
 
-/** The table of rows as a message describes it. */
+/** The table of rows according to the message. */
 export interface CdcTable {
   readonly database: string;
   readonly schema: string | undefined;
   readonly name: string;
   readonly columns: readonly JsonDbColumn[];
-  /** Equal for equal tables, however their messages are spelled. */
+  /** Equal for equal tables, regardless of the message's spelling. */
   readonly signature: string;
 }
 
-/** A message with rows, taken apart. */
+/** A parsed message with rows. */
 export interface CdcRows {
   readonly kind: 'rows';
   readonly table: CdcTable;
-  /** The text before the first row, the `[` of `columnvalues` included, and the text from its `]` on. */
+  /** The text up to and including the `[` of `columnvalues`, and the text from its `]`. */
   readonly prefix: string;
   readonly suffix: string;
 }
@@ -54,7 +54,7 @@ const isEnvelope = new Ajv({ allowUnionTypes: true }).compile<Envelope>({
 
 const MEMBERS = ['kind', 'database', 'schema', 'table', 'statement', 'columnnames', 'columntypes'];
 
-/** Takes a message apart; a string is what is wrong with it. */
+/** Parses a message. Returns a string that describes the problem if it is invalid. */
 export function readCdcMessage(cursor: JsonCursor): CdcMessage | string {
   const parts = readMembers(cursor);
   if (typeof parts === 'string') return parts;
@@ -70,12 +70,12 @@ export function readCdcMessage(cursor: JsonCursor): CdcMessage | string {
 
 interface Members {
   readonly described: Readonly<Record<string, unknown>>;
-  /** Behind the `[` of `columnvalues`, and in front of its `]`; `undefined` where it is absent or null. */
+  /** The positions after the `[` and at the `]` of `columnvalues`; `undefined` if it is absent or null. */
   readonly valuesStart: number | undefined;
   readonly valuesEnd: number | undefined;
 }
 
-/** Walks the outermost object, and so checks that all of the message is JSON. */
+/** Reads the outermost object, thereby verifying that the whole message is JSON. */
 function readMembers(cursor: JsonCursor): Members | string {
   const { text } = cursor;
   if (cursor.atEnd()) return 'the message is empty';
@@ -129,19 +129,19 @@ function tableOf(envelope: Envelope): CdcTable | string {
   return { database, schema, name, columns, signature: JSON.stringify([database, schema, name, names, types]) };
 }
 
-/** Rows only ever go to an existing table, which knows the roles of its columns itself. */
+/** Rows are only written to existing tables, which determine the roles of their columns. */
 function columnOf(name: string, type: string): JsonDbColumn {
   const family = valueFamily(type);
   const shape = { name, role: 'data', type: type.trim().toUpperCase(), length: undefined, nullable: true } as const;
   return { ...shape, family, kind: KIND_OF_FAMILY[family], isNameTag: false };
 }
 
-/** Empty names say as much as absent ones. */
+/** Empty names are treated as absent. */
 function named(name: string | null | undefined): string | undefined {
   return name === null || name === '' ? undefined : name;
 }
 
-/** `columnnames[0] must be string`. */
+/** Formats an error such as `columnnames[0] must be string`. */
 function problemOf(error: ErrorObject | undefined): string {
   const path = (error?.instancePath ?? '')
     .slice(1)
@@ -151,5 +151,5 @@ function problemOf(error: ErrorObject | undefined): string {
   if (typeof missing === 'string') return `the message has no "${missing}"`;
   const allowed: unknown = error?.params.allowedValues;
   if (Array.isArray(allowed)) return `"${path}" must be one of ${allowed.join(', ')}`;
-  return `"${path}" ${error?.message ?? 'is wrong'}`;
+  return `"${path}" ${error?.message ?? 'is invalid'}`;
 }

@@ -8,22 +8,21 @@ import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
 import { notJson } from './json-db-envelope.ts';
 import { JsonCursor } from '../../../../src/json/json-cursor.ts';
 
-/** What the caller of the cdc_db decoder decides. */
 export interface CdcDbPolicy {
   /** Unit of integer times; default `ms`. */
   readonly precision?: Precision | undefined;
   /** Default `either`. */
   readonly timestampsAs?: TimestampsAs | undefined;
   /**
-   * The database that is written; messages of another one are refused, because their statements are run as they are
-   * (docs/formats.md#cdc_db). Not checked when absent.
+   * The target database. Messages for another one are refused, because their statements are executed unchanged
+   * (docs/formats.md#cdc_db). Not checked if `undefined`.
    */
   readonly database?: string | undefined;
 }
 
-/** Descriptions that messages are compared with before they are read in full. */
+/** Number of recent descriptions that messages are compared with before they are parsed. */
 const REMEMBERED_ENVELOPES = 16;
-/** Bad rows of one message that get a fault each; with more the message as a whole is refused. */
+/** Invalid rows of a message that get individual faults; with more, the whole message is refused. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
 interface OpenRows {
@@ -33,18 +32,18 @@ interface OpenRows {
 }
 
 /**
- * Decodes cdc_db (docs/formats.md#cdc_db): one message is one JSON object that carries rows of a
- * table (`insert`, `snapshot`) or a statement (all other kinds), which stands between the rows before it and those behind it in
- * `Decoded.parts`. Rows of one table share a batch until a statement comes or their columns change. The description of
- * rows is compared as text with the last ones. A message that cannot be read is one fault and leaves no row; a row that does
- * not fit is a fault of its own.
+ * Decodes cdc_db (docs/formats.md#cdc_db). Each message is a JSON object that contains rows of a table (`insert`,
+ * `snapshot`) or a statement (all other kinds), which separates preceding and following rows in `Decoded.parts`. Rows
+ * of a table share a batch until a statement follows or their columns change. The description of the rows is compared
+ * with recent ones as text. An unreadable message is a single fault and produces no rows; an invalid row is a separate
+ * fault.
  */
 export class CdcDbDecoder implements Decoder {
   readonly #database: string | undefined;
   readonly #cursor = new JsonCursor();
   readonly #cells: JsonCellReader;
   readonly #envelopes: CdcRows[] = [];
-  /** Since the last statement, by schema and table. */
+  /** Open batches by schema and table, since the last statement. */
   readonly #open = new Map<string, OpenRows>();
   #parts: (OpenRows | DecodedStatement)[] = [];
   #faults: Fault[] = [];
@@ -85,14 +84,14 @@ export class CdcDbDecoder implements Decoder {
     return hasStatements ? { rows, faults, parts } : { rows, faults };
   }
 
-  /** A message whose description was not seen lately. */
+  /** Reads a message whose description is not cached. */
   #readUnknown(text: string, origin: Origin): string | undefined {
     this.#cursor.open(text);
     const message = readCdcMessage(this.#cursor);
     if (typeof message === 'string') return message;
     const { database } = message.kind === 'rows' ? message.table : message.statement;
     if (this.#database !== undefined && database !== this.#database) {
-      return `the message is of database ${shown(database)} and this is ${shown(this.#database)}; changes can be applied in a database of the same name only`;
+      return `the message is for database ${shown(database)}, but the sink writes to ${shown(this.#database)}; changes can only be applied to a database of the same name`;
     }
     if (message.kind === 'statement') {
       this.#open.clear();
@@ -107,7 +106,7 @@ export class CdcDbDecoder implements Decoder {
     return this.#readRows(envelope, text, origin);
   }
 
-  /** Reads the rows behind the envelope's prefix; what is wrong leaves none of them. */
+  /** Reads the rows after the envelope's prefix; on errors, no row is kept. */
   #readRows({ table, prefix, suffix }: CdcRows, text: string, origin: Origin): string | undefined {
     const open = this.#openRows(table);
     const rowsBefore = open.rows.rowCount;
@@ -138,7 +137,7 @@ export class CdcDbDecoder implements Decoder {
     return open;
   }
 
-  /** All rows up to the closing bracket; false where the text is not JSON, a string when there are too many bad ones. */
+  /** Returns false if the text is not JSON, and a string if there are too many invalid rows. */
   #rows(open: OpenRows, origin: Origin): boolean | string {
     const cursor = this.#cursor;
     if (cursor.atArrayEnd()) return true;
@@ -156,7 +155,7 @@ export class CdcDbDecoder implements Decoder {
       cursor.position = start;
       if (!cursor.value()) return false;
       if (this.#faults.length - faultsBefore >= MAX_FAULTS_PER_MESSAGE) {
-        return `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are bad`;
+        return `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are invalid`;
       }
       const message = `cdc_db: row ${String(index)} of the message: ${problem.text}`;
       const { name: table } = open.table;
@@ -165,7 +164,7 @@ export class CdcDbDecoder implements Decoder {
     return cursor.atArrayEnd();
   }
 
-  /** One row's cells into the open row; what is wrong leaves the cursor anywhere in it. */
+  /** Reads a row's cells into the open row. After a problem, the position of the cursor is undefined. */
   #row({ table: { columns }, columns: filled }: OpenRows): RowProblem | undefined {
     const cursor = this.#cursor;
     if (!cursor.openArray()) return { text: `a row must be an array of values, not ${String(cursor.peek())}` };

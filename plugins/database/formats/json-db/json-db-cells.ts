@@ -7,12 +7,14 @@ import type { JsonCursor } from '../../../../src/json/json-cursor.ts';
 import { readTimestamp } from '../timestamp-read.ts';
 import { narrow, unixMicros } from '../unix-time.ts';
 
-/** How a message may write its times; the specification has integers for time series, strings for relational databases. */
+/**
+ * How times may be written; the specification has integers for time-series databases and strings for relational ones.
+ */
 export type TimestampsAs = 'integer' | 'string' | 'either';
 
 const INT_BOUNDS = { int2: 2n ** 15n, int4: 2n ** 31n, int8: 2n ** 63n } as const;
 const INTEGER = /^[+-]?[0-9]+$/;
-/** PostgreSQL's words for the type. */
+/** PostgreSQL's boolean literals. */
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ...['true', 't', 'yes', 'y', 'on', '1'].map((word) => [word, true] as const),
   ...['false', 'f', 'no', 'n', 'off', '0'].map((word) => [word, false] as const),
@@ -20,9 +22,9 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 const DECIMAL = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const HEX = /^\\x(?:[0-9a-fA-F]{2})*$/;
 
-/** Reads one value at the cursor's position as a cell of its column. */
+/** Reads a JSON value as a cell of its column. */
 export class JsonCellReader {
-  /** What was wrong with the value, after `read` gave `undefined`; empty when it was no JSON at all. */
+  /** The problem, after `read` returned `undefined`; empty if the text is not JSON. */
   problem = '';
   readonly #cursor: JsonCursor;
   readonly #precision: Precision;
@@ -34,7 +36,7 @@ export class JsonCellReader {
     this.#timestampsAs = timestampsAs;
   }
 
-  /** The cell, the cursor behind it; or `undefined`, the cursor in front of the value where that is JSON. */
+  /** Returns the cell and moves past it; for an invalid value, returns `undefined` and stays at its start. */
   read(column: JsonDbColumn): Cell | undefined {
     const cursor = this.#cursor;
     const start = cursor.position;
@@ -55,7 +57,7 @@ export class JsonCellReader {
       else if (kind === 'true' || kind === 'false') cell = this.#ofBoolean(column, kind === 'true');
     }
     if (cell !== undefined) return cell;
-    if (this.problem === '') this.problem = `${article(kind)} is no value of type ${column.type}`;
+    if (this.problem === '') this.problem = `${article(kind)} is not a value of type ${column.type}`;
     cursor.position = start;
     return undefined;
   }
@@ -78,7 +80,7 @@ export class JsonCellReader {
       case 'bool':
       case 'text':
       case 'bytes':
-        this.problem = `the number ${shown(text.slice(start, end))} is no value of type ${column.type}`;
+        this.problem = `the number ${shown(text.slice(start, end))} is not a value of type ${column.type}`;
         return undefined;
     }
   }
@@ -91,7 +93,7 @@ export class JsonCellReader {
     }
     const micros = integer ? unixMicros(text, start, end, this.#precision) : undefined;
     if (micros === undefined) {
-      this.problem = `${shown(text.slice(start, end))} is no timestamp, which is an integer in ${this.#precision}`;
+      this.problem = `${shown(text.slice(start, end))} is not a timestamp, which must be an integer in ${this.#precision}`;
     }
     return micros;
   }
@@ -163,11 +165,11 @@ export class JsonCellReader {
       return undefined;
     }
     const time = readTimestamp(text);
-    if (time === undefined) this.problem = `${shown(text)} is no timestamp (YYYY-MM-DD hh:mm:ss.ffffff+zz)`;
+    if (time === undefined) this.problem = `${shown(text)} is not a timestamp (YYYY-MM-DD hh:mm:ss.ffffff+zz)`;
     return time;
   }
 
-  /** `\x` and hexadecimal digits, as PostgreSQL prints bytes; any other text is its own UTF-8 bytes. */
+  /** `\x` and hexadecimal digits, as printed by PostgreSQL; any other text stands for its UTF-8 bytes. */
   #bytes(text: string): Cell | undefined {
     if (!text.startsWith('\\x')) return Buffer.from(text, 'utf8');
     if (HEX.test(text)) return Buffer.from(text.slice(2), 'hex');
@@ -181,7 +183,7 @@ export class JsonCellReader {
   }
 }
 
-/** An integer of at most 15 characters. */
+/** Parses an integer of at most 15 characters. */
 function smallInteger(text: string, start: number, end: number): number {
   const negative = text.charCodeAt(start) === 45;
   let value = 0;
@@ -189,7 +191,7 @@ function smallInteger(text: string, start: number, end: number): number {
   return negative ? 0 - value : value;
 }
 
-/** `5.0` and `1e3` are whole numbers too. */
+/** Also accepts `5.0` and `1e3`. */
 function wholeNumber(digits: string, integer: boolean): bigint | undefined {
   if (integer) return digits.length <= 40 ? BigInt(digits) : 2n ** 64n;
   const value = Number(digits);

@@ -6,25 +6,24 @@ import { KIND_OF_FAMILY, valueFamily, type ValueFamily } from './type-families.t
 /** PostgreSQL's limit. */
 export const MAX_COLUMNS = 1_600;
 
-/** A column of a json_db message: its shape, and how its values are read. */
 export interface JsonDbColumn extends ColumnShape {
   readonly family: ValueFamily;
   readonly kind: CellKind;
-  /** The tag that stands for the table's name: a row without this key gets that instead of null. */
+  /** True if this is the tag that holds the table's name, which is used if a row does not have the key. */
   readonly isNameTag: boolean;
 }
 
-/** The part of a json_db message that repeats. */
+/** The description in a json_db message, which is the same for all rows of a table. */
 export interface JsonDbTable {
   readonly name: string;
   readonly columns: readonly JsonDbColumn[];
   readonly indexes: ReadonlyMap<string, number>;
   readonly shape: TableShape;
-  /** Equal for equal tables, however their messages are spelled. */
+  /** Equal for equal tables, regardless of the message's spelling. */
   readonly signature: string;
 }
 
-/** Columns and tags as the message has them (checked by the schema in json-db-envelope.ts). */
+/** Columns and tags as written in the message, validated by the schema in json-db-envelope.ts. */
 export interface ColumnText {
   readonly name: string;
   readonly type: string;
@@ -35,8 +34,9 @@ export interface ColumnText {
 }
 
 /**
- * The table that a message describes; a string is what is wrong with it. Without tags the table's name becomes its primary
- * tag (docs/sink.md#tables-and-rows) unless `tagsWhenAbsent` is `none`, or the table has as many columns as it can.
+ * Builds the table that a message describes, or returns a string that describes the problem. Without tags, the table's
+ * name becomes its primary tag (docs/sink.md#tables-and-rows), unless `tagsWhenAbsent` is `none` or the table has the
+ * maximum number of columns.
  */
 export function describeTable(
   name: string,
@@ -73,7 +73,7 @@ const TYPE_OF_VALUE: Readonly<Record<string, string>> = {
   array: 'JSONB',
 };
 
-/** A column for a value that the message does not describe; `undefined` for null, which says nothing of its type. */
+/** A column for a value that the message does not describe; `undefined` for null, which has no type. */
 export function columnOfValue(name: string, value: string | undefined): JsonDbColumn | undefined {
   const type = TYPE_OF_VALUE[value ?? ''];
   return type === undefined ? undefined : column({ name, type }, 'data', true);
@@ -96,7 +96,7 @@ function nameTag(table: string): JsonDbColumn {
 function column(text: ColumnText, role: ColumnRole, nullable: boolean): JsonDbColumn {
   const family = valueFamily(text.type);
   const type = text.type.trim().toUpperCase().replace(/\s+/g, ' ');
-  // Lengths of other types are bits, and say nothing that the type does not (docs/formats.md#json_db).
+  // Lengths of other types are in bits and redundant (docs/formats.md#json_db).
   const length = family === 'text' && (text.length ?? 0) > 0 ? (text.length ?? undefined) : undefined;
   return { name: text.name, role, type, length, nullable, family, kind: KIND_OF_FAMILY[family], isNameTag: false };
 }

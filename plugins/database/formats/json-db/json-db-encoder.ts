@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../../../../src/data/byte-writer.ts';
 import {
   endsInDigit,
-  mostOf,
+  maxCellBytes,
   TimeCells,
   writeBoolean,
   writeJsonString,
@@ -14,11 +14,11 @@ import { readTimestamp } from '../timestamp-read.ts';
 import { unixText } from '../unix-time.ts';
 
 export interface JsonDbEncoderPolicy {
-  /** Unit of timestamps; default `ms`, as the specification has it. Finer digits are floored. */
+  /** Unit of timestamps; default `ms`, per the specification. Values are rounded down. */
   readonly precision?: Precision | undefined;
 }
 
-/** A column's key as JSON with its colon (and the comma before it), and where its cell is in the row. */
+/** The JSON key with colon and preceding comma, and the index of the cell in the row. */
 interface EncodedColumn {
   readonly index: number;
   readonly key: string;
@@ -26,11 +26,10 @@ interface EncodedColumn {
 }
 
 /**
- * Writes rows as json_db (docs/formats.md#records-that-the-source-writes), the message's
- * keys in the order table, columns, data, tags. All but the row is made once per table.
- *
- * NULL is null. Numbers keep PostgreSQL's digits; NaN and infinities, which JSON does not have, are strings. Timestamps are
- * integers, infinite ones strings. JSON columns are JSON in the message (a JSON null is a NULL there). Bytes are `\x…`.
+ * Encodes rows as json_db (docs/formats.md#records-that-the-source-writes), with the keys in the order table, columns,
+ * data, tags. Everything but the row is prepared once per table. NULL becomes null. Numbers keep PostgreSQL's digits;
+ * NaN and infinities, which JSON does not support, become strings. Timestamps become integers, infinite ones strings.
+ * JSON columns are embedded as JSON (a JSON null means NULL). Bytes are `\x…`.
  */
 export function createJsonDbEncoder(table: EncodedTable, policy: JsonDbEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ms';
@@ -65,7 +64,7 @@ export function createJsonDbEncoder(table: EncodedTable, policy: JsonDbEncoderPo
   return {
     encode: (row) => head + objectOf(row) + tail,
     write: (bytes, cells, out) => {
-      out.reserve(fixedLength + mostOf(cells, encoded.length));
+      out.reserve(fixedLength + maxCellBytes(cells, encoded.length));
       const { starts, ends } = cells;
       for (let position = 0; position < encoded.length; position++) {
         const { index, value } = encoded[position]!;
@@ -120,20 +119,20 @@ function jsonText(cell: string | null, value: JsonDbType['value'], precision: Pr
     case 'time':
       return timeText(cell, precision);
     case 'json':
-      // Line breaks stand between tokens only (in strings they are escaped), and a message is one line.
+      // Line breaks occur only between tokens, as they are escaped in strings, and a message must be one line.
       return /[\n\r]/.test(cell) ? cell.replace(/[\n\r]+/g, ' ') : cell;
     case 'string':
       return JSON.stringify(cell);
   }
 }
 
-/** NaN and the infinities end in a letter. */
+/** NaN and infinities end in a letter. */
 function isDecimal(digits: string): boolean {
   const last = digits.charCodeAt(digits.length - 1);
   return last >= 48 && last <= 57;
 }
 
-/** What is no instant in digits (`infinity`) stays text. */
+/** Timestamps that are not finite (`infinity`) remain text. */
 function timeText(cell: string, precision: Precision): string {
   const micros = readTimestamp(cell);
   return typeof micros === 'number' || typeof micros === 'bigint' ? unixText(micros, precision) : JSON.stringify(cell);

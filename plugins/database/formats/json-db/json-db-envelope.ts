@@ -2,10 +2,10 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { describeTable, type ColumnText, type JsonDbTable } from './json-db-columns.ts';
 import type { JsonCursor } from '../../../../src/json/json-cursor.ts';
 
-/** A message taken apart: what it describes, and where its rows are. */
+/** A parsed message: its description, and the position of its rows. */
 export interface JsonDbEnvelope {
   readonly table: JsonDbTable;
-  /** The text before the first row, the `[` of `data` included, and the text from its `]` on. */
+  /** The text up to and including the `[` of `data`, and the text from its `]`. */
   readonly prefix: string;
   readonly suffix: string;
 }
@@ -40,9 +40,9 @@ const isEnvelope = new Ajv({ allowUnionTypes: true }).compile<EnvelopeText>({
 });
 
 const ONE_LINE =
-  'a message must hold one whole JSON object; one that is printed over several lines and sent line by line cannot be read';
+  'a message must contain one complete JSON object; an object that is formatted over several lines must not be sent line by line';
 
-/** Takes a message apart; a string is what is wrong with it. */
+/** Parses a message. Returns a string that describes the problem if it is invalid. */
 export function readEnvelope(cursor: JsonCursor, tagsWhenAbsent: 'table-name' | 'none'): JsonDbEnvelope | string {
   const parts = readParts(cursor);
   if (typeof parts === 'string') return parts;
@@ -57,12 +57,12 @@ export function readEnvelope(cursor: JsonCursor, tagsWhenAbsent: 'table-name' | 
 
 interface Parts {
   readonly described: Readonly<Record<string, unknown>>;
-  /** Behind the `[` of `data`, and in front of its `]`. */
+  /** The positions after the `[` and at the `]` of `data`. */
   readonly dataStart: number | undefined;
   readonly dataEnd: number | undefined;
 }
 
-/** Walks the outermost object, and so checks that all of the message is JSON. */
+/** Reads the outermost object, thereby verifying that the whole message is JSON. */
 function readParts(cursor: JsonCursor): Parts | string {
   const { text } = cursor;
   cursor.skipSpace();
@@ -92,11 +92,11 @@ function readParts(cursor: JsonCursor): Parts | string {
     } while (cursor.takeComma());
     if (!cursor.closeObject()) return notJson(cursor);
   }
-  if (!cursor.atEnd()) return `after the JSON object came ${shownAt(cursor)}: one message must hold one object`;
+  if (!cursor.atEnd()) return `after the JSON object came ${shownAt(cursor)}: a message must contain one object`;
   return { described, dataStart, dataEnd };
 }
 
-/** What is wrong where the cursor stopped. */
+/** Describes the syntax error at the cursor's position. */
 export function notJson(cursor: JsonCursor): string {
   const { position, text } = cursor;
   if (position >= text.length) return `the JSON ends too early, after ${String(text.length)} characters: ${ONE_LINE}`;
@@ -107,7 +107,7 @@ function shownAt({ text, position }: JsonCursor): string {
   return JSON.stringify(text.slice(position, position + 20));
 }
 
-/** `columns[0].type must be string`. */
+/** Formats an error such as `columns[0].type must be string`. */
 function envelopeProblem(error: ErrorObject | undefined): string {
   if (error === undefined) return 'the message does not describe a table';
   const path = error.instancePath
@@ -116,5 +116,5 @@ function envelopeProblem(error: ErrorObject | undefined): string {
     .replace(/\//g, '.');
   const missing: unknown = error.params.missingProperty;
   if (typeof missing === 'string') return `${path === '' ? 'the message' : path} has no "${missing}"`;
-  return `${path} ${error.message ?? 'is wrong'}`;
+  return `${path} ${error.message ?? 'is invalid'}`;
 }

@@ -1,10 +1,12 @@
-/** How one column of the database appears in json_db. */
+/** How a column of the database is represented in json_db. */
 export interface JsonDbType {
-  /** Type name of the documents. */
+  /** Documented type name. */
   readonly name: string;
-  /** Bits for fixed types, characters for strings, digits for decimals; 0: not bounded (docs/formats.md#json_db). */
+  /**
+   * Bits for fixed-size types, characters for strings, digits for decimals; 0 if unlimited (docs/formats.md#json_db).
+   */
   readonly length: number;
-  /** How PostgreSQL's text of a value becomes JSON. */
+  /** How PostgreSQL's text format is converted to JSON. */
   readonly value: 'number' | 'bool' | 'time' | 'json' | 'string';
 }
 
@@ -34,13 +36,13 @@ const BY_LENGTH: ReadonlyMap<string, Omit<JsonDbType, 'length'>> = new Map([
   ['numeric', { name: 'DECIMAL', value: 'number' }],
 ]);
 
-/** Whether the documents have a name for a type; values of others are written as the database prints them. */
+/** Returns true if a type has a documented name; values of other types are written in PostgreSQL's text format. */
 export function isDocumentedType(postgresType: string): boolean {
   const base = withoutModifier(postgresType);
   return FIXED.has(base) || BY_LENGTH.has(base);
 }
 
-/** `postgresType` as `format_type` prints it. Types that the documents have no name for go as text in a VARCHAR. */
+/** Maps a type, as printed by `format_type`. Types without a documented name are written as text in a VARCHAR. */
 export function jsonDbType(postgresType: string): JsonDbType {
   const length = Number(/\((\d+)/.exec(postgresType)?.[1] ?? 0);
   const base = withoutModifier(postgresType);
@@ -49,7 +51,7 @@ export function jsonDbType(postgresType: string): JsonDbType {
   return FIXED.get(base) ?? { name: 'VARCHAR', length: 0, value: 'string' };
 }
 
-/** `timestamp(3) with time zone` -> `timestamp with time zone`. */
+/** Converts `timestamp(3) with time zone` to `timestamp with time zone`. */
 function withoutModifier(postgresType: string): string {
   const open = postgresType.indexOf('(');
   const close = postgresType.indexOf(')', open);

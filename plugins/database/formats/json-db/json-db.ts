@@ -12,39 +12,40 @@ import { columnOfValue, MAX_COLUMNS, type JsonDbColumn, type JsonDbTable } from 
 import { notJson, readEnvelope, type JsonDbEnvelope } from './json-db-envelope.ts';
 import { JsonCursor } from '../../../../src/json/json-cursor.ts';
 
-/** What the caller of the json_db decoder decides. */
 export interface JsonDbPolicy {
-  /** Unit of integer timestamps; default `ms`, as the specification has it. */
+  /** Unit of integer timestamps; default `ms`, per the specification. */
   readonly precision?: Precision | undefined;
-  /** Default `either`. Time-series databases document integers, relational ones strings. */
+  /** Default `either`. Per the specification, time-series databases use integers and relational ones strings. */
   readonly timestampsAs?: TimestampsAs | undefined;
-  /** What a key of a row does that is neither column nor tag; `add`: it is a column, of the type of its first value. Default `fault`. */
+  /** Treatment of a key that is no column or tag; `add` adds a column with the type of its first value. */
   readonly unknownKeys?: 'fault' | 'ignore' | 'add' | undefined;
-  /** Whether a table without tags gets its own name as primary tag; default `table-name`. */
+  /** True if a table without tags gets its own name as primary tag; default `table-name`. */
   readonly tagsWhenAbsent?: 'table-name' | 'none' | undefined;
 }
 
-/** Descriptions that messages are compared with before they are read in full; topics seldom mix more tables. */
+/**
+ * Number of recent descriptions that messages are compared with before they are parsed; topics rarely mix more tables.
+ */
 const REMEMBERED_ENVELOPES = 16;
-/** Table shapes kept, so that equal tables have the same shape object. */
+/** Cache size for table shapes, so that equal tables share a shape object. */
 const REMEMBERED_TABLES = 1_000;
 
-/** Bad rows of one message that get a fault each; with more the message as a whole is refused. */
+/** Invalid rows of a message that get individual faults; with more, the whole message is refused. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
-/** Cells that one message may fill, unless it is long: absent keys become nulls, which a message gets for nothing. */
+/** Limit for the cells of a short message: absent keys become nulls, so that it could produce many. */
 const MAX_CELLS_PER_MESSAGE = 4_000_000;
 const MAX_CELLS_PER_CHARACTER = 8;
 
-/** A key of a row as its text stood in the last row, colon included, and its column's index (-1: it has none). */
+/** A row key as spelled in the last row, including the colon, and the index of its column (-1 if there is none). */
 interface RowKey {
   readonly text: string;
   readonly name: string;
   readonly column: number;
 }
 
-/** An envelope and the open batch that its rows go to; the batch's columns are the table's, in its order. */
+/** A cached envelope, and the open batch for its rows. The batch has the table's columns in the same order. */
 interface KnownEnvelope extends JsonDbEnvelope {
-  /** Of the prefix: only then its text is the bytes that were read. */
+  /** True if the prefix is ASCII, so that it can be compared in a block. */
   readonly isAscii: boolean;
   readonly keys: RowKey[];
   open: OpenRows | undefined;
@@ -62,16 +63,17 @@ interface OpenRows {
   /** Columns that the message does not describe. */
   readonly added: Map<string, BatchColumn>;
   readonly nameTag: OpenColumn | undefined;
-  /** False when rows of another shape of the same table came since. */
+  /** False after rows of the same table with another shape. */
   current: boolean;
 }
 
 /**
- * Decodes json_db (docs/formats.md#json_db): one message is one JSON object that describes a
- * table and carries rows. The description is compared as text with the last ones; only the rows are read, straight into
- * columns and without rounding. A message that is not JSON or describes no table is one fault and leaves no row; a row that
- * does not fit is a fault of its own. Rows of one table whose description changes go to a new batch, in order. One class, because
- * every method reads on at the same place in the same text; handing the place over costs time for each cell.
+ * Decodes json_db (docs/formats.md#json_db). Each message is a JSON object that describes a table and contains rows.
+ * The description is compared with recent ones as text, and only the rows are parsed, directly into columns and without
+ * rounding. A message that is not JSON or does not describe a table is a single fault and produces no rows; an invalid
+ * row is a separate fault. If the description of a table changes, its rows go to a new batch, in order. One class,
+ * because every method continues at the current position of the same text, and passing that position on would cost time
+ * for each cell.
  */
 export class JsonDbDecoder implements Decoder {
   readonly #unknownKeys: 'fault' | 'ignore' | 'add';
@@ -85,7 +87,7 @@ export class JsonDbDecoder implements Decoder {
   #batches: OpenRows[] = [];
   #faults: Fault[] = [];
   #rowCount = 0;
-  /** Of what the last message had too much. */
+  /** Describes which limit the last message exceeded. */
   #excess = '';
   #messageLength = 0;
 
@@ -108,7 +110,7 @@ export class JsonDbDecoder implements Decoder {
     this.#faults.push({ scope: 'record', message: `json_db: ${problem}`, origin });
   }
 
-  /** Messages whose description was seen lately, and all of whose rows are good. */
+  /** Adds messages with a cached description whose rows are all valid. */
   addBlock(block: MessageBlock, from: number, to: number): number {
     const blockText = this.#blockText;
     let known: KnownEnvelope | undefined;
@@ -130,7 +132,7 @@ export class JsonDbDecoder implements Decoder {
     return this.#envelopes.find(({ prefix, isAscii }) => isAscii && standsAt(text, prefix, start));
   }
 
-  /** False, with nothing added, when the message has to be read by itself. */
+  /** Returns false, without adding anything, if the message has to be read individually. */
   #readRowsOf(block: MessageBlock, index: number, envelope: KnownEnvelope, start: number, end: number): boolean {
     const open = this.#openRows(envelope);
     const rowsBefore = open.rows.rowCount;
@@ -170,7 +172,7 @@ export class JsonDbDecoder implements Decoder {
     return { rows, faults };
   }
 
-  /** A message whose description was not seen lately. */
+  /** Reads a message whose description is not cached. */
   #readUnknown(text: string, origin: Origin): string | undefined {
     this.#cursor.open(text);
     const read = readEnvelope(this.#cursor, this.#tagsWhenAbsent);
@@ -193,7 +195,7 @@ export class JsonDbDecoder implements Decoder {
     return this.#tables.getOrCreate(key, () => table);
   }
 
-  /** Reads the rows behind the envelope's prefix; what is wrong leaves none of them. */
+  /** Reads the rows after the envelope's prefix; on errors, no row is kept. */
   #readRows(envelope: KnownEnvelope, text: string, origin: Origin): string | undefined {
     const open = this.#openRows(envelope);
     const rowsBefore = open.rows.rowCount;
@@ -230,7 +232,7 @@ export class JsonDbDecoder implements Decoder {
     return open;
   }
 
-  /** All rows up to the closing bracket; false where the text is not JSON, or there is too much of something. */
+  /** Reads all rows up to the closing bracket; returns false if the text is not JSON or a limit is exceeded. */
   #rows(envelope: KnownEnvelope, open: OpenRows, place: Origin | BlockPlace): boolean {
     const cursor = this.#cursor;
     if (cursor.atArrayEnd()) return true;
@@ -241,7 +243,7 @@ export class JsonDbDecoder implements Decoder {
       if (this.#exceeds(index * open.columns.length, this.#faults.length - faultsBefore)) return false;
       const problem = cursor.peek() === 'object' ? this.#row(envelope, open) : this.#notRow();
       if (problem === undefined) return false;
-      if (problem === FITS) {
+      if (problem === NO_PROBLEM) {
         if ('block' in place) open.rows.endRowOf(place.block, place.index);
         else open.rows.endRow(place, 0);
         continue;
@@ -264,7 +266,7 @@ export class JsonDbDecoder implements Decoder {
     if (faults > MAX_FAULTS_PER_MESSAGE) {
       this.#excess = `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are bad`;
     } else if (cells > Math.max(MAX_CELLS_PER_MESSAGE, this.#messageLength * MAX_CELLS_PER_CHARACTER)) {
-      this.#excess = 'the rows of the message leave out nearly all of its columns; describe fewer of them';
+      this.#excess = 'the rows of the message have values for only a few of its columns; describe fewer columns';
     }
     return this.#excess !== '';
   }
@@ -281,10 +283,10 @@ export class JsonDbDecoder implements Decoder {
       : undefined;
   }
 
-  /** One row's cells into the open row; `undefined` where the text is not JSON. */
+  /** Reads a row's cells into the open row; returns `undefined` if the text is not JSON. */
   #row(envelope: KnownEnvelope, open: OpenRows): RowProblem | undefined {
     const cursor = this.#cursor;
-    let problem = FITS;
+    let problem = NO_PROBLEM;
     cursor.openObject();
     if (!cursor.closeObject()) {
       let index = 0;
@@ -293,15 +295,15 @@ export class JsonDbDecoder implements Decoder {
         if (key === undefined) return undefined;
         const found = this.#cell(open, key);
         if (found === undefined) return undefined;
-        if (problem === FITS) problem = found;
+        if (problem === NO_PROBLEM) problem = found;
       } while (cursor.takeComma());
       if (!cursor.closeObject()) return undefined;
     }
-    if (problem === FITS) fillNameTag(open);
+    if (problem === NO_PROBLEM) fillNameTag(open);
     return problem;
   }
 
-  /** Reads a key and its colon; `undefined` where the text is not JSON. */
+  /** Reads a key and its colon; returns `undefined` if the text is not JSON. */
   #key(envelope: KnownEnvelope, index: number): RowKey | undefined {
     const cursor = this.#cursor;
     const expected = envelope.keys[index];
@@ -318,14 +320,14 @@ export class JsonDbDecoder implements Decoder {
     return key;
   }
 
-  /** Reads a value into its column; `undefined` where the text is not JSON. */
+  /** Reads a value into its column; returns `undefined` if the text is not JSON. */
   #cell(open: OpenRows, key: RowKey): RowProblem | undefined {
     const cursor = this.#cursor;
     const column = open.columns[key.column] ?? this.#addedColumn(open, key);
     if (column === undefined) {
       const isNull = cursor.peek() === 'null';
       if (!cursor.value()) return undefined;
-      if (this.#unknownKeys === 'ignore' || (this.#unknownKeys === 'add' && isNull)) return FITS;
+      if (this.#unknownKeys === 'ignore' || (this.#unknownKeys === 'add' && isNull)) return NO_PROBLEM;
       return { text: `the key ${shown(key.name)} is neither a column nor a tag`, column: key.name };
     }
     const { described, filled } = column;
@@ -336,10 +338,10 @@ export class JsonDbDecoder implements Decoder {
     }
     if (filled.cells.length > open.rows.rowCount) return { text: 'the key occurs twice', column: described.name };
     filled.cells.push(cell);
-    return FITS;
+    return NO_PROBLEM;
   }
 
-  /** The column of a key that the message does not describe, made for its first value. */
+  /** The column of a key that the message does not describe, created for its first value. */
   #addedColumn(open: OpenRows, { name }: RowKey): BatchColumn | undefined {
     if (this.#unknownKeys !== 'add') return undefined;
     const known = open.added.get(name);
@@ -352,7 +354,7 @@ export class JsonDbDecoder implements Decoder {
   }
 }
 
-/** With the added columns that rows have values in. */
+/** Includes the added columns that have values. */
 function shapeOf({ table: { shape }, added }: OpenRows): TableShape {
   const filled = [...added.values()].filter(({ filled: { cells } }) => cells.some((cell) => cell !== null));
   return filled.length === 0
@@ -360,7 +362,7 @@ function shapeOf({ table: { shape }, added }: OpenRows): TableShape {
     : { ...shape, columns: [...shape.columns, ...filled.map(({ described }) => described)] };
 }
 
-/** A record of a block, whose rows are given up altogether when one is bad. */
+/** A record of a block; if one of its rows is invalid, the whole record is read individually. */
 interface BlockPlace {
   readonly block: MessageBlock;
   readonly index: number;
@@ -371,7 +373,7 @@ interface RowProblem {
   readonly column: string | undefined;
 }
 
-const FITS: RowProblem = { text: '', column: undefined };
+const NO_PROBLEM: RowProblem = { text: '', column: undefined };
 
 function openRows(table: JsonDbTable): OpenRows {
   const rows = new RowBatchBuilder({ name: table.name });
@@ -383,7 +385,7 @@ function openRows(table: JsonDbTable): OpenRows {
   return { table, rows, columns, added: new Map(), nameTag, current: true };
 }
 
-/** The tag that stands for the table's name is not null where a row does not give it. */
+/** Fills in the table's name if a row has no value for the name tag. */
 function fillNameTag({ nameTag, rows, table }: OpenRows): void {
   if (nameTag !== undefined && nameTag.cells.length === rows.rowCount) nameTag.cells.push(table.name);
 }

@@ -2,7 +2,7 @@ import type { CellKind } from '../../../../src/data/row-batch.ts';
 import { DatabaseError } from '../../../../src/errors.ts';
 import { postgresType } from '../../sql/type-names.ts';
 
-/** How values of a type are written in JSON. */
+/** How values of a type are represented in JSON. */
 export type ValueFamily =
   'time' | 'int2' | 'int4' | 'int8' | 'float' | 'numeric' | 'bool' | 'text' | 'bytes' | 'json' | 'other';
 
@@ -38,7 +38,7 @@ const FAMILIES: ReadonlyMap<string, ValueFamily> = new Map([
   ['jsonb', 'json'],
 ]);
 
-/** The family of a type name of the documents; `other` when values are only text here, or the name is not known. */
+/** The family of a documented type name; `other` if values are text, or if the type is unknown. */
 export function valueFamily(typeName: string): ValueFamily {
   try {
     const [name = ''] = postgresType(typeName, undefined).split('(', 1);

@@ -22,20 +22,20 @@ const SMALL_E = 101;
 const SMALL_I = 105;
 
 /**
- * The hot path of line protocol: a line whose measurement and tags were seen before, as text, and whose fields are those
- * of its shape is read straight into its batch's columns: one map lookup for the whole tag part, no object per row.
- * Whatever is unusual makes `read` decline, and the line is read again by the grammar.
+ * The fast path of line protocol: a line whose measurement and tags were seen before, and whose fields match its shape,
+ * is read directly into the columns of its batch. This takes one map lookup for the whole tag set and allocates no
+ * object per row. For anything else, `read` declines, and the line is parsed by the grammar.
  */
 export class KnownLineReader {
   readonly #scanner: LineScanner;
   readonly #series: ReadonlyMap<string, Series>;
   readonly #precision: Precision;
   #text = '';
-  /** Where the text to be read ends; what stands behind it is another message's. */
+  /** End of the current message; the text may continue with other messages. */
   #end = 0;
   #at = 0;
   #nextSpace = -1;
-  /** Of the last line that was read. */
+  /** The series of the previous line. */
   #last: Series | undefined;
 
   constructor(scanner: LineScanner, series: ReadonlyMap<string, Series>, precision: Precision) {
@@ -44,19 +44,19 @@ export class KnownLineReader {
     this.#precision = precision;
   }
 
-  /** To be called when the scanner was given a new text. */
+  /** Called when the scanner was given a new text. */
   open(): void {
     this.#text = this.#scanner.text;
     this.#end = this.#text.length;
     this.#nextSpace = -1;
   }
 
-  /** To be called when the series are forgotten. */
+  /** Called when the cached series are dropped. */
   forget(): void {
     this.#last = undefined;
   }
 
-  /** A message that ends at `end` of the scanner's text. */
+  /** Opens a message that ends at `end` of the scanner's text. */
   openTo(end: number): void {
     if (this.#text !== this.#scanner.text) this.#nextSpace = -1;
     this.#text = this.#scanner.text;
@@ -64,8 +64,9 @@ export class KnownLineReader {
   }
 
   /**
-   * Reads the line at the scanner's position into an open row of the batch it returns, and moves the scanner behind it;
-   * `undefined` leaves everything as it was. `now` is the time of a line without one, which is not read without it.
+   * Reads the line at the scanner's position into an open row of the returned batch, and moves the scanner past it.
+   * Returns `undefined` without any effect if the line is not covered. `now` is the time of lines without a timestamp,
+   * which are declined without it.
    */
   read(now: (() => number) | undefined): RowBatchBuilder | undefined {
     const start = this.#scanner.position;
@@ -90,7 +91,7 @@ export class KnownLineReader {
     return undefined;
   }
 
-  /** The series that came behind the last one before, when the line is of it: its text need not be hashed. */
+  /** The series that followed the previous one last time, if the line belongs to it; this avoids a map lookup. */
   #expectedSeries(start: number): Series | undefined {
     const series = this.#last?.next;
     if (series === undefined) return undefined;
@@ -103,7 +104,7 @@ export class KnownLineReader {
   }
 
   #knownSeries(start: number): Series | undefined {
-    // Kept between lines: asking again for every line of a text without spaces would be quadratic.
+    // Kept between lines, because searching again for each line of a text without spaces would take quadratic time.
     if (this.#nextSpace < start) this.#nextSpace = this.#text.indexOf(' ', start);
     const end = this.#nextSpace;
     if (end < 0) {
@@ -128,7 +129,7 @@ export class KnownLineReader {
     return true;
   }
 
-  /** Moves behind `expected` when it is here. */
+  /** Skips `expected` if it is next. */
   #skip(expected: string): boolean {
     const text = this.#text;
     const at = this.#at;
@@ -158,7 +159,7 @@ export class KnownLineReader {
     return true;
   }
 
-  /** A number without suffix; NaN when there is none here that a double takes. */
+  /** Reads a number without a suffix; NaN if there is none that a double can represent. */
   #float(): number {
     const text = this.#text;
     const start = this.#at;
@@ -197,7 +198,7 @@ export class KnownLineReader {
     return negative ? -value : value;
   }
 
-  /** A number with the suffix `i` of at most 15 digits; NaN when there is none here. */
+  /** Reads a number of at most 15 digits with the suffix `i`; NaN if there is none. */
   #integer(): number {
     const text = this.#text;
     let at = this.#at;
@@ -222,7 +223,7 @@ export class KnownLineReader {
     return code === COMMA || code === SPACE || code === NEWLINE || code === RETURN;
   }
 
-  /** The timestamp and the line's end. */
+  /** Reads the timestamp and the end of the line. */
   #time(shape: LineShape, now: (() => number) | undefined): boolean {
     if (shape.time === undefined) return false;
     const text = this.#text;
@@ -257,7 +258,7 @@ export class KnownLineReader {
   }
 }
 
-/** False, with nothing pushed, when `value` is NaN. */
+/** Returns false, without pushing, if `value` is NaN. */
 function push(cells: unknown[], value: number): boolean {
   if (value !== value) return false;
   cells.push(value);

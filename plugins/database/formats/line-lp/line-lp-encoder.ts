@@ -1,6 +1,6 @@
 import { DataError } from '../../../../src/errors.ts';
 import { shown } from '../message-text.ts';
-import { cellText, endsInDigit, mostOf, TimeCells, writeBoolean } from '../cell-bytes.ts';
+import { cellText, endsInDigit, maxCellBytes, TimeCells, writeBoolean } from '../cell-bytes.ts';
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
 import { fieldString, lineKey, lineName, writeFieldString, writeLineKey } from './line-write.ts';
 import { readTimestamp } from '../timestamp-read.ts';
@@ -9,7 +9,7 @@ import { unixText } from '../unix-time.ts';
 export interface LineLpEncoderPolicy {
   /** Unit of the timestamps; default `ns`. */
   readonly precision?: Precision | undefined;
-  /** `suffixes` (default): the documented i16, i32, i64, f32, f64; `standard`: what any reader of line protocol takes. */
+  /** `suffixes` (default) writes i16, i32, i64, f32 and f64; `standard` is understood by any reader. */
   readonly numbers?: 'suffixes' | 'standard' | undefined;
 }
 
@@ -28,11 +28,11 @@ interface EncodedCell {
 }
 
 /**
- * Writes rows as line protocol, one line a row (docs/formats.md#records-that-the-source-writes). NULL, NaN and infinities, which line
- * protocol does not have, are left out, as are empty tags; a row that has no field then is `null`. Types without a spelling of
- * their own go as strings in PostgreSQL's text: decimals and times keep all digits so. Without a column of role `time` lines
- * have no timestamp. DataError for names (here already) and tag values that have no spelling (line-write.ts), and for a time
- * that is infinite.
+ * Encodes rows as line protocol, one line per row (docs/formats.md#records-that-the-source-writes). NULL, NaN and
+ * infinities, which line protocol does not support, are omitted, as are empty tags; a row without any field becomes
+ * `null`. Other types are written as strings in PostgreSQL's text format, so that decimals and times keep all digits.
+ * Without a column of role `time`, lines have no timestamp. Throws DataError for names (when the encoder is created)
+ * and tag values that cannot be represented (line-write.ts), and for infinite times.
  */
 export function createLineLpEncoder(table: EncodedTable, policy: LineLpEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ns';
@@ -72,7 +72,7 @@ export function createLineLpEncoder(table: EncodedTable, policy: LineLpEncoderPo
   const times = new TimeCells(precision);
   const write: RowEncoder['write'] = (bytes, cells, out) => {
     const { starts, ends } = cells;
-    out.reserve(fixedLength + mostOf(cells, table.columns.length));
+    out.reserve(fixedLength + maxCellBytes(cells, table.columns.length));
     const isWritten = ({ index, suffix }: (typeof fieldBytes)[number]): boolean =>
       starts[index]! >= 0 && (suffix === undefined || endsInDigit(bytes, starts[index]!, ends[index]!));
     if (!fieldBytes.some(isWritten)) return false;
@@ -99,7 +99,7 @@ export function createLineLpEncoder(table: EncodedTable, policy: LineLpEncoderPo
     if (time === undefined || starts[time.index]! < 0) return true;
     out.byte(SPACE);
     if (times.write(bytes, starts[time.index]!, ends[time.index]!, out)) return true;
-    throw noTime(cellText(bytes, starts[time.index]!, ends[time.index]!));
+    throw unsupportedTime(cellText(bytes, starts[time.index]!, ends[time.index]!));
   };
   return {
     encode: (row) => message(lineOf(row)),
@@ -122,9 +122,9 @@ function timeText(cell: string | null, precision: Precision): string {
   if (cell === null) return '';
   const micros = readTimestamp(cell);
   if (typeof micros === 'number' || typeof micros === 'bigint') return ` ${unixText(micros, precision)}`;
-  throw noTime(cell);
+  throw unsupportedTime(cell);
 }
 
-function noTime(cell: string): DataError {
-  return new DataError(`line protocol has no spelling for the time ${shown(cell)}`);
+function unsupportedTime(cell: string): DataError {
+  return new DataError(`line protocol cannot represent the time ${shown(cell)}`);
 }

@@ -15,42 +15,42 @@ import { NANOS_COLUMN, nanosBeyondMicros } from '../nanoseconds.ts';
 import { PRIMARY_TAG, PrimaryTags } from '../primary-tag.ts';
 import { floorTo, unixMicros } from '../unix-time.ts';
 
-/** What the caller of the line protocol decoder decides. */
 export interface LineLpPolicy {
   /** Unit of the timestamps. */
   readonly precision: Precision;
   /**
-   * Microseconds since the epoch for lines without a timestamp; asked once per message, floored to the precision. Lines
-   * of one message and one tag set without timestamps therefore share a key.
+   * The time, in microseconds since the epoch, of lines without a timestamp. It is read once per message and rounded
+   * down to the precision, so such lines with the same tag set in a message share a key.
    */
   readonly now: () => number;
-  /** Name of the batch's time column, which tags and fields must not have. The table's own is found by its role. */
+  /**
+   * Name of the batch's time column, which tags and fields must not have. The table's time column is found by its role.
+   */
   readonly timeColumn?: string | undefined;
   /**
-   * Whether rows of this table get a column `primary_tag` derived from their tags (docs/formats.md#the-primary-tag) unless
-   * the line has one; asked once per table and batch. Default: never.
+   * True if rows of this table get a column `primary_tag` derived from their tags (docs/formats.md#the-primary-tag),
+   * unless the line has one; called once per table and batch. Default: never.
    */
   readonly derivesPrimaryTag?: ((table: string) => boolean) | undefined;
-  /** How `"…"` is read; default `standard`. Single-quoted strings and `L"…"` always have the documented escapes. */
+  /** Escapes in `"…"`; default `standard`. Single-quoted strings and `L"…"` always have the documented escapes. */
   readonly stringEscapes?: StringEscapes | undefined;
-  /** Whether rows get a column `k_nanos` with the nanoseconds beyond their microseconds; default false. */
+  /** True if rows get a column `k_nanos` with the nanoseconds within the microsecond; default false. */
   readonly keepsNanoseconds?: boolean | undefined;
-  /** Whether `take` says what tables the rows would need (`DecodedRows.shape`); default false. */
+  /** True if `take` describes the tables that the rows need (`DecodedRows.shape`); default false. */
   readonly describesTables?: boolean | undefined;
 }
 
-/** Bounds of what is remembered between messages: distinct tag sets, and shapes of lines. */
+/** Limits for the tag sets and line shapes that are cached between messages. */
 const MAX_SERIES = 20_000;
 const MAX_SHAPES = 1_000;
-/** Bad lines of one message that get a fault each; a fault weighs more than the shortest bad line. */
+/** Invalid lines of a message that get individual faults; a fault takes more memory than a short line. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
 /**
- * Decodes line protocol (docs/formats.md#line_lp): one or more
- * lines a message, one row a line, rows of one table in one batch by column. A field that a line lacks is null in its row,
- * one that earlier lines lack is null in theirs. Where a value fits no column that is open (text after numbers, a field
- * that was a tag) a second batch of the same table takes over, and never goes back: the order of rows of one table is
- * kept across its batches. One class, because lines that were read by the grammar and lines of a known shape fill the same open
+ * Decodes line protocol (docs/formats.md#line_lp). A message contains one or more lines, each line is a row, and rows
+ * of a table share a batch. Fields that a line does not have are null. If a value does not fit the open batch (text
+ * after numbers, a field that was a tag), a second batch of the same table replaces it permanently, so that the rows of
+ * a table stay in order. One class, because lines parsed by the grammar and lines of a known shape fill the same open
  * batches, row by row.
  */
 export class LineLpDecoder implements Decoder {
@@ -87,10 +87,7 @@ export class LineLpDecoder implements Decoder {
     while (this.#nextLine(origin));
   }
 
-  /**
-   * Messages of one line each whose tag set and fields were seen before; another one is for `add`. Keeps nothing of the line
-   * that it stops at.
-   */
+  /** Adds messages of one line with a known tag set and known fields; stops before any other, for `add`. */
   addBlock(block: MessageBlock, from: number, to: number): number {
     const blockText = this.#blockText;
     let index = from;
@@ -114,11 +111,10 @@ export class LineLpDecoder implements Decoder {
   }
 
   /**
-   * Adds a message and takes its rows in parts of about `maxRows`, so that a large one never stands in memory as columns
-   * all at once (message-parts.ts). The last part may be empty. Nothing else may be added in between.
-   *
-   * `more`: the message goes on behind this text, which ends with a line's end. A line whose string does not end in the text
-   * is left unread then, with all behind it: `unreadLine` says which one.
+   * Adds a message and yields its rows in parts of about `maxRows`, so that a large message is never completely in
+   * memory as columns (message-parts.ts). The last part may be empty. Nothing else may be added meanwhile. With `more`,
+   * the message continues after this text, which ends at the end of a line. A line with a string that does not end in
+   * the text is then left unread, along with all following lines; see `unreadLine`.
    */
   *addInParts(
     message: string | Uint8Array,
@@ -133,7 +129,7 @@ export class LineLpDecoder implements Decoder {
     yield this.take();
   }
 
-  /** How many lines of the last message come before the first one that was left unread; `undefined`: all were read. */
+  /** Number of lines before the first one that was left unread; `undefined` if all were read. */
   get unreadLine(): number | undefined {
     return this.#unreadLine;
   }
@@ -148,7 +144,7 @@ export class LineLpDecoder implements Decoder {
     this.#faultsLeft = MAX_FAULTS_PER_MESSAGE;
   }
 
-  /** False at the message's end. */
+  /** Returns false at the end of the message. */
   #nextLine(origin: Origin): boolean {
     const { position, linesBefore, text } = this.#scanner;
     if (position >= text.length) return false;
@@ -190,7 +186,7 @@ export class LineLpDecoder implements Decoder {
     this.#rowCount++;
   }
 
-  /** Remembers the tag set of the line ahead when it is a new one of a shape that is in use; its fields are then known. */
+  /** Caches the tag set of the next line if it is new and its shape is in use, so that its fields are known. */
   #learnSeries(): boolean {
     if (!this.#scanner.peekSeries()) return false;
     const { line } = this.#scanner;
@@ -207,7 +203,7 @@ export class LineLpDecoder implements Decoder {
     return this.#scanner.text.slice(line.start, line.seriesEnd);
   }
 
-  /** One line by the grammar; false at the text's end and when the message had too many faults. */
+  /** Parses a line; returns false at the end of the text, and if the message had too many faults. */
   #scanLine(origin: Origin): boolean {
     const read = this.#scanner.next();
     if (read === 'end') return false;
@@ -222,8 +218,8 @@ export class LineLpDecoder implements Decoder {
       this.#faults.push(this.#fault(problem, line, origin));
       return true;
     }
-    const given = `gave up after ${String(MAX_FAULTS_PER_MESSAGE)} bad lines; this line and all behind it were not read`;
-    this.#faults.push(this.#fault(given, line, origin));
+    const stopped = `stopped after ${String(MAX_FAULTS_PER_MESSAGE)} invalid lines; this line and all following lines were not read`;
+    this.#faults.push(this.#fault(stopped, line, origin));
     return false;
   }
 
@@ -239,7 +235,7 @@ export class LineLpDecoder implements Decoder {
     return { scope: 'record', message: `line protocol${where}: ${problem}`, origin, table };
   }
 
-  /** Adds a line that follows the grammar; says what is wrong with it when it is no row all the same. */
+  /** Adds a parsed line; returns a description of the problem if it is not a valid row. */
   #addLine(line: ScannedLine, origin: Origin): string | undefined {
     const micros =
       line.time === undefined ? this.#time() : unixMicros(line.time, 0, line.time.length, this.#policy.precision);
@@ -300,7 +296,7 @@ export class LineLpDecoder implements Decoder {
     const names = new Set([this.#timeColumn]);
     for (const name of [...line.tagKeys, ...line.fieldKeys]) {
       if (this.#policy.keepsNanoseconds === true && name === NANOS_COLUMN) {
-        return `${shown(name)} is the column of the nanoseconds and cannot be a tag or a field`;
+        return `${shown(name)} is the nanoseconds column and cannot be a tag or a field`;
       }
       if (names.has(name)) {
         return name === this.#timeColumn
@@ -334,7 +330,7 @@ export class LineLpDecoder implements Decoder {
     return shape;
   }
 
-  /** Puts the line into the table's open batch, or into a new one where it does not fit; `undefined`: it fits none. */
+  /** Adds the line to the table's open batch, or to a new one; returns `undefined` if it fits neither. */
   #pushRow(shape: LineShape, line: ScannedLine, series: Series, micros: number | bigint): RowBatchBuilder | undefined {
     const { table } = series;
     let open = table.open ?? this.#openBatch(table);
@@ -361,7 +357,7 @@ export class LineLpDecoder implements Decoder {
     return batch;
   }
 
-  /** Finds or adds the columns of a bindable line and pushes its field cells. */
+  /** Finds or adds the columns of the line and pushes its field values. */
   #bind(shape: LineShape, open: LineBatch, line: ScannedLine): void {
     const { rows } = open;
     for (const [index, field] of shape.fields.entries()) {
@@ -370,7 +366,7 @@ export class LineLpDecoder implements Decoder {
       const kind = KIND_OF_LINE_TYPE[value.type];
       const column = rows.column(field.key) ?? rows.addColumn(field.key, 'data', kind);
       column.cells.push(admit(column, kind, value.cell));
-      open.sawType(field.key, value.type);
+      open.recordType(field.key, value.type);
       field.type = value.type;
       field.column = column;
     }
@@ -391,7 +387,7 @@ function shapeOf(line: ScannedLine, tagKeys: TagKeys): LineShape | undefined {
   return tagKeys.shapes.get(line.fieldKeys.join('\0'));
 }
 
-/** A field's key as the line spells it, with its `=`. */
+/** The key of a field as spelled in the line, including `=`. */
 function fieldText(line: ScannedLine, text: string, index: number): string {
   return text.slice(line.fieldStarts[index] ?? 0, line.fieldValueStarts[index] ?? 0);
 }

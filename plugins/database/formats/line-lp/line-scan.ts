@@ -14,7 +14,7 @@ const CAPITAL_L = 76;
 const BACKSLASH = 92;
 const DELETE = 127;
 
-/** Bits per ASCII character: ends a measurement; ends a key or a tag value. */
+/** Bits per ASCII character: ends a measurement; ends a key or tag value. */
 const MEASUREMENT_END = 1;
 const KEY_END = 2;
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -22,56 +22,55 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   return code === EQUALS ? KEY_END : 0;
 });
 
-/** PostgreSQL's limit for a table: a line with more tags, or more fields, cannot become a row and is not read to its end. */
+/** PostgreSQL's limit. A line with more tags or fields cannot become a row, and is not read to its end. */
 export const MAX_COLUMNS = 1_600;
 
-/** A second `=` and the code of a type come before the bytes of such a value. */
+/** Binary values start with a second `=` and a type code. */
 const BINARY_VALUE =
   "a binary value, as QuestDB's clients write them with protocol_version=2 or 3: leave protocol_version at auto, or set it to 1";
 
-/** Which characters a backslash protects: in a measurement, in keys and tag values, in strings. */
+/** Characters that a backslash escapes in a measurement, in keys and tag values, and in strings. */
 const MEASUREMENT_ESCAPES = ', ';
 const KEY_ESCAPES = ',= ';
 const STRING_ESCAPES = '"\\';
 const DOCUMENTED_STRING_ESCAPES = ' =,"\\';
-/** Of the dialect's own strings, `'…'` and `L"…"`. */
+/** Escapes of the dialect's strings, `'…'` and `L"…"`. */
 const DIALECT_STRING_ESCAPES = ' =,"\'\\';
 
-/** How `"…"` is read. standard: `\"` and `\\`; documented: the specification's table, which also escapes ` `, `=`, `,`. */
+/** Escapes in `"…"`. standard: `\"` and `\\`; documented: also ` `, `=` and `,`. */
 export type StringEscapes = 'standard' | 'documented';
 
-/** One line, in its own order. Tags and fields are lists of the same length for keys and values. */
+/** A parsed line, in its own order. Keys and values are lists of the same length. */
 export interface ScannedLine {
   measurement: string;
   tagKeys: string[];
   tagValues: string[];
   fieldKeys: string[];
   fieldValues: LineValue[];
-  /** The timestamp's digits, where there is one. */
+  /** Digits of the timestamp, if there is one. */
   time: string | undefined;
-  /** Offset of the line's first character, and how many lines come before it. */
+  /** Offset of the first character, and number of preceding lines. */
   start: number;
   linesBefore: number;
-  /** Where measurement and tags end. */
+  /** End of measurement and tags. */
   seriesEnd: number;
-  /** Where each field starts in the text: `rawKey=` runs from here to `fieldValueStarts`. */
+  /** Start of each field in the text; `rawKey=` ends at `fieldValueStarts`. */
   fieldStarts: number[];
   fieldValueStarts: number[];
 }
 
 /**
- * Reads line protocol: the grammar of InfluxDB's own library plus the documented dialect (suffixes i16, i32, i64, f32, f64;
- * single-quoted strings; `L"…"`). Cold path: `line-lp.ts` reads lines of a known shape itself and asks here for all else.
- *
- * States: between lines (after `open`, and after `next` gave a line or a fault), at the end (`next` gave `end`). One class, because
- * every method reads on at the same place in the same text.
+ * Parses line protocol: the grammar of InfluxDB's own library plus the documented dialect (suffixes i16, i32, i64, f32,
+ * f64; single-quoted strings; `L"…"`). `line-lp.ts` reads lines of a known shape itself and uses this class for all
+ * others. The scanner is between lines after `open` and after `next` returned a line or fault, and at the end once
+ * `next` returned `end`. One class, because every method continues at the current position of the same text.
  */
 export class LineScanner {
   text = '';
   position = 0;
-  /** Lines before `position`. */
+  /** Number of lines before `position`. */
   linesBefore = 0;
-  /** What was wrong with the last line, after `next` gave `fault`. */
+  /** The problem of the last line, after `next` returned `fault`. */
   problem = '';
   readonly line: ScannedLine = {
     measurement: '',
@@ -94,7 +93,7 @@ export class LineScanner {
     this.#plainStringEscapes = stringEscapes === 'standard' ? STRING_ESCAPES : DOCUMENTED_STRING_ESCAPES;
   }
 
-  /** `valid` as `messageText` says it: false makes every token look for bytes that were not UTF-8. */
+  /** If `valid` is false (see `messageText`), each token is checked for invalid bytes. */
   open(text: string, valid: boolean): void {
     this.text = text;
     this.position = 0;
@@ -102,12 +101,12 @@ export class LineScanner {
     this.#valid = valid;
   }
 
-  /** Whether the last line had no string that runs to the end of the text. */
+  /** True if all strings of the last line were closed before the end of the text. */
   get stringsClosed(): boolean {
     return this.#stringsClosed;
   }
 
-  /** Reads one line into `line`; skips blank lines and comments. After a fault the scanner stands behind the bad line. */
+  /** Parses one line into `line`, skipping blank lines and comments. After a fault, moves past the line. */
   next(): 'line' | 'fault' | 'end' {
     this.#stringsClosed = true;
     const blank = this.#skipBlank();
@@ -119,10 +118,7 @@ export class LineScanner {
     return this.#measurement() && this.#tags() && this.#fields() && this.#time() ? 'line' : this.#recover(start);
   }
 
-  /**
-   * Reads measurement and tags of the line at `position` into `line` and stays in front of it; false when there are none,
-   * or when blank lines or comments come first.
-   */
+  /** Parses measurement and tags without moving. Returns false if the next line has none. */
   peekSeries(): boolean {
     const { position } = this;
     this.line.start = position;
@@ -131,14 +127,14 @@ export class LineScanner {
     return read;
   }
 
-  /** Skips spaces, empty lines and comments; false when a comment holds what no comment may. */
+  /** Skips spaces, empty lines and comments; returns false for an invalid comment. */
   #skipBlank(): boolean {
     for (;;) {
       while (this.text.charCodeAt(this.position) === SPACE) this.position++;
       const code = this.text.charCodeAt(this.position);
       if (code === HASH) {
         while (!isControl(this.text.charCodeAt(this.position)) && this.position < this.text.length) this.position++;
-        if (!this.#endOfLine()) return this.#fail('a comment must not hold control characters');
+        if (!this.#endOfLine()) return this.#fail('a comment must not contain control characters');
       } else if (code === NEWLINE || code === RETURN) {
         if (!this.#endOfLine()) return this.#fail('a carriage return must be followed by a newline');
       } else {
@@ -147,7 +143,7 @@ export class LineScanner {
     }
   }
 
-  /** Consumes a line end (newline, carriage return and newline, or the end of the text); false when none is here. */
+  /** Moves past the end of the line (newline, with or without carriage return, or end of text), if any. */
   #endOfLine(): boolean {
     const { text, position } = this;
     if (position >= text.length) return true;
@@ -164,16 +160,16 @@ export class LineScanner {
   }
 
   /**
-   * Goes to the line after a fault. A string may run over several lines, so the bad line ends where the fault was found;
-   * only a string that never ends does not swallow the lines after its first.
+   * Skips to the next line after a fault. Strings may span lines, so the invalid line ends where the fault was found.
+   * Only an unterminated string does not consume the following lines.
    */
   #recover(start: number): 'fault' {
     if (!this.#stringsClosed) this.position = start;
-    const swallowed = this.#newlines(start, this.position);
-    if (swallowed > 0) this.problem += ` (with its string the line runs over ${String(swallowed + 1)} lines)`;
+    const spanned = this.#newlines(start, this.position);
+    if (spanned > 0) this.problem += ` (including its string, the line spans ${String(spanned + 1)} lines)`;
     const newline = this.text.indexOf('\n', this.position);
     this.position = newline < 0 ? this.text.length : newline + 1;
-    this.linesBefore = this.line.linesBefore + swallowed + (newline < 0 ? 0 : 1);
+    this.linesBefore = this.line.linesBefore + spanned + (newline < 0 ? 0 : 1);
     return 'fault';
   }
 
@@ -269,7 +265,7 @@ export class LineScanner {
     return this.#endOfLine() || this.#fail(`nothing may follow the timestamp, found ${this.#here()}`);
   }
 
-  /** A field value at `position`, which moves behind it; `undefined` and `problem` when there is none. */
+  /** Parses a field value and moves past it; returns `undefined` and sets `problem` if there is none. */
   value(): LineValue | undefined {
     const { text, position } = this;
     const code = text.charCodeAt(position);
@@ -323,7 +319,9 @@ export class LineScanner {
     return undefined;
   }
 
-  /** Reads up to a character of the class `end`, undoing escapes; empty when there is none, `undefined` when not UTF-8. */
+  /**
+   * Reads up to a character of the class `end` and removes escapes; empty if there is none, `undefined` if not UTF-8.
+   */
   #token(end: number, escapes: string): string | undefined {
     const { text } = this;
     let parts = '';

@@ -6,12 +6,12 @@ import { KIND_OF_LINE_TYPE, type LineType } from './line-value.ts';
 import { NANOS_COLUMN } from '../nanoseconds.ts';
 import { PRIMARY_TAG } from '../primary-tag.ts';
 
-/** Length of a VARCHAR without a declared length, in bytes (docs/formats.md#tables-of-lines-and-points). */
+/** Length in bytes of a VARCHAR without a declared length (docs/formats.md#tables-of-lines-and-points). */
 const DEFAULT_LENGTH = 254;
 /** Length of the primary tag (docs/formats.md#the-primary-tag). */
 const PRIMARY_TAG_LENGTH = 64;
 
-/** A field of a line shape. `text` is its key as written, `=` included; `column` belongs to the shape's batch. */
+/** A field of a line shape. `text` is its key as written, including `=`; `column` belongs to the shape's batch. */
 export interface ShapeField {
   readonly key: string;
   readonly text: string;
@@ -19,32 +19,32 @@ export interface ShapeField {
   column: OpenColumn | undefined;
 }
 
-/** Lines of one table whose tags and fields have the same names in the same order. */
+/** Lines of a table whose tags and fields have the same names in the same order. */
 export interface LineShape {
   readonly tagKeys: TagKeys;
   readonly fields: readonly ShapeField[];
-  /** The batch that the columns below belong to; `undefined` until the first line. */
+  /** The batch of the columns below; `undefined` before the first line. */
   batch: RowBatchBuilder | undefined;
   time: OpenColumn | undefined;
   nanos: OpenColumn | undefined;
   tags: readonly OpenColumn[];
   derivedTag: OpenColumn | undefined;
-  /** Where the rows are noted that give the primary tag, in a batch that derives it of others. */
+  /** Records rows with an explicit primary tag, in a batch that derives it for others. */
   givenRows: number[] | undefined;
 }
 
-/** A list of tag names, and the shapes seen with it by the text of their field names. */
+/** A list of tag names, and its shapes by the text of their field names. */
 export interface TagKeys {
   readonly names: readonly string[];
   readonly shapes: Map<string, LineShape>;
-  /** The shape of the last line that was read by the grammar. */
+  /** The shape of the line that was parsed last. */
   latest: LineShape | undefined;
 }
 
-/** A measurement with one set of tag values; found by the text that both have in the line. */
+/** A measurement with a set of tag values, identified by their text in the line. */
 export interface Series {
   readonly text: string;
-  /** The series of the line that came behind one of this series lately: senders mostly keep to an order. */
+  /** The series of the line that followed last time; senders usually keep an order. */
   next: Series | undefined;
   readonly table: LineTable;
   readonly tagKeys: TagKeys;
@@ -53,11 +53,11 @@ export interface Series {
   shape: LineShape | undefined;
 }
 
-/** What the decoder knows of one table. */
+/** The decoder's state of a table. */
 export interface LineTable {
   readonly name: string;
   readonly tagKeys: Map<string, TagKeys>;
-  /** The batch that takes the next row; `undefined` after `take`. */
+  /** The batch for the next row; `undefined` after `take`. */
   open: LineBatch | undefined;
 }
 
@@ -66,7 +66,7 @@ interface LineBatchPolicy {
   readonly keepsNanoseconds: boolean;
 }
 
-/** A batch with what the spelling of its values says about column types. */
+/** A batch, with the column types that the spelling of its values implies. */
 export class LineBatch {
   readonly rows: RowBatchBuilder;
   readonly derivesPrimaryTag: boolean;
@@ -80,15 +80,17 @@ export class LineBatch {
     this.derivesPrimaryTag = derivesPrimaryTag;
   }
 
-  /** The first value decides what a column is, a later one may only make it wider (docs/formats.md#tables-of-lines-and-points). */
-  sawType(column: string, type: LineType): void {
+  /**
+   * The first value determines the type; later values may only widen it (docs/formats.md#tables-of-lines-and-points).
+   */
+  recordType(column: string, type: LineType): void {
     const known = this.#types.get(column);
     const wider =
       known === undefined || (WIDTH[known].family === WIDTH[type].family && WIDTH[known].width < WIDTH[type].width);
     if (wider) this.#types.set(column, type);
   }
 
-  /** The table these rows would need: time, fields, then tags. */
+  /** The table that these rows need: time, fields, then tags. */
   shape(): TableShape {
     const byRole = (...roles: string[]) => this.rows.columns.filter((column) => roles.includes(column.role));
     const columns = [...byRole('time', 'nanos'), ...byRole('data'), ...byRole('primary-tag'), ...byRole('tag')];
@@ -112,7 +114,7 @@ export class LineBatch {
 function longest(column: OpenColumn, least: number): number {
   let length = least;
   for (const cell of column.cells) {
-    // A UTF-16 unit is at most 3 bytes of UTF-8: most strings need not be measured.
+    // A UTF-16 unit takes at most 3 bytes of UTF-8, so most strings need not be measured.
     if (typeof cell === 'string' && cell.length * 3 > length) length = Math.max(length, Buffer.byteLength(cell));
   }
   return length;
@@ -132,19 +134,19 @@ const WIDTH: Readonly<Record<LineType, { family: string; width: number; column: 
   TIMESTAMPTZ: { family: 'time', width: 8, column: 'TIMESTAMPTZ' },
 };
 
-/** Cells that a batch may have where a line brings columns of its own, which are null in all lines before. */
+/** Maximum number of cells of a batch if a line adds columns, which are null in all previous lines. */
 const MAX_PADDED_CELLS = 40_000;
-/** So many columns a batch may have in any case. */
+/** Number of columns that a batch may always have. */
 const FEW_COLUMNS = 128;
 
-/** Whether more columns leave the batch in proportion to its lines: a megabyte of short lines must not become gigabytes. */
+/** Keeps the batch in proportion to its lines: a megabyte of lines must not become gigabytes of cells. */
 function mayGrow({ columns, rowCount }: RowBatchBuilder, missing: number): boolean {
   const width = columns.length + missing;
   if (rowCount === 0 || width <= FEW_COLUMNS) return true;
   return width <= MAX_COLUMNS && width * rowCount <= MAX_PADDED_CELLS;
 }
 
-/** Whether the batch has, or can be given, a column for each tag and field of the line. */
+/** Returns true if the batch has, or can get, a column for each tag and field of the line. */
 export function bindable(shape: LineShape, rows: RowBatchBuilder, line: ScannedLine): boolean {
   let missing = 0;
   for (const name of shape.tagKeys.names) {

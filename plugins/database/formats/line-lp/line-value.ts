@@ -2,7 +2,7 @@ import type { Cell, CellKind } from '../../../../src/data/row-batch.ts';
 import { shown } from '../message-text.ts';
 import { narrow, unixMicros } from '../unix-time.ts';
 
-/** What a field value's spelling says about its column (docs/formats.md#tables-of-lines-and-points). */
+/** The column type that a field value's spelling implies (docs/formats.md#tables-of-lines-and-points). */
 export type LineType =
   | 'INT2'
   | 'INT4'
@@ -47,9 +47,9 @@ const RANGES = {
 } as const;
 
 /**
- * An unquoted field value: number with or without suffix, or boolean. A string is what is wrong with it.
- * Without a suffix a number is a FLOAT8; a whole number that a double cannot hold (a nanosecond time, say) keeps its
- * digits as NUMERIC, so that nothing is lost where its column can take them.
+ * Parses an unquoted field value: a number with or without a suffix, or a boolean. Returns a string that describes the
+ * problem if it is invalid. Without a suffix, a number is a FLOAT8; an integer that a double cannot represent (such as
+ * a nanosecond time) keeps its digits as NUMERIC, so that its column may store them.
  */
 export function parseLineValue(token: string): LineValue | string {
   switch (token) {
@@ -70,7 +70,7 @@ export function parseLineValue(token: string): LineValue | string {
   }
 }
 
-/** Only then does a suffix say which kind of number it is: `tru` is not an unsigned integer. */
+/** Only with such a start does a suffix determine the type: `tru` is not an unsigned integer. */
 const NUMBER_START = /^[-+.]*[0-9]/;
 
 function parseNumber(token: string): LineValue | string {
@@ -90,14 +90,15 @@ function parseNumber(token: string): LineValue | string {
 
 function parseInteger(token: string, digits: string, type: keyof typeof RANGES): LineValue | string {
   if (!INTEGER.test(digits) || (type === 'UINT8' && digits.startsWith('-'))) return `${shown(token)} is not an integer`;
-  // Leading zeros aside, 20 digits are more than any type holds; BigInt of a megabyte of digits would take minutes.
+  // Without leading zeros, no type has more than 20 digits; converting a megabyte of digits to BigInt would take
+  // minutes.
   const value = BigInt(digits.replace(/^(-?)0+(?=[0-9])/, '$1').slice(0, 22));
   const [least, most] = RANGES[type];
   if (value < least || value > most) return `${shown(token)} is out of range for ${type}`;
   return { type, cell: narrow(value) };
 }
 
-/** Microseconds with the suffix `t`, as QuestDB's clients write times that are fields. */
+/** Microseconds with the suffix `t`, which QuestDB's clients use for timestamps in fields. */
 function parseTime(token: string): LineValue | string {
   const digits = token.slice(0, -1);
   if (!INTEGER.test(digits)) return `${shown(token)} is not a number`;

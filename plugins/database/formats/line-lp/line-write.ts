@@ -11,15 +11,15 @@ const BACKSLASH = 92;
 const DELETE = 127;
 
 /**
- * A measurement as a line spells it. DataError where there is no spelling: an empty name, control characters, a backslash at
- * its end, a name that would be a comment.
+ * Escapes a measurement. Throws DataError if it cannot be represented: an empty name, control characters, a trailing
+ * backslash, or a name that looks like a comment.
  */
 export function lineName(name: string): string {
   if (name.startsWith('#')) throw new DataError(`line protocol would read the table ${shown(name)} as a comment`);
   return escaped(checked(name), /[, ]/g);
 }
 
-/** A tag or field key, or a tag value, as a line spells it; DataError as for `lineName`. */
+/** Escapes a tag key, field key or tag value. Throws DataError as `lineName` does. */
 export function lineKey(key: string): string {
   return escaped(checked(key), /[,= ]/g);
 }
@@ -27,7 +27,7 @@ export function lineKey(key: string): string {
 function checked(text: string): string {
   if (text === '' || text.endsWith('\\') || hasControl(text)) {
     throw new DataError(
-      `line protocol cannot spell the name or tag value ${shown(text)}: it must not be empty, hold control characters or end in a backslash`,
+      `line protocol cannot represent the name or tag value ${shown(text)}: it must not be empty, contain control characters or end with a backslash`,
     );
   }
   return text;
@@ -41,12 +41,12 @@ function hasControl(text: string): boolean {
   return false;
 }
 
-/** A string field. Line breaks stay as they are: inside of quotes a line may run on. */
+/** Quotes a string field. Line breaks are kept, as a string may span lines. */
 export function fieldString(text: string): string {
   return `"${escaped(text, /["\\]/g)}"`;
 }
 
-/** `lineKey` of a text in bytes. The room must be there for each byte twice. */
+/** Same as `lineKey`, for bytes. The writer must have space for twice the bytes. */
 export function writeLineKey(bytes: Buffer, start: number, end: number, out: ByteWriter): void {
   const target = out.bytes;
   let at = out.at;
@@ -59,12 +59,12 @@ export function writeLineKey(bytes: Buffer, start: number, end: number, out: Byt
     }
     target[at++] = byte;
   }
-  // The name that cannot be spelled is told of.
+  // Throws for the trailing backslash.
   if (bytes[end - 1] === BACKSLASH) lineKey(cellText(bytes, start, end));
   out.at = at;
 }
 
-/** `fieldString` of a text in bytes. The room must be there for each byte twice, and two. */
+/** Same as `fieldString`, for bytes. The writer must have space for twice the bytes plus two. */
 export function writeFieldString(bytes: Buffer, start: number, end: number, out: ByteWriter): void {
   const target = out.bytes;
   let at = out.at;
@@ -82,10 +82,10 @@ export function writeFieldString(bytes: Buffer, start: number, end: number, out:
   out.at = at;
 }
 
-/** Beyond this `replace` takes too long where it finds much: 0.2 µs for each place. */
+/** For longer texts, `replace` is too slow: it takes 0.2 µs per match. */
 const LONG = 100_000;
 
-/** The text with a backslash before each of these ASCII characters. */
+/** Inserts a backslash before each of these ASCII characters. */
 function escaped(text: string, special: RegExp): string {
   if (text.length <= LONG) return text.replace(special, '\\$&');
   if (text.search(special) < 0) return text;

@@ -5,24 +5,26 @@ import { Decimal, Struct, TypedNumber, type ConnectValue } from '../../../../src
 import { readTimestamp } from '../timestamp-read.ts';
 import { narrow } from '../unix-time.ts';
 
-/** A value that is there. */
+/** A value other than null. */
 export type Present = Exclude<ConnectValue, null>;
 
-/** The cell of a value; `undefined` when the value is none of its type. */
+/** Converts a value to a cell; returns `undefined` if the value does not have the expected type. */
 export type ToCell = (value: Present) => Cell | undefined;
 
-/** How values of a schema become cells. */
+/** How values of a schema are converted to cells. */
 export interface ValueRule {
-  /** The type of a column that is made for them, as in TableShape; `undefined`: nothing tells it, so none can be made. */
+  /**
+   * The column type for new tables, as in TableShape; `undefined` if it is unknown, so that no column can be created.
+   */
   readonly type: string | undefined;
   readonly kind: CellKind;
   readonly toCell: ToCell;
 }
 
 const MICROS_PER_DAY = 86_400_000_000;
-/** Beyond it microseconds are no safe integers. */
+/** Beyond this, microseconds exceed the safe integers. */
 const MAX_SAFE_MILLIS = 9_007_199_254_740;
-/** PostgreSQL's numeric has fewer digits on either side; writing out more would cost memory for nothing. */
+/** PostgreSQL's numeric has fewer digits on either side; formatting more would only waste memory. */
 const MAX_SCALE = 150_000;
 
 export const number: ToCell = (value) => {
@@ -30,7 +32,7 @@ export const number: ToCell = (value) => {
   return value instanceof TypedNumber ? value.value : undefined;
 };
 
-/** Small ones as numbers, which are cheaper to compare and to write. */
+/** Small values are converted to numbers, which are cheaper to compare and to write. */
 export const int64: ToCell = (value) => {
   if (typeof value !== 'bigint') return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
   const near = Number(value);
@@ -69,13 +71,13 @@ export const millis: ToCell = (value) => {
   return micros === undefined ? undefined : narrow(micros * 1000n);
 };
 
-/** Floored to the microsecond, which is PostgreSQL's. */
+/** Rounded down to PostgreSQL's microseconds. */
 export const nanos: ToCell = (value) => {
   const wide = whole(value);
   return wide === undefined ? undefined : narrow(floored(wide, 1000n));
 };
 
-/** Times of the day in units of so many microseconds. */
+/** Times of day in units of `unit` microseconds. */
 export function timeIn(unit: bigint): ToCell {
   return (value) => {
     const wide = whole(value);
@@ -103,7 +105,7 @@ export const variableScaleDecimal: ToCell = (value) => {
   return decimal(decimalFromBytes(unscaled, scale));
 };
 
-/** Debezium's bits come lowest byte first; as text they are `0101`, cut to the length of their column. */
+/** Debezium's bits are in little-endian order. As text they are `0101`, truncated to the length of their column. */
 export function bitsOf(length: number | undefined): ToCell {
   return (value) => {
     if (!(value instanceof Uint8Array)) return undefined;
@@ -121,7 +123,7 @@ function floored(value: bigint, unit: bigint): bigint {
   return (value - (((value % unit) + unit) % unit)) / unit;
 }
 
-/** `24:00:00` is a time to PostgreSQL too; anything beyond is not. */
+/** `24:00:00` is a valid time in PostgreSQL; anything later is not. */
 function timeText(micros: bigint): string | undefined {
   const total = Number(micros);
   if (total < 0 || total > MICROS_PER_DAY) return undefined;

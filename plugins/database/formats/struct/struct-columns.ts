@@ -6,23 +6,23 @@ import { ruleOf } from './struct-types.ts';
 
 /** A field of a struct schema as a column. */
 export interface StructColumn {
-  /** Of the field and of the column. */
+  /** Name of the field and column. */
   readonly name: string;
-  /** Of the field in its schema, which is that of its value in a Struct. */
+  /** Index of the field in its schema, and of its value in a Struct. */
   readonly index: number;
   readonly schema: Schema;
   readonly kind: CellKind;
   readonly toCell: ToCell;
-  /** The cell of a null: the field's default, as Connect's Struct.get has it, else null. */
+  /** The cell for null: the field's default, as in Connect's Struct.get, or null. */
   readonly nullCell: Cell;
-  /** Type of a column that is made for it, as in TableShape; `undefined` when nothing tells it. */
+  /** The column type for new tables, as in TableShape; `undefined` if it is unknown. */
   readonly type: string | undefined;
   readonly nullable: boolean;
 }
 
 const compiled = new WeakMap<Schema, readonly StructColumn[]>();
 
-/** The fields of a struct schema as columns, in order; the same list for the same Schema object. */
+/** The fields of a struct schema as columns, in order. Cached by Schema object. */
 export function compileStruct(schema: Schema): readonly StructColumn[] {
   let columns = compiled.get(schema);
   if (columns === undefined) {
@@ -32,7 +32,7 @@ export function compileStruct(schema: Schema): readonly StructColumn[] {
   return columns;
 }
 
-/** A value of its own (a key that is no struct) as a column of this name. */
+/** A primitive value, such as a key that is not a struct, as a column of this name. */
 export function compileValue(schema: Schema, name: string): StructColumn {
   const { kind, toCell, type } = ruleOf(schema);
   const byDefault = schema.defaultValue as ConnectValue | undefined;
@@ -40,10 +40,10 @@ export function compileValue(schema: Schema, name: string): StructColumn {
   return { name, index: 0, schema, kind, toCell, nullCell, type, nullable: schema.optional };
 }
 
-/** What a fault says of a value that is none of its column's schema. */
-export function misfit({ name, schema }: StructColumn, value: ConnectValue): string {
+/** The message of a fault for a value that does not match its column's schema. */
+export function mismatch({ name, schema }: StructColumn, value: ConnectValue): string {
   const type = schema.name ?? schema.type;
-  return `the field ${JSON.stringify(name)} has ${described(value)}, which is no ${type}`;
+  return `the field ${JSON.stringify(name)} has ${described(value)}, which is not a valid ${type}`;
 }
 
 function described(value: ConnectValue): string {

@@ -1,33 +1,35 @@
 import type { Schema } from '../../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
 
-/** What a record says of a row: what it is now, or that it is gone; `nothing` for events that concern no row. */
+/**
+ * The state of a row according to a record: its current value, or deleted; `none` for events that do not concern a row.
+ */
 export type RowState =
-  | { readonly is: 'there'; readonly schema: Schema | null; readonly value: ConnectValue }
-  | { readonly is: 'gone' }
-  | { readonly is: 'nothing' };
+  | { readonly is: 'present'; readonly schema: Schema | null; readonly value: ConnectValue }
+  | { readonly is: 'deleted' }
+  | { readonly is: 'none' };
 
-const GONE: RowState = { is: 'gone' };
-const NOTHING: RowState = { is: 'nothing' };
+const DELETED: RowState = { is: 'deleted' };
+const NONE: RowState = { is: 'none' };
 const envelopes = new WeakMap<Schema, boolean>();
 
 /**
- * Takes Debezium's change events apart (schema names end in `.Envelope`; Debezium's documentation, "Change event values"): the
- * state after the event is the row, a deletion is one. Truncations and messages concern no row.
+ * Extracts the row from Debezium's change events (schema names ending in `.Envelope`; Debezium documentation, "Change
+ * event values"): the state after the event, or its deletion. Truncations and messages do not concern a row.
  */
 export function rowStateOf(schema: Schema | null, value: ConnectValue): RowState {
-  if (value === null) return GONE;
-  if (schema === null || !(value instanceof Struct) || !isEnvelope(schema)) return { is: 'there', schema, value };
+  if (value === null) return DELETED;
+  if (schema === null || !(value instanceof Struct) || !isEnvelope(schema)) return { is: 'present', schema, value };
   const after = value.get('after');
   switch (value.get('op')) {
     case 'd':
-      return GONE;
+      return DELETED;
     case 'c':
     case 'u':
     case 'r':
-      return after === null ? NOTHING : { is: 'there', schema: schema.field('after')?.schema ?? null, value: after };
+      return after === null ? NONE : { is: 'present', schema: schema.field('after')?.schema ?? null, value: after };
     default:
-      return NOTHING;
+      return NONE;
   }
 }
 

@@ -3,17 +3,16 @@ import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
 import { TimestampWriter } from '../../sql/timestamp-text.ts';
 import type { Present, ValueRule } from './struct-cells.ts';
 
-/** What decides how the parts of a value are written. */
 export interface JsonRules {
   readonly ruleOf: (schema: Schema) => ValueRule;
-  /** The schema of a part without one. */
+  /** The schema for a part without one. */
   readonly schemaOf: (value: Present | null) => Schema;
 }
 
 /**
- * A nested value as JSON text; `undefined` when a part is none of its schema. 64-bit integers and decimals keep all their
- * digits; times are ISO 8601 text, bytes Base64; NaN and infinities, which JSON does not have, are strings. Maps are objects
- * where their keys are text, numbers or booleans, else arrays of pairs.
+ * Converts a nested value to JSON; returns `undefined` if a part does not match its schema. 64-bit integers and
+ * decimals keep all digits; times are ISO 8601 strings, bytes are Base64; NaN and infinities, which JSON does not
+ * support, are strings. Maps with text, number or boolean keys become objects, other maps arrays of pairs.
  */
 export function jsonText(schema: Schema, value: ConnectValue, rules: JsonRules): string | undefined {
   if (value === null) return 'null';
@@ -49,7 +48,7 @@ function structText(struct: Struct, rules: JsonRules): string | undefined {
   return `{${members.join(',')}}`;
 }
 
-/** As Connect's Struct.get: a field without a value has its default. */
+/** As in Connect's Struct.get, a field without a value has its default. */
 function valueOrDefault(value: ConnectValue, schema: Schema): ConnectValue {
   return value ?? (schema.defaultValue as ConnectValue | undefined) ?? null;
 }
@@ -80,7 +79,7 @@ function isScalar(key: ConnectValue): key is string | number | bigint | boolean 
   return typeof key !== 'object';
 }
 
-/** An element of an array or a value of a map; one without a schema is written by what it is. */
+/** Converts an array element or map value. Without a schema, the conversion depends on the value. */
 function partText({ valueSchema }: Schema, value: ConnectValue, rules: JsonRules): string | undefined {
   const untyped = rules.schemaOf(null);
   const isTyped = valueSchema !== undefined && valueSchema !== untyped;
@@ -89,7 +88,7 @@ function partText({ valueSchema }: Schema, value: ConnectValue, rules: JsonRules
 
 const timestamps = new TimestampWriter('');
 
-/** ISO 8601: a date, or a time, with `Z` where the column would have a zone. */
+/** ISO 8601: a date, or a time with `Z` if the column type has a time zone. */
 function timeText(micros: number | bigint, type: string | undefined): string {
   const text = timestamps.write(micros);
   if (type === 'DATE') return `"${text.slice(0, text.indexOf(' '))}"`;

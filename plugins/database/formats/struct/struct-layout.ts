@@ -6,25 +6,24 @@ import { compileStruct, compileValue, type StructColumn } from './struct-columns
 
 export type KeyMode = 'none' | 'record_key' | 'record_value' | 'kafka';
 
-/** Which columns rows have, and which of them identify a row: `pk.mode`, `pk.fields`, `fields.include`, `fields.exclude`. */
+/** The columns of rows and those that identify a row: `pk.mode`, `pk.fields`, `fields.include`, `fields.exclude`. */
 export interface LayoutPolicy {
   readonly keyMode: KeyMode;
   readonly keyFields: readonly string[];
-  /** Empty: all fields. Columns of the key are always there. */
+  /** Empty means all fields. Key columns are always included. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }
 
-/** How records with the same schemas become rows. */
+/** How records with the same schemas are converted to rows. */
 export interface RowLayout {
   readonly operation: 'store' | 'delete';
-  /** Names of the columns that identify a row. */
+  /** Columns that identify a row. */
   readonly key: readonly string[];
-  /** Columns beside the record's value; `index` is that of `keyValues`. They come first in a row. */
+  /** Columns that do not come from the record's value; `index` refers to `keyValues`. They come first in a row. */
   readonly fromKey: readonly StructColumn[];
-  /** Columns of the fields of the record's value. */
+  /** Columns from the fields of the record's value. */
   readonly fromValue: readonly StructColumn[];
-  /** Names of all columns. */
   readonly columns: ReadonlySet<string>;
   readonly shape: TableShape;
 }
@@ -32,10 +31,10 @@ export interface RowLayout {
 const KAFKA_COLUMNS = ['__connect_topic', '__connect_partition', '__connect_offset'] as const;
 const KAFKA_SCHEMAS = [new Schema('string'), new Schema('int32'), new Schema('int64')] as const;
 
-/** Stands for the value's schema of a deletion, and for the key's where no key is looked at. */
+/** Replaces the value schema of a deletion, and the key schema if the key is not used. */
 const NO_SCHEMA = new Schema('struct');
 
-/** Layouts by the schemas of value and key; they live as long as the schemas do. */
+/** Layouts by the schemas of value and key, cached as long as the schemas exist. */
 export class RowLayouts {
   readonly #policy: LayoutPolicy;
   readonly #known = new WeakMap<Schema, WeakMap<Schema, RowLayout | string>>();
@@ -44,7 +43,7 @@ export class RowLayouts {
     this.#policy = policy;
   }
 
-  /** `value`: the schema of the record's struct, `undefined` for a deletion. A string is why no row can be made. */
+  /** `value` is the schema of the record's struct, absent for a deletion. Returns a string if no row can be built. */
   of(value: Schema | undefined, key: Schema | undefined): RowLayout | string {
     const valueSchema = value ?? NO_SCHEMA;
     const keySchema = key ?? NO_SCHEMA;
@@ -56,9 +55,9 @@ export class RowLayouts {
   }
 }
 
-/** The values that the columns of `fromKey` are taken from. */
+/** The values for the columns of `fromKey`. */
 export function keyValues(mode: KeyMode, key: ConnectValue, { original }: SinkRecord): readonly ConnectValue[] {
-  // Where the record really came from: transforms may give records of two topics one name.
+  // The original coordinates, because transforms may give records of two topics the same name.
   if (mode === 'kafka') return [original.topic, original.partition, BigInt(original.offset)];
   return key instanceof Struct ? key.values : [key];
 }
@@ -106,7 +105,7 @@ function keyColumns({ keyMode, keyFields }: LayoutPolicy, key: Schema | undefine
   return `pk.mode=record_key: the record's key is one value of type ${key.type}, so pk.fields must be one name, not ${named(keyFields)}`;
 }
 
-/** The columns of these names, in the order of the names; all for no names. */
+/** Selects columns by name, in the order of the names; without names, all columns. */
 function chosen(columns: readonly StructColumn[], names: readonly string[]): readonly StructColumn[] | string {
   if (names.length === 0) return columns;
   const found = names.flatMap((name) => columns.filter((column) => column.name === name));
@@ -126,10 +125,10 @@ function shapeOf(columns: readonly StructColumn[], key: readonly string[]): Tabl
   return { exact: false, columns: shapes, key };
 }
 
-/** How wide numbers of a type are; of two types of a column the wider one is made. */
+/** Numeric types in ascending width; if two layouts differ in a column's type, the wider one is used. */
 const WIDTHS: readonly string[] = ['INT2', 'INT4', 'INT8', 'FLOAT4', 'FLOAT8', 'NUMERIC'];
 
-/** The table that rows of several layouts need: all their columns, nullable where a layout does not have them. */
+/** The table that rows of several layouts need: all their columns, nullable unless they are in every layout. */
 export function mergeShapes(shapes: readonly TableShape[]): TableShape {
   const columns = new Map<string, ColumnShape>();
   for (const shape of shapes) {

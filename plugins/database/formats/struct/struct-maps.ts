@@ -6,25 +6,23 @@ import { schemaOf, UNTYPED } from './struct-types.ts';
 
 export type ConnectMap = ReadonlyMap<ConnectValue, ConnectValue>;
 
-/** Forms of maps that are remembered; a source of ever new keys must not fill the memory. */
+/** Cache size; a source with ever-changing keys must not fill the memory. */
 const MAX_FORMS = 1_000;
 
-/**
- * Gives maps, which came without a schema, one by what they hold: equal keys with values of equal types give the same Schema
- * object. A null says nothing of its type, so it fits a form that knows more.
- */
+/** Derives a schema for maps. Equal keys with equal types produce the same object; null matches any type. */
 export class MapForms {
   readonly #forms = new BoundedMap<string, Schema>(MAX_FORMS);
   #last: Schema | undefined;
 
-  /** The map as a struct; a string is what keeps it from being one. */
+  /** Converts the map to a struct. Returns a string with the reason if that is not possible. */
   toStruct(map: ConnectMap): Struct | string {
     const values = [...map.values()];
-    if (this.#last !== undefined && isOfForm(map, this.#last)) return new Struct(this.#last, values);
+    if (this.#last !== undefined && hasForm(map, this.#last)) return new Struct(this.#last, values);
     const fields: { name: string; schema: Schema }[] = [];
     let signature = '';
     for (const [name, value] of map) {
-      if (typeof name !== 'string') return `a map with a key that is no text has no columns: ${javaClassOf(name)}`;
+      if (typeof name !== 'string')
+        return `a map must have keys of type string to become columns, not ${javaClassOf(name)}`;
       const schema = schemaOf(value);
       fields.push({ name, schema });
       signature += `${String(name.length)}:${name}${schema.name ?? schema.type}${schema === UNTYPED ? '?' : ''};`;
@@ -35,7 +33,7 @@ export class MapForms {
   }
 }
 
-function isOfForm(map: ConnectMap, { fields }: Schema): boolean {
+function hasForm(map: ConnectMap, { fields }: Schema): boolean {
   if (map.size !== fields.length) return false;
   let index = 0;
   for (const [name, value] of map) {

@@ -6,10 +6,10 @@ import { type OpenColumn, RowBatchBuilder } from '../../../../src/data/row-batch
 import type { TableShape } from '../../../../src/data/table-shape.ts';
 import type { ConnectValue } from '../../../../src/data/value.ts';
 import type { DecodedRows } from '../format.ts';
-import { misfit, type StructColumn } from './struct-columns.ts';
+import { mismatch, type StructColumn } from './struct-columns.ts';
 import { mergeShapes, type RowLayout } from './struct-layout.ts';
 
-/** A layout's place in an open batch: the cells of its columns, in the layout's order. */
+/** A layout in an open batch, with the cells of its columns in the layout's order. */
 interface Place {
   readonly layout: RowLayout;
   readonly group: number;
@@ -17,16 +17,16 @@ interface Place {
   readonly valueCells: readonly Cell[][];
 }
 
-/** The rows of one table while they are collected, of any layouts with the same key. */
+/** Collects rows of a table, with any layouts that have the same key. */
 export class StructRows {
   readonly #builder: RowBatchBuilder;
   readonly #key: readonly string[];
   readonly #places = new Map<RowLayout, Place>();
   readonly #groups: RowGroup[] = [];
   readonly #groupIds = new Map<string, number>();
-  /** Groups of the rows; absent as long as there is one group. */
+  /** Group of each row; `undefined` as long as there is a single group. */
   #rowGroups: number[] | undefined;
-  /** Columns whose kind is not known yet, because all their cells are nulls without a schema. */
+  /** Columns of unknown kind, because all their cells are nulls without a schema. */
   readonly #untyped = new Set<string>();
   #last: Place | undefined;
 
@@ -43,8 +43,8 @@ export class StructRows {
     return this.#builder.rowCount;
   }
 
-  /** Makes room for rows of this layout; false when they cannot share a batch with those that are there. */
-  admit(layout: RowLayout): boolean {
+  /** Prepares for rows of this layout; returns false if they cannot share a batch with the existing rows. */
+  prepare(layout: RowLayout): boolean {
     if (this.#last?.layout === layout) return true;
     let place = this.#places.get(layout);
     if (place === undefined) {
@@ -62,14 +62,14 @@ export class StructRows {
     return true;
   }
 
-  /** Adds a row of the layout that was admitted last; a string is which value does not fit, and nothing was added. */
+  /** Adds a row of the prepared layout. If a value does not fit, adds nothing and returns the reason. */
   add(keyValues: readonly ConnectValue[], values: readonly ConnectValue[], origin: Origin): string | undefined {
     const problem = this.#push(keyValues, values);
     if (problem === undefined) this.#builder.endRow(origin, 0);
     return problem;
   }
 
-  /** The same for a record of a block. */
+  /** Same as `add`, for a record of a block. */
   addOf(
     keyValues: readonly ConnectValue[],
     values: readonly ConnectValue[],
@@ -83,7 +83,7 @@ export class StructRows {
 
   #push(keyValues: readonly ConnectValue[], values: readonly ConnectValue[]): string | undefined {
     const place = this.#last;
-    if (place === undefined) throw new Error('no layout was admitted');
+    if (place === undefined) throw new Error('no layout was prepared');
     const { fromKey, fromValue } = place.layout;
     const problem = push(fromKey, place.keyCells, keyValues) ?? push(fromValue, place.valueCells, values);
     if (problem !== undefined) {
@@ -94,7 +94,7 @@ export class StructRows {
     return undefined;
   }
 
-  /** What was collected; the rows must not be used afterwards. */
+  /** Returns the collected rows; the object must not be used afterwards. */
   build(shapes: MergedShapes): DecodedRows {
     const layouts = [...this.#places.keys()];
     const rowGroups = this.#rowGroups;
@@ -126,7 +126,7 @@ export class StructRows {
       open = this.#builder.addColumn(name, 'data', kind);
       if (type === undefined) this.#untyped.add(name);
     } else if (type !== undefined && (this.#untyped.delete(name) || widthOf(kind) > widthOf(open.kind))) {
-      // The writer takes every kind of number for one; the widest says that any may come.
+      // The writer accepts all numbers in one column; the widest kind covers them all.
       open.kind = kind;
     }
     return open;
@@ -150,7 +150,7 @@ function push(
     if (column === undefined || list === undefined) break;
     const value = values[column.index] ?? null;
     const cell = value === null ? column.nullCell : column.toCell(value);
-    if (cell === undefined) return misfit(column, value);
+    if (cell === undefined) return mismatch(column, value);
     list.push(cell);
   }
   return undefined;
@@ -160,16 +160,16 @@ function sameNames(left: readonly string[], right: readonly string[]): boolean {
   return left === right || (left.length === right.length && left.every((name, index) => name === right[index]));
 }
 
-/** Sets of layouts whose shapes are remembered. */
+/** Cache size for sets of layouts. */
 const MAX_SHAPES = 1_000;
 
-/** The shapes of batches: the same object for the same set of layouts, so that a table is looked at once for each. */
+/** The shapes of batches. The same set of layouts has the same object, so that its table is checked only once. */
 export class MergedShapes {
   readonly #ids = new WeakMap<RowLayout, number>();
   readonly #shapes = new BoundedMap<string, TableShape>(MAX_SHAPES);
   #nextId = 0;
 
-  /** `undefined` for deletions alone: no table is made for them. */
+  /** Returns `undefined` if there are only deletions, for which no table is created. */
   of(layouts: readonly RowLayout[]): TableShape | undefined {
     const stored = layouts.filter(({ operation }) => operation === 'store');
     if (stored.length <= 1) return stored[0]?.shape;

@@ -4,20 +4,20 @@ import type { TableName } from '../../../../src/data/row-batch.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
 
 const SOURCE = /^source\.(.+)$/;
-/** Topics whose tables are remembered. */
+/** Cache size for table names by topic. */
 const MAX_KNOWN = 1_000;
 
-/** Why a `table.name.format` cannot be used; `undefined` when it can. */
+/** Returns why a `table.name.format` is invalid; `undefined` if it is valid. */
 export function tableFormatProblem(format: string): string | undefined {
   for (const { placeholder: name } of partsOf(format)) {
     if (name !== undefined && name !== 'topic' && !SOURCE.test(name)) {
-      return `it has no placeholder \${${name}}; there are \${topic} and \${source.FIELD}`;
+      return `unknown placeholder \${${name}}; supported are \${topic} and \${source.FIELD}`;
     }
   }
   return format.trim() === '' ? 'a table must have a name' : undefined;
 }
 
-/** Text as it is, and then perhaps a placeholder, without its braces. */
+/** Literal text, followed by an optional placeholder without its braces. */
 interface FormatPart {
   readonly text: string;
   readonly placeholder: string | undefined;
@@ -36,12 +36,12 @@ function partsOf(format: string): FormatPart[] {
 }
 
 /**
- * Names tables by `table.name.format`: `${topic}` is the record's topic, `${source.FIELD}` a field of the block `source` of a
- * Debezium event. A dot parts schema and table, as in Confluent's sink.
+ * Names tables by `table.name.format`: `${topic}` is the record's topic, `${source.FIELD}` a field of the block
+ * `source` of a Debezium event. A dot separates schema and table, as in Confluent's sink.
  */
 export class TableNames {
   readonly #parts: readonly FormatPart[];
-  /** Whether the topic decides, whatever the record holds. */
+  /** True if the name depends on the topic only. */
   readonly byTopicAlone: boolean;
   readonly #known = new BoundedMap<string, TableName | string>(MAX_KNOWN);
 
@@ -50,7 +50,7 @@ export class TableNames {
     this.byTopicAlone = this.#parts.every(({ placeholder = 'topic' }) => placeholder === 'topic');
   }
 
-  /** The same object for the same topic where the topic decides; a string is why there is no name. */
+  /** Returns a string if there is no name. The same topic produces the same object if only the topic matters. */
   of(record: Pick<SinkRecord, 'topic' | 'value'>): TableName | string {
     if (!this.byTopicAlone) return this.#make(record);
     return this.#known.getOrCreate(record.topic, () => this.#make(record));
@@ -66,11 +66,11 @@ export class TableNames {
       if (part === undefined) missing ??= placeholder;
       text += part ?? '';
     }
-    if (missing !== undefined) return `table.name.format asks for ${missing}, which the record does not have`;
+    if (missing !== undefined) return `table.name.format uses ${missing}, which the record does not have`;
     const names = text.split('.');
     const [first = '', second] = names;
     if (names.length > 2 || names.includes('')) {
-      return `"${text}" is no name of a table or of a schema and a table: set table.name.format`;
+      return `"${text}" is not a table name, with or without a schema: set table.name.format`;
     }
     return second === undefined ? { name: first } : { schema: first, name: second };
   }

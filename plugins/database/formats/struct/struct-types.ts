@@ -6,7 +6,7 @@ import type { Present, ToCell, ValueRule } from './struct-cells.ts';
 import { jsonText } from './struct-json.ts';
 import { lookupTable } from '../../../../src/data/lookup-table.ts';
 
-/** The schema of a null that no schema describes. */
+/** The schema of null if no schema describes it. */
 export const UNTYPED = new Schema('string', { optional: true });
 
 const rule = (type: string | undefined, kind: CellKind, toCell: ToCell): ValueRule => ({ type, kind, toCell });
@@ -26,9 +26,9 @@ const PLAIN: Readonly<Record<PlainType, ValueRule>> = {
 };
 
 /**
- * Connect's and Debezium's logical types (Debezium's documentation, "Data type mappings"). Connect's Timestamp is an instant,
- * so its column is timestamptz; Debezium's integer timestamps are those of columns without a zone. A name counts only over
- * the type that it is defined for: any schema may have a name.
+ * Connect's and Debezium's logical types (Debezium documentation, "Data type mappings"). Connect's Timestamp is an
+ * instant, so its column is timestamptz; Debezium's integer timestamps come from columns without a time zone. A logical
+ * name only applies to the type that it is defined for, as any schema may have a name.
  */
 const LOGICAL: Readonly<Record<string, readonly [Schema['type'], ValueRule]>> = lookupTable({
   [LogicalName.decimal]: ['bytes', rule('NUMERIC', 'numeric', cells.decimal)],
@@ -59,7 +59,7 @@ const DEBEZIUM_BITS = 'io.debezium.data.Bits';
 const MAX_BITS = 83_886_080;
 const MAX_NUMERIC_DIGITS = 1000;
 
-/** How values of the schema become cells. Nested ones (array, map, struct) are JSON. */
+/** How values of the schema are converted to cells. Nested ones (array, map, struct) become JSON. */
 export function ruleOf(schema: Schema): ValueRule {
   if (schema === UNTYPED) return rule(undefined, 'text', cells.text);
   if (schema.name === DEBEZIUM_BITS && schema.type === 'bytes') return bits(schema);
@@ -78,7 +78,7 @@ export function ruleOf(schema: Schema): ValueRule {
   }
 }
 
-/** `NUMERIC(10,2)` where the source tells the precision (by a parameter, as Debezium and Confluent do), else any number of digits. */
+/** `NUMERIC(10,2)` if a parameter states the precision, as by Debezium and Confluent; else NUMERIC. */
 function numericType(schema: Schema): string {
   const precision = Number(schema.parameters?.get('connect.decimal.precision'));
   const scale = Number(schema.parameters?.get('scale'));
@@ -114,7 +114,7 @@ const BY_TYPE = {
   object: Schema.map(UNTYPED, UNTYPED, { optional: true }),
 } as const;
 
-/** The schema of a value that came without one: always the same object for the same kind of value. */
+/** The schema of a value without one; always the same object for the same kind of value. */
 export function schemaOf(value: Present | null): Schema {
   if (typeof value !== 'object') return BY_TYPE[typeof value as 'boolean' | 'string' | 'bigint' | 'number'];
   if (value === null) return UNTYPED;

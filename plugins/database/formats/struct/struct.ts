@@ -15,13 +15,13 @@ import { schemaOf } from './struct-types.ts';
 export interface StructPolicy extends LayoutPolicy {
   /** `table.name.format`, see struct-table-names.ts. */
   readonly tableNameFormat: string;
-  /** Records that say that a row is gone delete it (`delete.enabled`, with keyMode record_key alone); else they are skipped. */
+  /** `delete.enabled`; requires keyMode record_key. If false, records of deleted rows are skipped. */
   readonly deletes: boolean;
 }
 
 /**
- * Collects records that carry data of their own into rows: structs with their schemas, maps without, Debezium's change events.
- * Cells go straight into the columns of the batch; what a schema means is found out once per Schema object.
+ * Converts records with structured data to rows: structs with schemas, maps without, and Debezium change events. Values
+ * are converted directly into the columns of the batch; the meaning of a schema is determined once per Schema object.
  */
 export class StructDecoder {
   readonly #policy: StructPolicy;
@@ -30,7 +30,7 @@ export class StructDecoder {
   readonly #mapForms = new MapForms();
   readonly #keyForms = new MapForms();
   readonly #shapes = new MergedShapes();
-  /** In the order in which they were begun; of a table's the last one is open. */
+  /** In order of creation; the last batch of each table is open. */
   #batches: StructRows[] = [];
   #open = new Map<string, StructRows>();
   #last: StructRows | undefined;
@@ -43,18 +43,18 @@ export class StructDecoder {
     this.#layouts = new RowLayouts(policy);
   }
 
-  /** Rows waiting to be taken, deletions included. */
+  /** Number of rows waiting to be taken, including deletions. */
   get rowCount(): number {
     return this.#rowCount;
   }
 
-  /** Adds one record; what is wrong with it becomes a fault. */
+  /** Adds a record; if it is invalid, a fault. */
   add(record: SinkRecord, origin: Origin): void {
     const problem = this.#add(record, origin);
     if (problem !== undefined) this.#faults.push({ scope: 'record', message: problem, origin });
   }
 
-  /** As `Decoder.addBlock`, for structs that stand for rows themselves. */
+  /** Like `Decoder.addBlock`, for structs that represent rows themselves. */
   addBlock(block: SinkRecordBlock, from: number, to: number): number {
     const { messages } = block;
     const { keyMode } = this.#policy;
@@ -72,13 +72,13 @@ export class StructDecoder {
     });
   }
 
-  /** A string: a record has to be made. */
+  /** Returns a string if the record has to be processed individually. */
   #keyOfStruct(record: StructRecord): { schema: Schema; value: ConnectValue } | string {
     const key = record.key();
     return (key && this.#keyOf({ key: key.value, keySchema: key.schema })) ?? 'not known';
   }
 
-  /** Rows and faults since the last take; resets the decoder. Batches of one table are to be written in their order. */
+  /** Returns the rows and faults since the last call. Batches of a table must be written in order. */
   take(): Decoded {
     const rows: DecodedRows[] = this.#batches
       .filter(({ rowCount }) => rowCount > 0)
@@ -92,18 +92,18 @@ export class StructDecoder {
     return { rows, faults };
   }
 
-  /** What is wrong with the record, if anything. */
+  /** Returns the problem if the record is invalid. */
   #add(record: SinkRecord, origin: Origin): string | undefined {
     const state = rowStateOf(record.valueSchema, record.value);
-    if (state.is === 'nothing' || (state.is === 'gone' && !this.#policy.deletes)) return undefined;
-    const struct = state.is === 'gone' ? undefined : this.#toStruct(state.schema, state.value);
+    if (state.is === 'none' || (state.is === 'deleted' && !this.#policy.deletes)) return undefined;
+    const struct = state.is === 'deleted' ? undefined : this.#toStruct(state.schema, state.value);
     if (typeof struct === 'string') return struct;
     const key = this.#policy.keyMode === 'record_key' ? this.#keyOf(record) : undefined;
     if (typeof key === 'string') return key;
     const layout = this.#layouts.of(struct?.schema, key?.schema);
     if (typeof layout === 'string') return layout;
     const table = this.#tables.of(record);
-    // A tombstone behind a deletion event says nothing new, and has no source block to name a table by.
+    // A tombstone after a deletion event adds nothing, and has no source block from which to derive the table name.
     if (typeof table === 'string') return record.value === null ? undefined : table;
     const rows = this.#rowsOf(table, layout);
     const problem = rows.add(
@@ -118,8 +118,8 @@ export class StructDecoder {
   #toStruct(schema: Schema | null, value: ConnectValue): Struct | string {
     if (value instanceof Struct) return value;
     if (value instanceof Map) return this.#mapForms.toStruct(value as ConnectMap);
-    const what = schema === null ? 'has no schema and is no map' : `is a single value of type ${schema.type}`;
-    return `the record's value ${what}: protocol.type=struct takes structs with a schema and maps`;
+    const problem = schema === null ? 'has no schema and is not a map' : `is a single value of type ${schema.type}`;
+    return `the record's value ${problem}: protocol.type=struct requires structs with a schema, or maps`;
   }
 
   #keyOf({
@@ -133,14 +133,14 @@ export class StructDecoder {
     return typeof struct === 'string' ? struct : { schema: struct.schema, value: struct };
   }
 
-  /** The open batch of the table, ready for a row of this layout. */
+  /** The open batch of the table, prepared for a row of this layout. */
   #rowsOf(table: TableName, layout: RowLayout): StructRows {
-    if (this.#last?.table === table && this.#last.admit(layout)) return this.#last;
+    if (this.#last?.table === table && this.#last.prepare(layout)) return this.#last;
     const name = tableText(table);
     let rows = this.#open.get(name);
-    if (rows?.admit(layout) !== true) {
+    if (rows?.prepare(layout) !== true) {
       rows = new StructRows(table, layout.key);
-      rows.admit(layout);
+      rows.prepare(layout);
       this.#open.set(name, rows);
       this.#batches.push(rows);
     }

@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../../../../src/data/byte-writer.ts';
 import type { CellBounds } from '../../../../src/data/row-block.ts';
 import type { DataError } from '../../../../src/errors.ts';
-import { cellText, endsInDigit, mostOf, TimeCells, writeBoolean, writeJsonString } from '../cell-bytes.ts';
+import { cellText, endsInDigit, maxCellBytes, TimeCells, writeBoolean, writeJsonString } from '../cell-bytes.ts';
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
 import { isDecimal, pointColumns, pointTime, type PointColumn } from './point-columns.ts';
 
@@ -14,18 +14,20 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 export interface PointEncoderPolicy {
-  /** Unit of the times; default `ms`. Finer digits are floored. */
+  /** Unit of the times; default `ms`. Values are rounded down. */
   readonly precision?: Precision | undefined;
-  /** `line_tsd`: called with each data column whose name the format cannot spell, and which is left out. Absent: an error. */
-  readonly onUnspelledColumn?: ((error: DataError) => void) | undefined;
+  /** `line_tsd`: called for each data column that is omitted because of its name. By default, an error. */
+  readonly onUnsupportedColumn?: ((error: DataError) => void) | undefined;
 }
 
 /**
- * Writes rows as json_tsd (docs/formats.md#records-that-the-source-writes): an array with one point per data column, `<table>.<column>` its metric,
- * all tags of the row as strings. NULL columns and tags are left out; a row that has no value then, or no time, is `null`.
+ * Writes rows as json_tsd (docs/formats.md#records-that-the-source-writes): an array with one point per data column,
+ * `<table>.<column>` its metric, all tags of the row as strings. NULL columns and tags are left out; a row that has no
+ * value then, or no time, is `null`.
  *
- * Numbers keep PostgreSQL's digits; NaN and infinities, which JSON does not have, are strings, as are values of all types
- * but numbers and booleans, in PostgreSQL's text. DataError for a table without a time (here already) and an infinite time.
+ * Numbers keep PostgreSQL's digits; NaN and infinities, which JSON does not have, are strings, as are values of all
+ * types but numbers and booleans, in PostgreSQL's text. DataError for a table without a time (here already) and an
+ * infinite time.
  */
 export function createJsonTsdEncoder(table: EncodedTable, policy: PointEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ms';
@@ -59,7 +61,7 @@ export function createJsonTsdEncoder(table: EncodedTable, policy: PointEncoderPo
     const { starts, ends } = cells;
     const [from, to] = [starts[time.index]!, ends[time.index]!];
     if (from < 0) return false;
-    out.reserve(fixedLength + mostOf(cells, table.columns.length));
+    out.reserve(fixedLength + maxCellBytes(cells, table.columns.length));
     let repeated: { readonly time: readonly [number, number]; readonly tags: readonly [number, number] } | undefined;
     for (const { index, head, value } of pointBytes) {
       if (starts[index]! < 0) continue;
@@ -77,9 +79,9 @@ export function createJsonTsdEncoder(table: EncodedTable, policy: PointEncoderPo
         writeTags(bytes, cells, tagBytes, out);
         repeated = { time: [timeAt, timeEnd], tags: [tagsAt, out.at] };
       } else out.repeat(...repeated.tags);
-      out.reserve(fixedLength + mostOf(cells, table.columns.length));
+      out.reserve(fixedLength + maxCellBytes(cells, table.columns.length));
     }
-    // A time without a spelling is an error also where there is nothing to say.
+    // A time that cannot be represented is an error even if there are no points.
     if (repeated === undefined) pointTime(cellText(bytes, from, to), precision, 'json_tsd');
     out.byte(CLOSE_BRACKET);
     return repeated !== undefined;

@@ -1,9 +1,9 @@
 import type { JsonCursor } from '../../../../src/json/json-cursor.ts';
 import { pointTexts } from './tsd-texts.ts';
 
-/** Walks the points of a json_tsd message: an array of them, or one alone. The caller reads each one. */
+/** Iterates over the points of a json_tsd message: an array of points, or a single one. The caller reads each point. */
 export class PointList {
-  /** Why there are no more points; empty when the message ended well. */
+  /** Why there are no more points; empty at the regular end of the message. */
   problem = '';
   readonly #cursor: JsonCursor;
   #inside: 'nothing' | 'array' | 'single' = 'nothing';
@@ -13,7 +13,7 @@ export class PointList {
     this.#cursor = cursor;
   }
 
-  /** `charactersBefore`: how many the text's place in a larger one is further on. */
+  /** `charactersBefore` is the offset of the text in a larger one. */
   open(text: string, charactersBefore = 0): void {
     this.#charactersBefore = charactersBefore;
     this.#cursor.open(text);
@@ -21,7 +21,7 @@ export class PointList {
     this.problem = '';
   }
 
-  /** Moves in front of the next point; false when there is none. */
+  /** Moves to the next point; returns false if there is none. */
   next(): boolean {
     const cursor = this.#cursor;
     if (this.problem !== '') return false;
@@ -31,7 +31,7 @@ export class PointList {
     return cursor.closeArray() ? this.#end() : this.notJson();
   }
 
-  /** To be called when the point that `next` announced is not JSON. */
+  /** Called if the point announced by `next` is not JSON. */
   notJson(): false {
     const { position, text } = this.#cursor;
     this.problem =
@@ -61,7 +61,7 @@ export class PointList {
 
   #end(): false {
     if (!this.#cursor.atEnd()) {
-      this.problem = `${pointTexts.format}: after the points came ${this.#here()}; a message holds one array of points`;
+      this.problem = `${pointTexts.format}: after the points came ${this.#here()}; a message must contain one array of points`;
     }
     return false;
   }

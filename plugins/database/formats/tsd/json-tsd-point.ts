@@ -11,18 +11,18 @@ import { pointMicros, pointNanos, timeProblem, type PointPrecision } from './tsd
 
 type Member = 'metric' | 'timestamp' | 'value' | 'tags' | 'other';
 
-/** A key of a point as its text stood in the last point, colon included. */
+/** A key of a point as spelled in the last point, including the colon. */
 interface PointKey {
   readonly text: string;
   readonly member: Member;
 }
 
-/** Members of a point whose spelling is remembered by place. */
+/** Number of keys per point whose spelling is cached by position. */
 const MAX_KEYS = 16;
 
-/** Reads one point of json_tsd at the cursor's position. */
+/** Reads one json_tsd point at the cursor's position. */
 export class JsonPointReader {
-  /** The last point that was read; filled anew each time, so that none is made. */
+  /** The last point. The object is reused for each point. */
   readonly point: Point;
   readonly #cursor: JsonCursor;
   readonly #tagSets: TagSets;
@@ -43,12 +43,12 @@ export class JsonPointReader {
     this.point = { metric: '', tags: tagSets.none, micros: 0, nanos: 0, value: 0, kind: 'float' };
   }
 
-  /** The metric of the last point, as far as it was one. */
+  /** The metric of the last point, if it was valid. */
   get metric(): string | undefined {
     return this.#metric === '' ? undefined : this.#metric;
   }
 
-  /** Moves behind a point and fills `point`. A string is what is wrong with it, `false`: the text is not JSON. */
+  /** Reads a point and moves past it. Returns a string if it is invalid, and false if the text is not JSON. */
   read(): true | string | false {
     this.#metric = this.#micros = this.#value = this.#tags = this.#problem = undefined;
     if (!this.#members()) return false;
@@ -81,7 +81,7 @@ export class JsonPointReader {
     return cursor.closeObject();
   }
 
-  /** Reads a key and its colon; `undefined` where the text is not JSON. */
+  /** Reads a key and its colon; returns `undefined` if the text is not JSON. */
   #key(place: number): Member | undefined {
     const cursor = this.#cursor;
     const expected = this.#keys[place];
@@ -98,7 +98,7 @@ export class JsonPointReader {
     return name;
   }
 
-  /** Reads a key's value; false where the text is not JSON. */
+  /** Reads the value of a key; returns false if the text is not JSON. */
   #member(member: Member): boolean {
     switch (member) {
       case 'metric':
@@ -195,13 +195,13 @@ export class JsonPointReader {
     return this.#wrong(`the key "${key}" occurs twice`);
   }
 
-  /** Remembers a problem of the value ahead and moves behind it; false where the text is not JSON. */
+  /** Records a problem of the next value and moves past it; returns false if the text is not JSON. */
   #wrong(problem: string): boolean {
     this.#problem ??= problem;
     return this.#cursor.value();
   }
 
-  /** The kind of value ahead, in words. */
+  /** Describes the kind of the next value. */
   #ahead(): string {
     const kind = this.#cursor.peek();
     if (kind === undefined) return 'nothing';

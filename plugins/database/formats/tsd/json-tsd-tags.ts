@@ -3,12 +3,12 @@ import type { JsonCursor } from '../../../../src/json/json-cursor.ts';
 import { MAX_TAGS, tooManyTags, type TagSet, type TagSets } from '../tag-sets.ts';
 
 /**
- * Reads a point's tags at the cursor's position, an object of strings and numbers. A string is what is wrong with them, the
- * cursor behind the object all the same; `undefined`: it is not JSON.
+ * Reads the tags of a point, an object of strings and numbers, at the cursor's position. Returns a string that
+ * describes the problem if they are invalid, with the cursor after the object; `undefined` if the text is not JSON.
  */
 export function readJsonTags(cursor: JsonCursor, tagSets: TagSets): TagSet | string | undefined {
   const { text, position: start } = cursor;
-  // Up to the first brace: the end of the object, unless a tag holds one. Text that was an object once is one here too.
+  // The first brace ends the object unless a tag contains one. Text that was a valid object before is valid here, too.
   const end = text.indexOf('}', start) + 1;
   const known = end > 0 ? tagSets.find(text.slice(start, end)) : undefined;
   if (known !== undefined) {
@@ -24,7 +24,7 @@ export function readJsonTags(cursor: JsonCursor, tagSets: TagSets): TagSet | str
   if (!cursor.closeObject()) {
     const seen = new Set<string>();
     do {
-      // Tags that no point can have are not collected.
+      // Tags beyond the limit are not collected.
       if (++count > MAX_TAGS) {
         if (!cursor.value() || !cursor.takeColon() || !cursor.value()) return undefined;
         continue;
@@ -54,7 +54,7 @@ interface TagValue {
   readonly hashed: string;
 }
 
-/** `other`: JSON, but neither a string nor a number. */
+/** Returns `other` for JSON that is neither a string nor a number. */
 function readTag(cursor: JsonCursor): TagValue | 'other' | undefined {
   const kind = cursor.peek();
   if (kind === 'string') {
@@ -68,14 +68,14 @@ function readTag(cursor: JsonCursor): TagValue | 'other' | undefined {
   return { text, hashed: text };
 }
 
-/** Equal numbers are one tag value, however they are spelled; integers keep all their digits. */
+/** Equal numbers are the same tag value, regardless of their spelling; integers keep all digits. */
 function canonicalNumber(text: string, integer: boolean): string {
   if (integer) return text === '-0' ? '0' : text;
   const value = Number(text);
   return Number.isFinite(value) ? String(value) : text;
 }
 
-/** The object that ends before `end`, without the spaces behind it. */
+/** The object up to its closing brace before `end`. */
 function objectText(text: string, start: number, end: number): string {
   return text.slice(start, text.lastIndexOf('}', end - 1) + 1);
 }

@@ -8,15 +8,15 @@ import { messageText } from '../message-text.ts';
 import { PointTables, type PointPolicy } from './point-tables.ts';
 import { pointTexts } from './tsd-texts.ts';
 
-/** Bad points of one message that get a fault each. */
+/** Invalid points of a message that get individual faults. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 const NOT_UTF8 = 'the message is not UTF-8';
 
 /**
- * Decodes json_tsd (docs/formats.md#json_tsd-and-line_tsd):
- * an array of points, or one point, each `{"metric":…,"timestamp":…,"value":…,"tags":{…}}`; further keys are ignored. One row
- * a point, one batch a metric (point-tables.ts). A message that is not JSON is one fault and leaves no row; a point that is
- * none is a fault of its own. Where origins count lines, a point's line is its number in the message.
+ * Decodes json_tsd (docs/formats.md#json_tsd-and-line_tsd): an array of points, or a single one, each
+ * `{"metric":…,"timestamp":…,"value":…,"tags":{…}}`; other keys are ignored. Each point is a row, and each metric a
+ * batch (point-tables.ts). A message that is not JSON is a single fault and produces no rows; an invalid point is a
+ * separate fault. If origins count lines, the line of a point is its index in the message.
  */
 export class JsonTsdDecoder implements Decoder {
   readonly #cursor = new JsonCursor();
@@ -36,7 +36,7 @@ export class JsonTsdDecoder implements Decoder {
     return this.#points.rowCount;
   }
 
-  /** What keeps the last message from being read as JSON; `undefined` when nothing does. */
+  /** Why the last message is not valid JSON; `undefined` if it is. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -58,10 +58,10 @@ export class JsonTsdDecoder implements Decoder {
   }
 
   /**
-   * Adds a message and takes its rows in parts of about `maxRows`, so that a large one never stands in memory as columns all
-   * at once. All of it is read once before the first rows come, in parts without rows, because a message that is not JSON
-   * leaves none. The last part, which may be empty, comes at the end. Nothing else may be added in between. A message cut
-   * from a larger text says how many characters of that come before its own.
+   * Adds a message and yields its rows in parts of about `maxRows`, so that a large message is never completely in
+   * memory as columns. The whole message is read once before the first rows, yielding parts without rows, because a
+   * message that is not JSON must not produce any. The last part may be empty. Nothing else may be added meanwhile. For
+   * a message that is part of a larger text, `charactersBefore` is its offset in characters.
    */
   *addInParts(
     message: string | Uint8Array,
@@ -74,7 +74,7 @@ export class JsonTsdDecoder implements Decoder {
     if (text === undefined) {
       this.#refuse(NOT_UTF8, origin);
     } else {
-      yield* messageParts({ next: () => this.#passPoint(), position }, this, maxRows);
+      yield* messageParts({ next: () => this.#skipPoint(), position }, this, maxRows);
       if (this.#list.problem === '') {
         this.#list.open(text);
         let index = 0;
@@ -94,14 +94,14 @@ export class JsonTsdDecoder implements Decoder {
     return { rows: this.#points.take(), faults };
   }
 
-  /** Passes over a point; false when there is none. */
-  #passPoint(): boolean {
+  /** Skips a point; returns false if there is none. */
+  #skipPoint(): boolean {
     if (!this.#list.next()) return false;
     if (!this.#cursor.value()) this.#list.notJson();
     return true;
   }
 
-  /** The message's text; `undefined` when it is not UTF-8. */
+  /** Returns the text; `undefined` if the message is not UTF-8. */
   #open(message: string | Uint8Array, charactersBefore = 0): string | undefined {
     const { text, valid } = messageText(message);
     this.#points.beginMessage();
@@ -111,7 +111,7 @@ export class JsonTsdDecoder implements Decoder {
     return valid ? text : undefined;
   }
 
-  /** Reads the point that the list stands in front of; false when the message has too many bad ones. */
+  /** Reads the next point; returns false if the message has too many invalid ones. */
   #nextPoint(origin: Origin, index: number): boolean {
     const read = this.#reader.read();
     if (read === true) {
@@ -126,8 +126,8 @@ export class JsonTsdDecoder implements Decoder {
       this.#refusePoint(read, origin, index);
       return true;
     }
-    const given = `gave up after ${String(MAX_FAULTS_PER_MESSAGE)} bad points; this one and all behind it were not read`;
-    this.#refusePoint(given, origin, index);
+    const stopped = `stopped after ${String(MAX_FAULTS_PER_MESSAGE)} invalid points; this one and all following points were not read`;
+    this.#refusePoint(stopped, origin, index);
     return false;
   }
 

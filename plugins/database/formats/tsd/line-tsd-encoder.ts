@@ -5,12 +5,11 @@ import type { PointEncoderPolicy } from './json-tsd-encoder.ts';
 import { isDecimal, pointColumns, pointTime } from './point-columns.ts';
 
 /**
- * Writes rows as line_tsd (docs/formats.md#records-that-the-source-writes): `<table>.<column> <time> <value> <tagk>=<tagv> …`, one line per numeric
- * data column, the lines of a row separated by newlines (no line holds one, so that they can be sent apart). Other columns,
- * NULL, NaN and infinities have no spelling and are left out, as are empty tags; a row that has no line then is `null`.
- *
- * DataError for a table without a time, for names with blanks or control characters, which the format cannot spell, and
- * for such tag values.
+ * Encodes rows as line_tsd (docs/formats.md#records-that-the-source-writes):
+ * `<table>.<column> <time> <value> <tagk>=<tagv> …`, one line per numeric data column. The lines of a row are separated
+ * by newlines, which do not occur inside lines, so that they can be sent separately. Other columns, NULL, NaN,
+ * infinities and empty tags cannot be represented and are omitted; a row without any line becomes `null`. Throws
+ * DataError for a table without a time column, and for names and tag values with blanks or control characters.
  */
 export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ms';
@@ -18,10 +17,10 @@ export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPo
   const lines = data
     .filter(({ value }) => value === 'number')
     .flatMap(({ index, metric }) => {
-      const head = spelledMetric(metric, policy);
+      const head = supportedMetric(metric, policy);
       return head === undefined ? [] : [{ index, head }];
     });
-  const named = tags.map(({ index, name }) => ({ index, key: ` ${spelledKey(name)}=` }));
+  const named = tags.map(({ index, name }) => ({ index, key: ` ${supportedKey(name)}=` }));
   const linesOf = (row: readonly (string | null)[]): string => {
     const at = row[time.index] ?? null;
     if (at === null) return '';
@@ -29,7 +28,7 @@ export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPo
     let tail = '';
     for (const { index, key } of named) {
       const cell = row[index] ?? null;
-      if (cell !== null && cell !== '') tail += key + spelled(cell);
+      if (cell !== null && cell !== '') tail += key + supported(cell);
     }
     let text = '';
     for (const { index, head } of lines) {
@@ -47,27 +46,27 @@ export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPo
   };
 }
 
-/** What separates parts and lines. */
-const UNSPELLABLE = /[\u0000-\u0020\u007f]/;
+/** Characters that separate parts and lines. */
+const UNSUPPORTED = /[\u0000-\u0020\u007f]/;
 
-function spelled(text: string): string {
-  if (!UNSPELLABLE.test(text)) return text;
+function supported(text: string): string {
+  if (!UNSUPPORTED.test(text)) return text;
   throw new DataError(
-    `line_tsd cannot spell the name or tag value ${shown(text)}: it must not hold blanks or control characters`,
+    `line_tsd cannot represent the name or tag value ${shown(text)}: it must not contain blanks or control characters`,
   );
 }
 
-function spelledMetric(metric: string, { onUnspelledColumn }: PointEncoderPolicy): string | undefined {
+function supportedMetric(metric: string, { onUnsupportedColumn }: PointEncoderPolicy): string | undefined {
   try {
-    return `${spelled(metric)} `;
+    return `${supported(metric)} `;
   } catch (error) {
-    if (onUnspelledColumn === undefined || !(error instanceof DataError)) throw error;
-    onUnspelledColumn(error);
+    if (onUnsupportedColumn === undefined || !(error instanceof DataError)) throw error;
+    onUnsupportedColumn(error);
     return undefined;
   }
 }
 
-function spelledKey(name: string): string {
-  if (!name.includes('=')) return spelled(name);
-  throw new DataError(`line_tsd cannot spell the tag name ${shown(name)}: it must not hold an equals sign`);
+function supportedKey(name: string): string {
+  if (!name.includes('=')) return supported(name);
+  throw new DataError(`line_tsd cannot represent the tag name ${shown(name)}: it must not contain an equals sign`);
 }

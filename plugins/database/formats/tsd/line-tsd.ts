@@ -14,19 +14,20 @@ const NEWLINE = 10;
 const RETURN = 13;
 const SPACE = 32;
 
-/** Bad lines of one message that get a fault each; a fault weighs more than the shortest bad line. */
+/** Invalid lines of a message that get individual faults; a fault takes more memory than a short line. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 const SHAPE = '<metric> <timestamp> <value> <tagk>=<tagv> …';
 
 /**
- * Decodes line_tsd (docs/formats.md#json_tsd-and-line_tsd): lines of `[put ]<metric> <timestamp> <value> [<tagk>=<tagv> …]`,
- * whose parts are separated by blanks. One row for each line, one batch for each metric (point-tables.ts). Blank lines are
- * skipped; a bad line is a fault and does not affect other lines. A leading `put` is always the command, never a metric.
+ * Decodes line_tsd (docs/formats.md#json_tsd-and-line_tsd): lines of
+ * `[put ]<metric> <timestamp> <value> [<tagk>=<tagv> …]`, with parts separated by blanks. Each line is a row, and each
+ * metric a batch (point-tables.ts). Blank lines are skipped; an invalid line is a fault and does not affect other
+ * lines. A leading `put` is always the command, never a metric.
  */
 export class LineTsdDecoder implements Decoder {
   readonly #precision: PointPrecision;
   readonly #points: PointTables;
-  /** Filled anew for every line, so that none is made. */
+  /** Reused for each line. */
   readonly #point: Point;
   #text = '';
   #valid = true;
@@ -51,8 +52,8 @@ export class LineTsdDecoder implements Decoder {
   }
 
   /**
-   * Adds a message and takes its rows in parts of about `maxRows`, so that a large one never stands in memory as columns all
-   * at once (message-parts.ts). The last part may be empty. Nothing else may be added in between.
+   * Adds a message and yields its rows in parts of about `maxRows`, so that a large message is never completely in
+   * memory as columns (message-parts.ts). The last part may be empty. Nothing else may be added meanwhile.
    */
   *addInParts(message: string | Uint8Array, origin: Origin, maxRows: number): Generator<Decoded, void, undefined> {
     this.#open(message);
@@ -75,7 +76,7 @@ export class LineTsdDecoder implements Decoder {
     this.#faultsLeft = MAX_FAULTS_PER_MESSAGE;
   }
 
-  /** False at the message's end, and when it has too many bad lines. */
+  /** Returns false at the end of the message, and if it has too many invalid lines. */
   #nextLine(origin: Origin): boolean {
     const text = this.#text;
     const start = this.#at;
@@ -90,7 +91,7 @@ export class LineTsdDecoder implements Decoder {
     return true;
   }
 
-  /** Reads the line at [start, lineEnd) into the point; BLANK, or what is wrong with it. */
+  /** Parses the line at [start, lineEnd). Returns BLANK, or a string if the line is invalid. */
   #readLine(start: number, lineEnd: number): string | undefined {
     const text = this.#text;
     let end = lineEnd;
@@ -126,7 +127,7 @@ export class LineTsdDecoder implements Decoder {
     return undefined;
   }
 
-  /** The tags at [start, end); a string is what is wrong with them. */
+  /** Parses the tags at [start, end). Returns a string that describes the problem if they are invalid. */
   #tags(start: number, end: number): TagSet | string {
     const { tagSets } = this.#points;
     if (start === end) return tagSets.none;
@@ -140,7 +141,7 @@ export class LineTsdDecoder implements Decoder {
       const partEnd = skipPart(text, at, text.length);
       const part = text.slice(at, partEnd);
       const equals = part.indexOf('=');
-      if (equals < 1 || equals === part.length - 1) return `${telnetTexts.tag}: ${shown(part)} is no <tagk>=<tagv>`;
+      if (equals < 1 || equals === part.length - 1) return `${telnetTexts.tag}: ${shown(part)} is not <tagk>=<tagv>`;
       const name = part.slice(0, equals);
       if (seen.has(name)) return `${telnetTexts.duplicateTag}: ${shown(name)}`;
       seen.add(name);
@@ -151,16 +152,16 @@ export class LineTsdDecoder implements Decoder {
     return tagSets.add(text, { names, values, hashed: values.map((value) => `'${value}'`) });
   }
 
-  /** False when it was one bad line too many. */
+  /** Returns false if there are too many invalid lines. */
   #refuse(problem: string, start: number, end: number, origin: Origin): boolean {
     const last = this.#faultsLeft-- <= 0;
-    const given = `gave up after ${String(MAX_FAULTS_PER_MESSAGE)} bad lines; this line and all behind it were not read`;
+    const stopped = `stopped after ${String(MAX_FAULTS_PER_MESSAGE)} invalid lines; this line and all following lines were not read`;
     const several = start > 0 || end < this.#text.length - 1;
     const isLine = origin.kind === 'line';
     const where = isLine || !several ? '' : ` (line ${String(this.#linesBefore + 1)} of the message)`;
     this.#faults.push({
       scope: 'record',
-      message: `${telnetTexts.prefix}${where}: ${last ? given : problem}`,
+      message: `${telnetTexts.prefix}${where}: ${last ? stopped : problem}`,
       origin: isLine ? { kind: 'line', line: origin.line + this.#linesBefore } : origin,
     });
     return !last;
@@ -169,7 +170,7 @@ export class LineTsdDecoder implements Decoder {
 
 const BLANK = '';
 
-/** What separates the parts of a line; a newline ends it. */
+/** Separators of the parts of a line; a newline ends it. */
 function isBlank(code: number): boolean {
   return code === SPACE || (code >= TAB && code <= RETURN && code !== NEWLINE);
 }

@@ -4,7 +4,7 @@ import type { ColumnShape, TableShape } from '../../../../src/data/table-shape.t
 import type { PointBatch } from './point-batch.ts';
 import { DEFAULT_LENGTH, type TagSet } from '../tag-sets.ts';
 
-/** Type of a value column that is created; `auto`: FLOAT8, BOOL or VARCHAR, as the first value is (docs/formats.md#tables-of-lines-and-points). */
+/** Type of the value column in new tables; `auto` selects FLOAT8, BOOL or VARCHAR by the first value. */
 export type ValueType = 'VARCHAR' | 'FLOAT8' | 'auto';
 
 interface ShapeColumn {
@@ -16,13 +16,13 @@ interface ShapeColumn {
 const MAX_COLUMNS = 1_600;
 
 /**
- * The table that all points of a metric so far would need. It only ever grows, and is the same object until it does, so that
- * whoever made sure of it once need not do so again.
+ * The table that all points of a metric seen so far need. It only grows, and remains the same object until it does, so
+ * that a table that was checked once need not be checked again.
  */
 export class MetricShape {
   readonly #valueType: ValueType;
   #firstKind: CellKind | undefined;
-  /** Of the columns that are VARCHAR, in bytes. */
+  /** Lengths in bytes of the VARCHAR columns. */
   readonly #lengths = new Map<string, number>();
   #columns: readonly ShapeColumn[] = [];
   #shape: TableShape | undefined;
@@ -31,7 +31,7 @@ export class MetricShape {
     this.#valueType = valueType;
   }
 
-  /** The shape, with what a filled batch adds to it. */
+  /** The shape, extended as required by the batch. */
   with(batch: PointBatch): TableShape {
     this.#firstKind ??= batch.firstKind;
     this.#addColumns(batch.rows.columns);
@@ -44,7 +44,7 @@ export class MetricShape {
   #addColumns(columns: readonly OpenColumn[]): void {
     for (const { name, role, cells } of columns) {
       if (this.#lengths.has(name) || this.#columns.length >= MAX_COLUMNS) continue;
-      // A column without values was of a message that was taken back.
+      // A column without values belongs to a message that was dropped.
       if (!cells.some((cell) => cell !== null)) continue;
       this.#lengths.set(name, DEFAULT_LENGTH);
       this.#columns = ordered([...this.#columns, { name, role }]);
@@ -54,19 +54,19 @@ export class MetricShape {
 
   #lengthen({ name, kind, cells }: OpenColumn): void {
     if (kind !== 'text' && kind !== 'numeric') return;
-    for (const cell of cells) this.#sawText(name, String(cell));
+    for (const cell of cells) this.#recordText(name, String(cell));
   }
 
   #lengthenTags({ keys, values, primaryTag }: TagSet): void {
-    for (const [index, name] of keys.names.entries()) this.#sawText(name, values[index] ?? '');
+    for (const [index, name] of keys.names.entries()) this.#recordText(name, values[index] ?? '');
     for (const { name, role } of this.#columns) {
-      if (role === 'primary-tag') this.#sawText(name, primaryTag ?? '');
+      if (role === 'primary-tag') this.#recordText(name, primaryTag ?? '');
     }
   }
 
-  #sawText(column: string, text: string): void {
+  #recordText(column: string, text: string): void {
     const known = this.#lengths.get(column) ?? 0;
-    // A UTF-16 unit is at most 3 bytes of UTF-8: most texts need not be measured.
+    // A UTF-16 unit takes at most 3 bytes of UTF-8, so most texts need not be measured.
     if (text.length * 3 <= known) return;
     const length = Buffer.byteLength(text);
     if (length <= known) return;

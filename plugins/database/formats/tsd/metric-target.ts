@@ -3,29 +3,29 @@ import type { ColumnCells, ColumnRole, Origins, RowBatch } from '../../../../src
 import { shown } from '../message-text.ts';
 import type { DecodedRows } from '../format.ts';
 
-/** What must be known of a table that a metric may name; the catalogue's tables fit. */
+/** A table that a metric may refer to; the catalogue's tables are compatible. */
 export interface MetricTable {
   readonly columns: readonly { readonly name: string; readonly role: ColumnRole }[];
 }
 
-/** Where the values of a metric go. */
+/** The table and columns for the values of a metric. */
 export interface MetricTarget {
   readonly table: string;
-  /** The column of an existing table that the metric names; `undefined`: the column that is created for any metric. */
+  /** The column of an existing table that the metric names; `undefined` for the default value column. */
   readonly column: string | undefined;
-  /** The time column of an existing table; `undefined` where none is marked so, or the table does not exist. */
+  /** The time column of an existing table; `undefined` if it has none, or if the table does not exist. */
   readonly timeColumn: string | undefined;
 }
 
 /** PostgreSQL's limit for names, in bytes. */
 const MAX_NAME_BYTES = 63;
 
-/** The ways to read a metric as table and column: at every dot, the last one first. */
+/** The possible splits of a metric into table and column: at every dot, starting with the last one. */
 export function metricSplits(metric: string): { readonly table: string; readonly column: string }[] {
   const splits = [];
   for (let dot = metric.lastIndexOf('.'); dot > 0; dot = metric.lastIndexOf('.', dot - 1)) {
     const [table, column] = [metric.slice(0, dot), metric.slice(dot + 1)];
-    // Either part is too long from here on, and a long metric has many dots.
+    // From here on, the column name is too long, and a long metric may have many dots.
     if (column.length > MAX_NAME_BYTES) break;
     if (column !== '' && Buffer.byteLength(table) <= MAX_NAME_BYTES) splits.push({ table, column });
   }
@@ -33,9 +33,10 @@ export function metricSplits(metric: string): { readonly table: string; readonly
 }
 
 /**
- * Where a metric's values go: "if a table `table` with a column `column` exists, that column is written; else the table is named
- * by the whole metric" (docs/formats.md#json_tsd-and-line_tsd). Asks for tables by their exact names, in the order of
- * `metricSplits`, then for the whole metric. A caller that keeps the answer must ask again when the table no longer fits.
+ * Determines the target of a metric: "if a table `table` with a column `column` exists, that column is written; else
+ * the table is named by the whole metric" (docs/formats.md#json_tsd-and-line_tsd). Looks up tables by their exact names
+ * in the order of `metricSplits`, and finally the whole metric. A cached result must be determined again if the table
+ * no longer matches.
  */
 export async function resolveMetric(
   metric: string,
@@ -56,16 +57,13 @@ function targetIn({ columns }: MetricTable, table: string, column: string | unde
   return { table, column, timeColumn };
 }
 
-/** Rows for their target, and those that cannot go there. */
+/** Rows for their target, and the faults of rows that cannot be stored there. */
 export interface Retargeted {
   readonly rows: DecodedRows;
   readonly faults: readonly Fault[];
 }
 
-/**
- * Gives rows of a metric the table, the time and the value column of their target. Rows whose tag has the name of the time or the
- * value column are faults.
- */
+/** Applies the target's names to rows of a metric. A tag named like one of its columns makes a row a fault. */
 export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted {
   const faults: Fault[] = [];
   const rename = (role: ColumnRole, name: string) =>
@@ -78,7 +76,7 @@ export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted
   if (target.column !== undefined) {
     shape = undefined;
   } else if (shape !== undefined && columns.some(({ name }, at) => name !== batch.columns[at]?.name)) {
-    // Only then, because the same object says that nothing changed since the table was made sure of.
+    // Only if necessary, because an unchanged object means that the table was already checked.
     shape = {
       ...shape,
       columns: shape.columns.map((column) => ({ ...column, name: rename(column.role, column.name) })),
@@ -88,7 +86,7 @@ export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted
   return { rows: target.column === undefined ? rows : { ...rows, partial: true }, faults };
 }
 
-/** The rows that do not have this tag; those that do become faults. */
+/** Removes the rows that have this tag, which become faults. */
 function withoutTag(batch: RowBatch, column: string, table: string, faults: Fault[]): RowBatch {
   const tag = batch.columns.find(({ name, role }) => name === column && role !== 'time' && role !== 'data');
   if (tag === undefined) return batch;
@@ -110,7 +108,7 @@ function picked({ given }: ColumnCells, rows: readonly number[]): number[] | und
 }
 
 function clash(origin: Origin, table: string, column: string): Fault {
-  const message = `the tag ${shown(column)} has the name of a column that table ${shown(table)} has for the time or the value`;
+  const message = `the tag ${shown(column)} has the name of the time or value column of table ${shown(table)}`;
   return { scope: 'record', message, origin, table, column };
 }
 

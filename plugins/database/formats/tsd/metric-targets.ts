@@ -11,7 +11,9 @@ import {
   type Retargeted,
 } from './metric-target.ts';
 
-/** What a metric names is remembered this long; a body of many metrics would ask twice for each of them otherwise. */
+/**
+ * Maximum age of a cached target. Without the cache, a body with many metrics would need two lookups for each of them.
+ */
 const MAX_TARGET_AGE_MS = 2_000;
 const MAX_TARGETS = 20_000;
 
@@ -21,11 +23,11 @@ interface KnownTarget {
 }
 
 type FindTable = (name: string) => Promise<MetricTable | undefined>;
-/** The tables of these names, each at its place. */
+/** Looks up several tables, in the order of the names. */
 type FindTables = (names: readonly string[]) => Promise<readonly (MetricTable | undefined)[]>;
 type Settled = PromiseSettledResult<WriteReport>;
 
-/** Where the points of metrics go in one database, remembered for two seconds. */
+/** Determines and caches where the points of metrics are stored in one database. */
 export class MetricTargets {
   readonly #findTable: FindTable;
   readonly #targets = new BoundedMap<string, KnownTarget>(MAX_TARGETS);
@@ -34,7 +36,7 @@ export class MetricTargets {
     this.#findTable = findTable;
   }
 
-  /** Finds the table of the rows' metric, if they have one, and writes into it by `store`. */
+  /** Determines the target of the rows' metric, if they have one, and writes them with `store`. */
   async write(
     rows: DecodedRows,
     store: (rows: DecodedRows) => Promise<WriteReport>,
@@ -54,8 +56,8 @@ export class MetricTargets {
   }
 
   /**
-   * The same for many metrics: the tables of all that are not known are asked for at once. What a batch in front of another creates may be
-   * what that one names, so that its own tables are asked for behind it.
+   * Like `write`, for many metrics: unknown tables are looked up together. A batch may create a table that a later
+   * metric refers to, so the tables of the latter are looked up after that batch was written.
    */
   async writeAll(
     all: readonly DecodedRows[],
@@ -63,10 +65,10 @@ export class MetricTargets {
     findTables: FindTables,
   ): Promise<readonly Settled[]> {
     const settled: Settled[] = [];
-    for (const stretch of this.#stretches(all)) {
-      const found = await this.#tablesOf(stretch, findTables);
+    for (const section of this.#sections(all)) {
+      const found = await this.#tablesOf(section, findTables);
       const retargeted: Retargeted[] = [];
-      for (const rows of stretch) {
+      for (const rows of section) {
         const { metric } = rows;
         const target =
           metric === undefined ? undefined : (this.#known(metric) ?? (await this.#find(metric, findIn(found))));
@@ -74,29 +76,29 @@ export class MetricTargets {
       }
       const reports = await store(retargeted.map(({ rows }) => rows));
       for (const [at, report] of reports.entries()) {
-        settled.push(this.#settleOne(stretch[at]?.metric, retargeted[at]?.faults ?? [], report));
+        settled.push(this.#settleOne(section[at]?.metric, retargeted[at]?.faults ?? [], report));
       }
     }
     return settled;
   }
 
-  /** Cut in front of each batch whose metric is not known and may name a table that one before it creates. */
-  #stretches(all: readonly DecodedRows[]): readonly DecodedRows[][] {
-    let stretch: DecodedRows[] = [];
-    const stretches = [stretch];
+  /** Starts a section before a batch of an unknown metric whose table an earlier batch may create. */
+  #sections(all: readonly DecodedRows[]): readonly DecodedRows[][] {
+    let section: DecodedRows[] = [];
+    const sections = [section];
     let metrics = new Set<string>();
     for (const rows of all) {
       const { metric } = rows;
       if (metric !== undefined) {
         if (this.#known(metric) === undefined && metricSplits(metric).some(({ table }) => metrics.has(table))) {
-          stretches.push((stretch = []));
+          sections.push((section = []));
           metrics = new Set();
         }
         metrics.add(metric);
       }
-      stretch.push(rows);
+      section.push(rows);
     }
-    return stretches;
+    return sections;
   }
 
   async #tablesOf(all: readonly DecodedRows[], findTables: FindTables): Promise<ReadonlyMap<string, MetricTable>> {
@@ -124,7 +126,7 @@ export class MetricTargets {
     return settled;
   }
 
-  /** The table may have changed since, where rows were refused: the next rows of the metric ask again. */
+  /** If rows were refused, the table may have changed, so the next rows of the metric look it up again. */
   #settle(metric: string, faults: readonly Fault[], report: WriteReport): WriteReport {
     if (faults.length + report.faults.length > 0) this.#targets.delete(metric);
     return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };

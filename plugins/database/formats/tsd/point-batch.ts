@@ -9,31 +9,31 @@ import { cellAsText } from './tsd-number.ts';
 
 type Value = Exclude<Cell, null>;
 
-/** One value of one metric at one time. */
+/** A value of a metric at a point in time. */
 export interface Point {
   metric: string;
   tags: TagSet;
   /** Microseconds since the epoch. */
   micros: number | bigint;
-  /** Nanoseconds beyond them, 0 to 999. */
+  /** Nanoseconds within the microsecond, 0 to 999. */
   nanos: number;
   value: Value;
   kind: CellKind;
 }
 
-/** The points of one metric as rows: time, value, primary tag, tags. */
+/** The points of a metric as rows: time, value, primary tag, tags. */
 export class PointBatch {
   readonly rows: RowBatchBuilder;
   readonly value: OpenColumn;
-  /** What the first value was, whatever its column holds since. */
+  /** Kind of the first value, even if the column was converted since. */
   firstKind: CellKind | undefined;
-  /** Sets with a value longer than VARCHARs are made. */
+  /** Tag sets with a value that exceeds the default VARCHAR length. */
   readonly longTags = new Set<TagSet>();
   readonly #time: OpenColumn;
   readonly #nanos: OpenColumn | undefined;
   #primary: DerivedColumn | undefined;
   readonly #bound = new Map<TagKeys, readonly OpenColumn[]>();
-  /** Neighbours mostly have the same tags. */
+  /** Cached because adjacent points usually have the same tags. */
   #lastKeys: TagKeys | undefined;
   #lastColumns: readonly OpenColumn[] = [];
 
@@ -44,7 +44,7 @@ export class PointBatch {
     this.value = this.rows.addColumn(valueColumn, 'data', 'float');
   }
 
-  /** False, and nothing is changed, when the batch has too many tags already to take these. */
+  /** Returns false, without changing anything, if the batch has too many tags to add these. */
   push({ tags, micros, nanos, value, kind }: Point, origin: Origin, lines: number): boolean {
     if (tags.primaryTag !== undefined) this.#primary ??= this.rows.addDerivedColumn(PRIMARY_TAG, 'primary-tag', 'text');
     if (tags.keys !== this.#lastKeys && !this.#bind(tags.keys)) return false;
@@ -61,7 +61,9 @@ export class PointBatch {
     return true;
   }
 
-  /** Numbers share a column; where booleans, text and numbers meet all of them become text, which any column type reads. */
+  /**
+   * Numbers share a column; a mix of booleans, text and numbers is converted to text, which any column type can parse.
+   */
   #pushValue(value: Value, kind: CellKind): void {
     const column = this.value;
     if (column.cells.length === 0) {

@@ -7,21 +7,21 @@ import { PointBatch, type Point } from './point-batch.ts';
 import { TagSets } from '../tag-sets.ts';
 import type { PointPrecision } from './tsd-time.ts';
 
-/** What the caller of the decoders of points (json_tsd, line_tsd) decides. */
+/** Options of the point decoders (json_tsd, line_tsd). */
 export interface PointPolicy {
-  /** How times are read; default `digits`. */
+  /** Unit of the times; default `digits`. */
   readonly precision?: PointPrecision | undefined;
-  /** Names of the columns in tables that are created; default `timestamp` and `value`. Tags must not have them. */
+  /** Column names in new tables; default `timestamp` and `value`. Tags must not have these names. */
   readonly timeColumn?: string | undefined;
   readonly valueColumn?: string | undefined;
-  /** Type of the value column in tables that are created; default `VARCHAR`. Tags always are VARCHAR. */
+  /** Type of the value column in new tables; default `VARCHAR`. Tags are always VARCHAR. */
   readonly valueType?: ValueType | undefined;
   /**
-   * Whether rows get a column `primary_tag` derived from their tags (docs/formats.md#the-primary-tag) where none of them has
-   * that name; default true, because without it points of one time are one row.
+   * True if rows get a column `primary_tag` derived from their tags (docs/formats.md#the-primary-tag), unless a tag has
+   * that name. Default true; without it, points with the same time become one row.
    */
   readonly derivesPrimaryTag?: boolean | undefined;
-  /** Whether rows get a column `k_nanos` with the nanoseconds beyond their microseconds; default false. Tags must not have its name. */
+  /** Adds a column `k_nanos` with the nanoseconds beyond the microsecond; tags must not have its name. */
   readonly keepsNanoseconds?: boolean | undefined;
 }
 
@@ -31,12 +31,13 @@ interface Metric {
   open: PointBatch | undefined;
 }
 
-/** Metrics whose shapes are remembered between takes. */
+/** Cache size for the shapes of metrics. */
 const MAX_METRICS = 20_000;
 
 /**
- * Collects points as rows, one batch per metric, named by the whole metric: whether that is a table or a table and one of
- * its columns only the database knows (metric-target.ts). A message can be taken back until the next one begins.
+ * Collects points as rows. There is one batch per metric, named after it: only the database can tell whether the metric
+ * is a table, or a table and one of its columns (metric-target.ts). The rows of a message can be dropped until the next
+ * one begins.
  */
 export class PointTables {
   readonly tagSets: TagSets;
@@ -47,7 +48,7 @@ export class PointTables {
   readonly #metrics = new Map<string, Metric>();
   #batches: PointBatch[] = [];
   #rowCount = 0;
-  /** Batches that the current message added to, with their rows before it. */
+  /** Batches that the current message added to, with their previous row counts. */
   readonly #touched = new Map<PointBatch, number>();
   #lastTouched: PointBatch | undefined;
 
@@ -73,7 +74,7 @@ export class PointTables {
     this.#lastTouched = undefined;
   }
 
-  /** Takes back the rows of the current message. */
+  /** Drops the rows of the current message. */
   dropMessage(): void {
     for (const [batch, rowsBefore] of this.#touched) {
       this.#rowCount -= batch.rows.rowCount - rowsBefore;
@@ -82,7 +83,7 @@ export class PointTables {
     this.beginMessage();
   }
 
-  /** `lines`: how many lines (or points) of the message come before this one. */
+  /** `lines` is the number of preceding lines (or points) of the message. */
   add(point: Point, origin: Origin, lines: number): void {
     const metric = this.#metrics.get(point.metric) ?? this.#newMetric(point.metric);
     let batch = metric.open ?? this.#openBatch(metric);

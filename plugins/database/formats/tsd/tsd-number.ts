@@ -4,21 +4,21 @@ import { narrow } from '../unix-time.ts';
 
 const ZERO = 48;
 
-/** No two parts can match the same digits: a megabyte of them must not be tried in all ways. */
+/** The parts cannot match the same digits, so a megabyte of them causes no backtracking. */
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^[+-]?\d+$/;
-/** Digits of 2^64 - 1; longer integers stay decimal text. */
+/** Digits of 2^64 - 1; longer integers remain decimal text. */
 const MAX_INTEGER_DIGITS = 20;
 
 /**
- * The number written at [start, end), without a digit lost: a number or bigint, or decimal text (of a `numeric` cell)
- * where neither holds it. Infinity when its size is out of every type's range, `undefined` when it is no number.
+ * Parses the number at [start, end) without losing digits. Returns a number or bigint, or decimal text (for a `numeric`
+ * cell) if neither can represent it; Infinity if it is out of range of all types, `undefined` if it is not a number.
  */
 export function numberCell(text: string, start: number, end: number): number | bigint | string | undefined {
   return shortDecimal(text, start, end) ?? unusualNumber(text.slice(start, end));
 }
 
-/** How a cell that `numberCell` gave stands in a batch. The sign of zero is a double's. */
+/** The kind of a cell returned by `numberCell`. Negative zero requires a double. */
 export function kindOfNumber(cell: number | bigint | string): Extract<CellKind, 'int' | 'float' | 'numeric'> {
   if (typeof cell === 'number') return Number.isSafeInteger(cell) && !Object.is(cell, -0) ? 'int' : 'float';
   return typeof cell === 'bigint' ? 'int' : 'numeric';
@@ -38,7 +38,7 @@ function unusualNumber(text: string): number | bigint | string | undefined {
   return text.replace(/^\+/, '');
 }
 
-/** The digits that say something: without sign, point, exponent, and zeros at either end. */
+/** The digits without sign, point, exponent, and leading and trailing zeros. */
 function significantDigits(text: string): string {
   const [mantissa = ''] = text.split(/e/i, 1);
   const digits = mantissa.replace(/[^0-9]/g, '');
@@ -49,7 +49,7 @@ function significantDigits(text: string): string {
   return digits.slice(start, end);
 }
 
-/** A cell as text columns take it: numbers by their value, not by their spelling. */
+/** Converts a cell for a text column; numbers by value, not by spelling. */
 export function cellAsText(cell: Exclude<Cell, null>): string {
   return Object.is(cell, -0) ? '-0' : String(cell);
 }

@@ -1,7 +1,4 @@
-/**
- * The sentences by which clients of the time-series formats know what was wrong. A
- * fault's message has one of them and then the detail, which clients do not match on.
- */
+/** Messages by which clients of the time-series formats recognize errors; details may follow. */
 export const telnetTexts = {
   prefix: 'wrong tsd telnet insert statement',
   missingParts: 'missing indicator items',

@@ -2,10 +2,7 @@ import type { Precision } from '../format.ts';
 import { nanosBeyondMicros } from '../nanoseconds.ts';
 import { unixMicros } from '../unix-time.ts';
 
-/**
- * Unit of the times of points; `digits`: up to 10 digits are seconds, up to 13 milliseconds, as in OpenTSDB, up to 16 microseconds, up
- * to 19 nanoseconds.
- */
+/** With `digits`, up to 10 digits are seconds, 13 milliseconds (as in OpenTSDB), 16 microseconds, 19 nanoseconds. */
 export type PointPrecision = 's' | 'ms' | 'digits';
 
 const UNITS: readonly (readonly [digits: number, unit: Precision])[] = [
@@ -15,7 +12,7 @@ const UNITS: readonly (readonly [digits: number, unit: Precision])[] = [
   [19, 'ns'],
 ];
 
-/** Microseconds since the epoch of the integer at [start, end), floored; `undefined` when `timeProblem` says why not. */
+/** Converts the integer at [start, end) to microseconds since the epoch, rounded down. */
 export function pointMicros(
   text: string,
   start: number,
@@ -27,19 +24,19 @@ export function pointMicros(
   return unit === undefined ? undefined : unixMicros(text, start, end, unit);
 }
 
-/** The nanoseconds beyond those microseconds, 0 to 999. */
+/** The nanoseconds within the microsecond, 0 to 999. */
 export function pointNanos(text: string, start: number, end: number, precision: PointPrecision): number {
   return precision === 'digits' ? nanosBeyondMicros(text, start, end, unitOf(text, start, end) ?? 'us') : 0;
 }
 
 function unitOf(text: string, start: number, end: number): Precision | undefined {
   const digits = text.charAt(start) === '-' ? end - start - 1 : end - start;
-  for (const [most, unit] of UNITS) if (digits <= most) return unit;
+  for (const [max, unit] of UNITS) if (digits <= max) return unit;
   return undefined;
 }
 
 export function timeProblem(precision: PointPrecision): string {
   return precision === 'digits'
-    ? 'a time is an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)'
-    : `a time is an integer in ${precision === 's' ? 'seconds' : 'milliseconds'}`;
+    ? 'a time must be an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)'
+    : `a time must be an integer in ${precision === 's' ? 'seconds' : 'milliseconds'}`;
 }

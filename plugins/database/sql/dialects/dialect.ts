@@ -1,17 +1,19 @@
 import { ownStatement } from '../own-statement.ts';
 
-/** What a database family can do that this program would use; each dialect differs from PostgreSQL with a reason. */
+/** Capabilities of a database family that Sluice uses; each deviation from PostgreSQL has a reason. */
 export interface Dialect {
   readonly name: 'postgresql' | 'timescaledb' | 'cockroachdb' | 'original';
-  /** Columns of a batch go as binary arrays where their types have a form for it; otherwise everything goes as array literals. */
+  /**
+   * True if columns are sent as binary arrays if their types allow it; otherwise everything is sent as array literals.
+   */
   readonly binaryArrays: boolean;
-  /** `INSERT … ON CONFLICT (key) DO UPDATE`. */
+  /** Supports `INSERT … ON CONFLICT (key) DO UPDATE`. */
   readonly onConflict: boolean;
-  /** Advisory locks, which keep two processes from creating one table at the same time. */
+  /** Supports advisory locks, which keep two processes from creating the same table concurrently. */
   readonly advisoryLocks: boolean;
-  /** `DISCARD TEMP`, `DISCARD SEQUENCES`, `UNLISTEN`: a session's leavings can be removed without dropping it. */
+  /** Supports `DISCARD TEMP`, `DISCARD SEQUENCES` and `UNLISTEN`, so that a session can be reset without closing it. */
   readonly discard: boolean;
-  /** A new time-series table becomes a hypertable, by a function in this schema. */
+  /** Schema of the function that converts new time-series tables into hypertables. */
   readonly hypertables: { readonly schema: string } | undefined;
 }
 
@@ -24,10 +26,10 @@ const POSTGRESQL: Dialect = {
   hypertables: undefined,
 };
 
-/** Advisory locks are accepted and do nothing there, and DISCARD knows only ALL (CockroachDB documentation). */
+/** CockroachDB accepts advisory locks without effect, and supports only DISCARD ALL (CockroachDB documentation). */
 const COCKROACHDB: Dialect = { ...POSTGRESQL, name: 'cockroachdb', advisoryLocks: false, discard: false };
 
-/** Grew out of an early CockroachDB; nothing beyond plain statements was ever tried on it. */
+/** The original grew out of an early CockroachDB; only plain statements have been tested on it. */
 const ORIGINAL: Dialect = {
   ...COCKROACHDB,
   name: 'original',
@@ -35,14 +37,16 @@ const ORIGINAL: Dialect = {
   onConflict: false,
 };
 
-/** One row: the version text, and the schema of TimescaleDB where the current database has it. */
+/** Returns one row: the version text, and TimescaleDB's schema if the extension is installed. */
 export const DIALECT_QUERY = ownStatement(
   'dialect: version and extensions',
   `SELECT version(), (SELECT n.nspname FROM pg_catalog.pg_extension e
   JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'timescaledb')`,
 );
 
-/** The dialect by the answer to DIALECT_QUERY. With TimescaleDB only the storage of time-series tables differs. */
+/**
+ * Derives the dialect from the result of DIALECT_QUERY. TimescaleDB differs only in the storage of time-series tables.
+ */
 export function dialectOf(version: string, timescaleSchema: string | null): Dialect {
   if (/CockroachDB/i.test(version)) return COCKROACHDB;
   if (!/^PostgreSQL/i.test(version)) return ORIGINAL;

@@ -9,7 +9,7 @@ import { otherDatabase, unexpected } from './series-table.ts';
 import { isTimeSeries, type KnownTable, Refused, run } from './translation.ts';
 import type { RunTranslation, TranslationContext } from './translation.ts';
 
-/** One action of ALTER TABLE in PostgreSQL's words, and what must be run behind it. */
+/** An action of ALTER TABLE in PostgreSQL's syntax, and the statements to run after it. */
 interface Action {
   readonly clause: string;
   readonly after: readonly string[];
@@ -23,9 +23,9 @@ interface Target {
 }
 
 /**
- * `ALTER TABLE t ADD | DROP | ALTER | RENAME TAG …`, and on time-series tables the original's types of columns. Keeps
- * time-series tables whole: their time and primary tags cannot be dropped. Throws Refused for that, for tags that are
- * none, and for retention, zones and partitions.
+ * Translates `ALTER TABLE t ADD | DROP | ALTER | RENAME TAG …` and, on time-series tables, the original's column types.
+ * Throws Refused for dropping the time column or a primary tag, for columns that are not tags, and for retention, zones
+ * and partitions.
  */
 export function translateAlterTable(text: string, reader: TokenReader, context: TranslationContext): RunTranslation {
   const pass = run([text]);
@@ -55,7 +55,6 @@ function nameOfParts(parts: readonly string[]): TableName {
   return name === undefined ? { name: schema ?? '' } : { schema, name };
 }
 
-/** The actions between commas outside parentheses, each as tokens of its own. */
 function splitActions(reader: TokenReader): TokenReader[] {
   const actions: TokenReader[] = [];
   const start = reader.position;
@@ -75,7 +74,7 @@ function splitActions(reader: TokenReader): TokenReader[] {
   return actions;
 }
 
-/** `undefined` for what PostgreSQL understands as it is. */
+/** Returns `undefined` for actions that PostgreSQL accepts unchanged. */
 function translateAction(action: TokenReader, target: Target): Action | undefined {
   refuseStorage(action);
   switch (action.takeOneOf('ADD', 'DROP', 'ALTER', 'RENAME')) {
@@ -94,7 +93,7 @@ function translateAction(action: TokenReader, target: Target): Action | undefine
 
 const TAG_WORDS = ['TAG', 'ATTRIBUTE'] as const;
 
-/** `TAG name type`, and not a column called tag: `tag varchar(9)`, `tag int NOT NULL`, `tag double precision`. */
+/** Returns true if this is `TAG name type`, as opposed to a column called tag: `tag varchar(9)`, `tag int NOT NULL`. */
 function isTagDefinition(action: TokenReader): boolean {
   const { tokens, position, text } = action;
   if (!TAG_WORDS.some((word) => action.isWords(word))) return false;
@@ -131,7 +130,7 @@ function addTag(action: TokenReader, { table, name }: Target): Action {
   };
 }
 
-/** On time-series tables the types are the original's. */
+/** Columns of time-series tables have the original's types. */
 function addColumn(action: TokenReader, { table }: Target): Action | undefined {
   if (table === undefined || !isTimeSeries(table)) return undefined;
   action.takeWords('COLUMN');
@@ -164,15 +163,15 @@ function drop(action: TokenReader, { table }: Target): Action | undefined {
   return { clause, after: [], doneOn: undefined, notice: undefined };
 }
 
-/** A name that is not the end of `DROP tag CASCADE`. */
+/** Returns true if a name follows that is not the behaviour of `DROP tag CASCADE`. */
 function isName(action: TokenReader, ahead: number): boolean {
   const { tokens, position, text } = action;
-  const isBehaviour =
+  const isDropBehavior =
     /^(?:CASCADE|RESTRICT)$/.test(action.keyword(ahead) ?? '') && tokens.length === position + ahead + 1;
-  return nameOf(text, tokens[position + ahead]) !== undefined && !isBehaviour;
+  return nameOf(text, tokens[position + ahead]) !== undefined && !isDropBehavior;
 }
 
-/** `ALTER [COLUMN | TAG] name [SET DATA] TYPE type`; `ALTER TAG name …` with anything else. */
+/** Translates `ALTER [COLUMN | TAG] name [SET DATA] TYPE type`, and any other `ALTER TAG name …`. */
 function alterColumn(action: TokenReader, { table }: Target): Action | undefined {
   const isVerb = (ahead: number): boolean => /^(?:TYPE|SET|DROP|ADD|RESTART)$/.test(action.keyword(ahead) ?? '');
   const asTag = TAG_WORDS.some((word) => action.isWords(word)) && isName(action, 1) && isVerb(2);
@@ -209,19 +208,19 @@ function renameTag(action: TokenReader, { table }: Target): Action | undefined {
 }
 
 function noTag(column: string): Refused {
-  return new Refused(`column "${column}" is no tag: write COLUMN instead of TAG`, '42703');
+  return new Refused(`column "${column}" is not a tag: write COLUMN instead of TAG`, '42703');
 }
 
 function restOf(action: TokenReader): string {
   return action.atEnd ? '' : ` ${action.sourceBetween(action.position, action.tokens.length)}`;
 }
 
-/** What the original lets a table be told about its storage, and PostgreSQL does not. */
+/** Storage settings of the original that PostgreSQL does not support. */
 function refuseStorage(action: TokenReader): void {
   if (action.isWords('SET', 'RETENTIONS') || action.isWords('SET', 'ACTIVETIME')) {
     throw new Refused('PostgreSQL keeps rows until they are deleted: run DELETE FROM … WHERE time < … at intervals');
   }
   if (action.isWords('CONFIGURE', 'ZONE') || action.isWords('PARTITION', 'BY')) {
-    throw new Refused('PostgreSQL has no zones, and partitions are made with CREATE TABLE … PARTITION OF');
+    throw new Refused('PostgreSQL has no zones, and partitions are created with CREATE TABLE … PARTITION OF');
   }
 }

@@ -1,6 +1,6 @@
 import type { TokenReader } from '../token-reader.ts';
 
-/** A clause of the original that means nothing to PostgreSQL and may be left out. */
+/** A clause of the original that has no meaning in PostgreSQL and is ignored. */
 export interface IgnoredClause {
   readonly written: string;
   readonly reason: string;
@@ -9,7 +9,7 @@ export interface IgnoredClause {
 const RETENTION = 'PostgreSQL keeps rows until they are deleted';
 const STORAGE = 'PostgreSQL stores tables its own way';
 
-/** `COMMENT [=] 'text'`; `undefined` where none stands. */
+/** Reads `COMMENT [=] 'text'`, if present. */
 export function readComment(reader: TokenReader): string | undefined {
   const start = reader.position;
   if (!reader.takeWords('COMMENT')) return undefined;
@@ -20,8 +20,8 @@ export function readComment(reader: TokenReader): string | undefined {
 }
 
 /**
- * Retention, partitions, hash rings, encodings and compression: none of them changes what a query returns as long as the
- * rows are there, so that a statement with them can run without them.
+ * Reads a retention, partition, hash ring, encoding or compression clause. None of them affects query results as long
+ * as the rows exist, so the statement can run without them.
  */
 export function readIgnoredClause(reader: TokenReader): IgnoredClause | undefined {
   const start = reader.position;

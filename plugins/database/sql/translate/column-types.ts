@@ -3,14 +3,14 @@ import type { TokenReader } from '../token-reader.ts';
 import { postgresType } from '../type-names.ts';
 import { Refused } from './translation.ts';
 
-/** A type as written in a column's definition, in the words of type-names.ts. */
+/** The type in a column definition, in the terms of type-names.ts. */
 export interface WrittenType {
-  /** Upper case, with its numbers: `TIMESTAMPTZ(3)`, `VARCHAR(64)`. */
+  /** In upper case, with its modifiers: `TIMESTAMPTZ(3)`, `VARCHAR(64)`. */
   readonly name: string;
   readonly notice: string | undefined;
 }
 
-/** Further words of the type names that have several. */
+/** Type names that consist of several words. */
 const FOLLOWING_WORDS: readonly (readonly string[])[] = [
   ['DOUBLE', 'PRECISION'],
   ['CHARACTER', 'VARYING'],
@@ -22,7 +22,7 @@ const FOLLOWING_WORDS: readonly (readonly string[])[] = [
   ['NATIONAL', 'CHAR'],
 ];
 
-/** The original's manual, time-series data types: INT and INTEGER are INT4, INT64 is INT8. */
+/** Per the original's manual on time-series data types, INT and INTEGER are INT4, and INT64 is INT8. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['INT', 'INT4'],
   ['INTEGER', 'INT4'],
@@ -36,12 +36,12 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['DEC', 'DECIMAL'],
 ]);
 
-/** What the original keeps of a second unless told otherwise. */
+/** The original's default precision. */
 const DEFAULT_PRECISION = 3;
-/** What PostgreSQL can keep. */
+/** PostgreSQL's maximum precision. */
 const MAX_PRECISION = 6;
 
-/** A type of the original's time-series tables; `undefined` where none stands. */
+/** Reads a type of the original's time-series tables, if present. */
 export function readSeriesType(reader: TokenReader): WrittenType | undefined {
   const start = reader.position;
   const first = reader.keyword();
@@ -56,11 +56,11 @@ export function readSeriesType(reader: TokenReader): WrittenType | undefined {
   }
   if (name === 'TIMESTAMP' || name === 'TIMESTAMPTZ') return timestampType(reader, name, modifier);
   const brackets = reader.takeSign('[') && reader.takeSign(']') ? '[]' : '';
-  // A type name's number counts characters for text and means nothing for bytes.
+  // The number is a length in characters for text types, and is ignored for bytes.
   return { name: `${name}${modifier.length === 0 ? '' : `(${modifier.join(',')})`}${brackets}`, notice: undefined };
 }
 
-/** `(10)` and `(10,2)` as their numbers, none for neither; `undefined` for any other parentheses. */
+/** The numbers of `(10)` or `(10,2)`, empty without parentheses; `undefined` for any other content. */
 function readModifier(reader: TokenReader): readonly string[] | undefined {
   const numbers: string[] = [];
   if (!reader.takeSign('(')) return numbers;
@@ -80,12 +80,12 @@ function timestampType(reader: TokenReader, name: string, modifier: readonly str
   const precision = Math.min(written, MAX_PRECISION);
   const notice =
     written > MAX_PRECISION
-      ? `${name}(${String(written)}) keeps microseconds here, and integers written to it count microseconds`
+      ? `${name}(${String(written)}) stores microseconds here, and integers written to it count microseconds`
       : undefined;
   return { name: `${isWith ? 'TIMESTAMPTZ' : name}(${String(precision)})`, notice };
 }
 
-/** PostgreSQL's type; throws Refused for names that it has no type for. */
+/** Maps to PostgreSQL's type. Throws Refused for types without a counterpart. */
 export function seriesColumnType(type: WrittenType): string {
   try {
     return postgresType(type.name, undefined);
@@ -95,8 +95,8 @@ export function seriesColumnType(type: WrittenType): string {
 }
 
 /**
- * Type names of the original that PostgreSQL does not have. Only used where it has refused them (42704), so that a
- * domain of the user's with such a name keeps its meaning.
+ * Type names of the original that PostgreSQL does not have. They are replaced only after PostgreSQL has rejected them
+ * (42704), so that a user-defined domain of that name keeps its meaning.
  */
 const TYPE_WORDS: ReadonlyMap<string, { readonly postgres: string; readonly keepsLength: boolean }> = new Map([
   ['STRING', { postgres: 'text', keepsLength: false }],
@@ -110,7 +110,7 @@ const TYPE_WORDS: ReadonlyMap<string, { readonly postgres: string; readonly keep
   ['DOUBLE', { postgres: 'float8', keepsLength: false }],
 ]);
 
-/** The statement with such names replaced where a type stands; `undefined` when there is none. */
+/** Replaces such names in type positions; returns `undefined` if there are none. */
 export function replaceTypeNames(reader: TokenReader): string | undefined {
   let replaced = '';
   let copied = 0;
@@ -141,7 +141,7 @@ function readLength(reader: TokenReader): string | undefined {
   return undefined;
 }
 
-/** Behind `::`, `CAST(… AS`, TYPE, and the name of a column that is being defined. */
+/** Returns true if a type may follow: after `::`, `CAST(… AS`, TYPE, or the name in a column definition. */
 function isTypePosition(reader: TokenReader, index: number, isTable: boolean): boolean {
   reader.position = index - 1;
   const before = reader.source();

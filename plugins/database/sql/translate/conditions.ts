@@ -14,9 +14,9 @@ interface Edit {
   readonly text: string;
 }
 
-/** A constant operand: an integer with its sign, or a name in quotes. */
+/** A constant operand: an integer with its sign, or a quoted name. */
 interface Operand {
-  /** First token and the one behind the last. */
+  /** Index of the first token, and of the token after the last one. */
   readonly from: number;
   readonly to: number;
   readonly digits: string | undefined;
@@ -27,12 +27,13 @@ interface Operand {
 const COMPARISONS: ReadonlySet<string> = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 
 /**
- * Conditions and assignments of a SELECT, INSERT, UPDATE or DELETE that PostgreSQL has refused, with
- * - integers compared with or assigned to timestamp columns as the times they mean;
- * - quoted names that no table there has, compared with or assigned to a column, as text constants.
- * Both only beside a known column, as `column op constant`, `constant op column`, BETWEEN, IN and LIKE, on every level:
- * in queries in FROM and in expressions, common tables and the arms of UNION. A column of a query is known where it is one of
- * a table, or its min or max. `undefined` when nothing is to be changed. Throws Refused for times that are none.
+ * Rewrites a SELECT, INSERT, UPDATE or DELETE that PostgreSQL rejected:
+ * - integers compared with or assigned to timestamp columns become timestamps;
+ * - quoted names that no table has as a column, compared with or assigned to a column, become text constants. This
+ *   applies next to known columns only (`column op constant`, `constant op column`, BETWEEN, IN and LIKE), at every
+ *   level: in subqueries, common table expressions and the arms of UNION. An output column of a query is known if it is
+ *   a column of a table, or its min or max. Returns `undefined` if nothing changes. Throws Refused for integers out of
+ *   range.
  */
 export function translateConditions(reader: TokenReader, context: TranslationContext): string | undefined {
   const edits: Edit[] = [];
@@ -49,7 +50,7 @@ export function translateConditions(reader: TokenReader, context: TranslationCon
   return edits.length === 0 ? undefined : applyEdits(reader.text, edits);
 }
 
-/** The tables that `translateConditions` must know about. */
+/** The tables that `translateConditions` looks up. */
 export function tablesOfConditions(reader: TokenReader, database: string): readonly TableName[] {
   const names = new Map<string, TableName>();
   walkQueries(reader, {
@@ -62,7 +63,7 @@ export function tablesOfConditions(reader: TokenReader, database: string): reado
   return [...names.values()];
 }
 
-/** What stands beside a column at an operator, BETWEEN, IN or LIKE. */
+/** The operands of a comparison, BETWEEN, IN or LIKE, if the other side is a known column. */
 function operandsAt(
   reader: TokenReader,
   scope: Scope,
@@ -74,14 +75,14 @@ function operandsAt(
   if (!isComparison && !/^(?:BETWEEN|IN|LIKE|ILIKE)$/.test(word ?? '')) return undefined;
   const isNegated = word !== undefined && /^not$/i.test(reader.source(reader.tokens[index - 1]));
   const column = columnBefore(reader, scope, isNegated ? index - 2 : index - 1);
-  if (column !== undefined) return { column, operands: operandsBehind(reader, index, word) };
+  if (column !== undefined) return { column, operands: operandsAfter(reader, index, word) };
   if (!isComparison) return undefined;
   const operand = operandBefore(reader, index);
-  const after = columnBehind(reader, scope, index + 1);
+  const after = columnAfter(reader, scope, index + 1);
   return operand === undefined || after === undefined ? undefined : { column: after, operands: [operand] };
 }
 
-function operandsBehind(reader: TokenReader, index: number, word: string | undefined): readonly Operand[] {
+function operandsAfter(reader: TokenReader, index: number, word: string | undefined): readonly Operand[] {
   reader.position = index + 1;
   if (word === 'BETWEEN') {
     reader.takeWords('SYMMETRIC');
@@ -103,7 +104,7 @@ function operandsBehind(reader: TokenReader, index: number, word: string | undef
   return operands;
 }
 
-/** A constant that stands alone; not part of an expression. */
+/** Takes a constant that is not part of an expression. */
 function takeOperand(reader: TokenReader): Operand | undefined {
   const from = reader.position;
   const isNegative = reader.takeSign('-');
@@ -139,7 +140,7 @@ function operandBefore(reader: TokenReader, index: number): Operand | undefined 
   return { from, to: index, digits, isNegative: sign === '-' && hasSign, quoted };
 }
 
-/** Whether an operand may begin behind this token. */
+/** Returns true if an operand may start after this token. */
 function beginsOperand(reader: TokenReader, index: number): boolean {
   const token = reader.tokens[index];
   if (token?.kind === 'punctuation') return /^[(,]$/.test(reader.source(token));
@@ -157,7 +158,7 @@ function columnBefore(reader: TokenReader, scope: Scope, index: number): KnownCo
   return beginsOperand(reader, start - 1) ? scope.column(name.parts) : undefined;
 }
 
-function columnBehind(reader: TokenReader, scope: Scope, index: number): KnownColumn | undefined {
+function columnAfter(reader: TokenReader, scope: Scope, index: number): KnownColumn | undefined {
   reader.position = index;
   const isCall = isExtreme(reader, index) && isSignAt(reader, index + 1, '(');
   if (isCall) reader.position = index + 2;
@@ -166,7 +167,7 @@ function columnBehind(reader: TokenReader, scope: Scope, index: number): KnownCo
   return isWhole && endsOperand(reader) ? scope.column(parts) : undefined;
 }
 
-/** min and max of times are times. */
+/** min and max of a timestamp are timestamps. */
 function isExtreme(reader: TokenReader, index: number): boolean {
   const token = reader.tokens[index];
   return token?.kind === 'word' && /^(?:min|max)$/i.test(reader.source(token));
@@ -177,7 +178,7 @@ function isSignAt(reader: TokenReader, index: number, sign: string): boolean {
   return token?.kind === 'punctuation' && reader.source(token) === sign;
 }
 
-/** The name parts that end at token `index`, and where they begin. */
+/** The name that ends at token `index`, and its first token. */
 function namePartsEndingAt(reader: TokenReader, index: number): { parts: string[]; start: number } | undefined {
   const parts: string[] = [];
   let position = index;
@@ -212,14 +213,14 @@ function applyEdits(text: string, edits: readonly Edit[]): string {
   return result + text.slice(position);
 }
 
-/** The names that follow `database.` in a statement: tables, for all that can be told without reading further. */
+/** The names that follow `database.` in a statement. They may be tables; reading further would be needed to tell. */
 export function namesInDatabase(reader: TokenReader, database: string): readonly string[] {
   return prefixes(reader, database).map(({ name }) => name);
 }
 
 /**
- * The statement without `database.` before its names, as the original has it for the current database. `undefined` when
- * none is named, and when a schema of that name has one of the tables.
+ * Removes the qualifier `database.`, with which the original refers to the current database. Returns `undefined` if
+ * there is none, or if a schema of that name contains one of the tables.
  */
 export function withoutDatabase(reader: TokenReader, context: TranslationContext): string | undefined {
   const found = prefixes(reader, context.database);

@@ -8,8 +8,8 @@ import { Refused, run, type RunTranslation } from './translation.ts';
 const DUPLICATE_DATABASE = '42P04';
 
 /**
- * `CREATE TS DATABASE [IF NOT EXISTS] x [RETENTIONS …] [PARTITION INTERVAL …] [COMMENT = '…']`: the mark of the engine is
- * the first word of the database's comment (mark.ts). No transaction: CREATE DATABASE bears none.
+ * Translates `CREATE TS DATABASE [IF NOT EXISTS] x [RETENTIONS …] [PARTITION INTERVAL …] [COMMENT = '…']`. The mark of
+ * the engine is the first word of the database's comment (mark.ts). CREATE DATABASE cannot run inside a transaction.
  */
 export function translateSeriesDatabase(reader: TokenReader): RunTranslation {
   reader.takeWords('CREATE', 'TS', 'DATABASE');
@@ -22,7 +22,7 @@ export function translateSeriesDatabase(reader: TokenReader): RunTranslation {
     const found = readComment(reader);
     const clause = found === undefined ? readIgnoredClause(reader) : undefined;
     if (found !== undefined) comment = found;
-    else if (clause !== undefined) notices.push(`${clause.written} of the database is left out: ${clause.reason}`);
+    else if (clause !== undefined) notices.push(`${clause.written} of the database is ignored: ${clause.reason}`);
     else throw unexpected(reader, 'the end of the statement');
   }
   const name = quoteIdentifier(database);
@@ -35,7 +35,7 @@ export function translateSeriesDatabase(reader: TokenReader): RunTranslation {
   );
 }
 
-/** `CREATE DATABASE` with the original's IF NOT EXISTS and COMMENT, marked relational; options of PostgreSQL's stay as written. */
+/** Translates the original's IF NOT EXISTS and COMMENT, and marks the database as relational. */
 export function translateDatabase(text: string, reader: TokenReader): RunTranslation {
   reader.takeWords('CREATE', 'DATABASE');
   const ifNotExists = reader.takeWords('IF', 'NOT', 'EXISTS');
@@ -56,7 +56,7 @@ export function translateDatabase(text: string, reader: TokenReader): RunTransla
   return run(statements, { transaction: false, doneOn: ifNotExists ? DUPLICATE_DATABASE : undefined });
 }
 
-/** `DROP DATABASE x CASCADE`: PostgreSQL always drops what is inside. Throws Refused for RESTRICT. */
+/** Translates `DROP DATABASE x CASCADE`: PostgreSQL always drops the contents. Throws Refused for RESTRICT. */
 export function translateDropDatabase(text: string, reader: TokenReader): RunTranslation {
   reader.takeWords('DROP', 'DATABASE');
   const ifExists = reader.takeWords('IF', 'EXISTS');
@@ -65,7 +65,7 @@ export function translateDropDatabase(text: string, reader: TokenReader): RunTra
   if (database === undefined || behaviour === undefined || !reader.atEnd) return run([text]);
   if (behaviour === 'RESTRICT') {
     throw new Refused(
-      'DROP DATABASE cannot look whether the database is empty: leave out RESTRICT to drop it with its tables',
+      'DROP DATABASE cannot check whether the database is empty: omit RESTRICT to drop it with its tables',
     );
   }
   return run([`DROP DATABASE ${ifExists ? 'IF EXISTS ' : ''}${quoteIdentifier(database)}`]);

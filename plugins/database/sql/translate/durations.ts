@@ -2,7 +2,7 @@ import { integerText, stringValue } from '../token-text.ts';
 import type { TokenReader } from '../token-reader.ts';
 import { Refused } from './translation.ts';
 
-/** A duration of the original, `10s`, by the unit of PostgreSQL's intervals. */
+/** A duration of the original such as `10s`, with a unit of PostgreSQL's intervals. */
 export interface Duration {
   readonly count: number;
   readonly unit:
@@ -21,7 +21,7 @@ const UNITS: readonly (readonly [RegExp, Duration['unit']])[] = [
   [/^y$|^years?$/i, 'years'],
 ];
 
-/** `10s`, `1 hour`; `undefined` for other texts. */
+/** Parses `10s` or `1 hour`; returns `undefined` for other text. */
 export function readDuration(text: string): Duration | undefined {
   const [, digits = '', word = ''] = /^\s*(\d{1,9})\s*([a-z]{1,12})\s*$/i.exec(text) ?? [];
   const unit = UNITS.find(([pattern]) => pattern.test(word))?.[1];
@@ -41,14 +41,15 @@ export function bucketWidth(reader: TokenReader, start: number, end: number): Du
   const seconds = integerText(text, current);
   const width = readDuration(written ?? (seconds === undefined ? '' : `${seconds}s`));
   if (width === undefined || width.count === 0 || reader.position + 1 !== end) {
-    throw new Refused("the width of a time bucket is a duration such as '10s', '1h' or '1mon'", '22023');
+    throw new Refused("the width of a time bucket must be a duration such as '10s', '1h' or '1mon'", '22023');
   }
   return width;
 }
 
 /**
- * The beginning of the bucket of `time`, an expression of type timestamp or timestamptz. Buckets below a day are counted from 1970
- * in UTC; days, weeks (from Monday), months and years are those of the session's time zone, also where its clocks change.
+ * SQL for the start of the bucket that contains `time`, an expression of type timestamp or timestamptz. Buckets shorter
+ * than a day are counted from 1970 in UTC. Days, weeks (from Monday), months and years follow the session's time zone,
+ * including daylight saving time.
  */
 export function bucketOf(time: string, { count, unit }: Duration): string {
   switch (unit) {

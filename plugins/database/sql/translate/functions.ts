@@ -8,17 +8,17 @@ import type { Scope } from './scope.ts';
 import { argumentsOf, isUnnamedItem, type Surroundings, surroundings } from './select-clauses.ts';
 import { Refused, type TranslationContext } from './translation.ts';
 
-/** Calls within calls beyond this depth stay as written: each may write its argument three times. */
+/** Limit for nested calls, because each translation may repeat its argument three times. */
 const MAX_DEPTH = 4;
 
-/** Which value of a column an aggregate of the original picks, or the time of that value. */
-interface Pick {
+/** Which value of a column an aggregate of the original returns, or the time of that value. */
+interface PickedValue {
   readonly order: '' | ' DESC';
   readonly skipsNulls: boolean;
   readonly isTime: boolean;
 }
 
-const PICKS: ReadonlyMap<string, Pick> = new Map([
+const PICKS: ReadonlyMap<string, PickedValue> = new Map([
   ['FIRST', { order: '', skipsNulls: true, isTime: false }],
   ['LAST', { order: ' DESC', skipsNulls: true, isTime: false }],
   ['FIRST_ROW', { order: '', skipsNulls: false, isTime: false }],
@@ -30,26 +30,25 @@ const PICKS: ReadonlyMap<string, Pick> = new Map([
 ]);
 
 /**
- * A query that PostgreSQL has refused, with the original's functions as expressions of PostgreSQL: `first(x)`, `last(x)`, `last_row(x)`
- * and their like by the time column of the table, `time_bucket(ts, '10s')` and `database()`. Everything that the expressions name has
- * its schema, so that no object of the search path takes part. `undefined` when there is none of them. Throws Refused for a call
- * that cannot be translated.
+ * Translates the original's functions in a query that PostgreSQL rejected: `first(x)`, `last(x)`, `last_row(x)` and the
+ * like use the time column of the table; `time_bucket(ts, '10s')` and `database()` have direct counterparts. The
+ * resulting expressions are fully qualified, so that the search path does not matter. Returns `undefined` if there are
+ * no such calls. Throws Refused for calls that cannot be translated.
  */
 export function translateFunctions(reader: TokenReader, context: TranslationContext): string | undefined {
   return new FunctionCalls(reader, context).translated();
 }
 
-/** The functions of one statement. */
 export class FunctionCalls {
   readonly #reader: TokenReader;
   readonly around: Surroundings;
-  /** The names that are visible where a function is called. */
+  /** By token: the scope at a function call. */
   readonly #scopes = new Map<number, Scope>();
   readonly #namesItems: boolean;
   #count = 0;
   #depth = 0;
 
-  /** `namesItems`: an item of a list that is a call keeps the function's name. */
+  /** `namesItems`: label output columns that are function calls with the function's name, as the original does. */
   constructor(reader: TokenReader, context: TranslationContext, { namesItems = true } = {}) {
     this.#reader = reader;
     this.#namesItems = namesItems;
@@ -69,7 +68,7 @@ export class FunctionCalls {
     return this.#count === 0 || last === undefined ? undefined : translated + text.slice(last.end);
   }
 
-  /** The name of a function that is called here, in upper case, where it has no schema. */
+  /** The name in upper case of an unqualified function that is called at this token. */
   nameAt(index: number): string | undefined {
     const { tokens } = this.#reader;
     const token = tokens[index];
@@ -79,7 +78,7 @@ export class FunctionCalls {
     return this.#reader.source(token).toUpperCase();
   }
 
-  /** The tokens from `start` to before `end`, with calls replaced. */
+  /** The source from `start` to `end` (exclusive), with calls replaced. */
   text(start: number, end: number): string {
     const { tokens, text } = this.#reader;
     let copied = tokens[start]?.start ?? 0;
@@ -100,7 +99,7 @@ export class FunctionCalls {
     return result + text.slice(copied, tokens[end - 1]?.end ?? copied);
   }
 
-  /** What takes the place of a call, with the function's name where the call is an item of a SELECT's list. */
+  /** The replacement of a call, labelled with the function's name if it is an output column. */
   #call(index: number): string | undefined {
     const name = this.nameAt(index);
     const expression = name === undefined ? undefined : this.#expression(name, index);
@@ -116,7 +115,7 @@ export class FunctionCalls {
     const [first, second] = given;
     if (name === 'TIME_BUCKET') {
       if (first === undefined || second === undefined || given.length > 2) return undefined;
-      // TimescaleDB's own has the width first.
+      // TimescaleDB's function has the width first.
       const [widthStart, widthEnd] = second;
       return bucketOf(this.text(...first), bucketWidth(this.#reader, widthStart, widthEnd));
     }
@@ -124,12 +123,12 @@ export class FunctionCalls {
     return pick === undefined || first === undefined || given.length > 1 ? undefined : this.#picked(pick, index, first);
   }
 
-  #picked({ order, skipsNulls, isTime }: Pick, index: number, [start, end]: [number, number]): string {
+  #picked({ order, skipsNulls, isTime }: PickedValue, index: number, [start, end]: [number, number]): string {
     const called = this.#reader.source(this.#reader.tokens[index]).toLowerCase();
     const column = this.#firstColumn(this.#scopes.get(index), start, end);
     if (column === undefined) {
       throw new Refused(
-        `${called}() takes a column of a table with a time column here: write (array_agg(x ORDER BY t DESC))[1]`,
+        `${called}() requires a column of a table with a time column: write (array_agg(x ORDER BY t DESC))[1]`,
         '42883',
       );
     }
@@ -138,18 +137,20 @@ export class FunctionCalls {
     const time = column.time.map(quoteIdentifier).join('.');
     if (isTime) return `pg_catalog.${order === '' ? 'min' : 'max'}(${time})${filter}`;
     if (column.type?.endsWith('[]') === true) {
-      throw new Refused(`${called}() of an array: write max(${time}), and ask for the row with that time`);
+      throw new Refused(
+        `${called}() of an array is not supported: write max(${time}), and select the row with that time`,
+      );
     }
     return `(pg_catalog.array_agg(${value} ORDER BY ${time}${order} NULLS LAST)${filter})[1]`;
   }
 
-  /** The first column that the tokens name, with the time column of its table. */
+  /** The first column in the range, with the time column of its table. */
   #firstColumn(scope: Scope | undefined, start: number, end: number) {
     for (let index = start; index < end; index++) {
       if (nameOf(this.#reader.text, this.#reader.tokens[index]) === undefined) continue;
       this.#reader.position = index;
       const parts = this.#reader.takeNameParts();
-      // A name before a dot that no name follows, as in `m.*`.
+      // The name is followed by a dot without another name, as in `m.*`.
       if (parts === undefined) continue;
       const time = scope?.timeBeside(parts);
       if (time !== undefined) return { time, type: scope?.column(parts)?.type };

@@ -7,31 +7,30 @@ import { Refused, type TranslationContext } from './translation.ts';
 
 const GAP_FILL = 'TIME_BUCKET_GAPFILL';
 const INTERPOLATE = 'INTERPOLATE';
-/** Words that end the part of a SELECT before them, outside of parentheses. */
+/** Keywords that end the preceding part of a SELECT, outside parentheses. */
 const ENDS_GROUPING = /^(?:HAVING|WINDOW|ORDER|LIMIT|OFFSET|FETCH|FOR)$/;
 const ENDS_ROWS = /^(?:ORDER|LIMIT|OFFSET|FETCH|FOR)$/;
-const UNCOUNTED = /^(?:UNION|INTERSECT|EXCEPT)$/;
+const SET_OPERATIONS = /^(?:UNION|INTERSECT|EXCEPT)$/;
 
-/** An item of the SELECT's list. */
 interface Item {
   readonly start: number;
-  /** Its expression without blanks and comments. */
+  /** The expression without blanks and comments. */
   readonly written: string;
-  /** Of the column in the answer. */
   readonly name: string;
-  /** Its column in the common table of the grouped rows. */
+  /** Column name in the common table expression of the grouped rows. */
   readonly column: string;
-  /** The expression as PostgreSQL reads it, before gaps are filled. */
+  /** The translated expression, before gaps are filled. */
   readonly expression: string;
   readonly kind: 'bucket' | 'key' | 'value';
-  /** How a value is found for a bucket without one. */
+  /** How to compute the value of a bucket without rows. */
   readonly fill: string | undefined;
 }
 
 /**
- * A SELECT with `time_bucket_gapfill(ts, '10s')` in its list: the query with `time_bucket` groups the rows, `generate_series` gives all
- * buckets between the first and the last one of each group, and window functions fill what `interpolate(value, PREV | NEXT | LINEAR |
- * NULL | constant)` asks for. `undefined` for all other statements. Throws Refused for queries that cannot be translated so.
+ * Translates a SELECT with `time_bucket_gapfill(ts, '10s')`. The query with `time_bucket` groups the rows,
+ * `generate_series` produces all buckets between the first and last one of each group, and window functions fill in the
+ * values according to `interpolate(value, PREV | NEXT | LINEAR | NULL | constant)`. Returns `undefined` for other
+ * statements. Throws Refused for queries that cannot be translated.
  */
 export function translateGapFill(reader: TokenReader, context: TranslationContext): string | undefined {
   if (!reader.tokens.some((token) => token.kind === 'word' && isCalled(reader.source(token), GAP_FILL)))
@@ -59,16 +58,16 @@ class GapFill {
     const group = this.#find(from, length, /^GROUP$/);
     const groupEnd = this.#find(group, length, ENDS_GROUPING);
     const rowsEnd = this.#find(groupEnd, length, ENDS_ROWS);
-    if (group === length || this.#find(0, length, UNCOUNTED) < length) throw unfit();
-    const groups = this.#parts(group + 2, groupEnd).map(([start, end]) => this.#written(start, end));
+    if (group === length || this.#find(0, length, SET_OPERATIONS) < length) throw unsupported();
+    const groups = this.#parts(group + 2, groupEnd).map(([start, end]) => this.#normalized(start, end));
     const grouping = new Set(groups);
     const items = this.#parts(select + 1, from).map(([start, end], at) => this.#item(start, end, at, grouping));
-    const places = placesOf(items);
+    const places = positionsByName(items);
     const hidden = groups
       .filter((written) => !places.has(written) && !/^(?:\d+$|time_bucket_gapfill\b)/i.test(written))
       .map((expression, at) => ({ column: `k${String(at + 1)}`, expression }));
     const bucket = items.find(({ kind }) => kind === 'bucket');
-    if (bucket === undefined) throw unfit();
+    if (bucket === undefined) throw unsupported();
     const keys = [...items.filter(({ kind }) => kind === 'key'), ...hidden].map(({ column }) => column);
     const isGrouped = new Set([bucket.column, ...keys]);
     const listed = [...items, ...hidden].map(({ column, expression }) => `${expression} AS ${column}`);
@@ -82,7 +81,7 @@ class GapFill {
   #item(start: number, end: number, at: number, groups: ReadonlySet<string>): Item {
     const { expressionEnd, alias } = this.#named(start, end);
     const called = this.#callOver(start, expressionEnd);
-    const written = this.#written(start, expressionEnd);
+    const written = this.#normalized(start, expressionEnd);
     const item = {
       start,
       written,
@@ -96,13 +95,13 @@ class GapFill {
     };
     if (called === GAP_FILL) {
       const [time, width] = this.#arguments(start);
-      if (time === undefined || width === undefined) throw unfit();
+      if (time === undefined || width === undefined) throw unsupported();
       const expression = bucketOf(this.#calls.text(...time), bucketWidth(this.#reader, ...width));
       return { ...item, kind: 'bucket', expression };
     }
     if (called === INTERPOLATE) {
       const [value, how] = this.#arguments(start);
-      if (value === undefined || how === undefined) throw unfit();
+      if (value === undefined || how === undefined) throw unsupported();
       const fill = this.#reader.sourceBetween(...how);
       const text = stringValue(this.#reader.text, this.#reader.tokens[how[0]]);
       return { ...item, kind: 'value', expression: this.#calls.text(...value), fill: text ?? fill };
@@ -113,11 +112,11 @@ class GapFill {
 
   #stepOf({ start }: Item): string {
     const [, width] = this.#arguments(start);
-    if (width === undefined) throw unfit();
+    if (width === undefined) throw unsupported();
     return intervalOf(bucketWidth(this.#reader, ...width));
   }
 
-  /** ORDER BY and what follows it, by the numbers of the columns. */
+  /** ORDER BY and the following clauses, with columns by position. */
   #order(start: number, places: ReadonlyMap<string, number>): string {
     const { length } = this.#reader.tokens;
     const isOrdered = /^order$/i.test(this.#reader.source(this.#reader.tokens[start]));
@@ -130,8 +129,8 @@ class GapFill {
             /^(?:asc|desc|nulls|first|last)$/i.test(this.#reader.source(this.#reader.tokens[last - 1]))
           )
             last -= 1;
-          const place = places.get(this.#written(from, last));
-          if (place === undefined) throw unfit();
+          const place = places.get(this.#normalized(from, last));
+          if (place === undefined) throw unsupported();
           return `${String(place)} ${this.#reader.sourceBetween(last, to)}`.trim();
         })
       : [];
@@ -139,7 +138,7 @@ class GapFill {
     return `${ordered.length === 0 ? '' : ` ORDER BY ${ordered.join(', ')}`}${rest}`;
   }
 
-  /** Where an item's expression ends, and the name that it is given. */
+  /** The end of an item's expression, and its alias. */
   #named(start: number, end: number): { expressionEnd: number; alias: string | undefined } {
     const alias = nameOf(this.#reader.text, this.#reader.tokens[end - 1]);
     const before = this.#reader.tokens[end - 2];
@@ -149,7 +148,7 @@ class GapFill {
     return follows ? { expressionEnd: end - 1, alias } : { expressionEnd: end, alias: undefined };
   }
 
-  /** The function of which the tokens are one call. */
+  /** The function if the range is a single call. */
   #callOver(start: number, end: number): string | undefined {
     return this.#calls.around.closing[start + 1] === end - 1 ? this.#calls.nameAt(start) : undefined;
   }
@@ -158,8 +157,8 @@ class GapFill {
     return this.#parts(call + 2, this.#calls.around.closing[call + 1] ?? 0);
   }
 
-  /** The tokens without the blanks and comments between them, so that the same expression is found again; one name as it is folded. */
-  #written(start: number, end: number): string {
+  /** Normalizes the range so that equal expressions can be found; a single name is folded. */
+  #normalized(start: number, end: number): string {
     const { text, tokens } = this.#reader;
     const name = end - start === 1 ? nameOf(text, tokens[start]) : undefined;
     return (
@@ -199,7 +198,7 @@ class GapFill {
     return Math.min(index, end);
   }
 
-  /** Behind a token, or behind the parentheses that it opens. */
+  /** The position after a token, or after the parentheses that it opens. */
   #after(index: number): number {
     const token = this.#reader.tokens[index];
     const opens = token?.kind === 'punctuation' && this.#reader.source(token) === '(';
@@ -207,8 +206,10 @@ class GapFill {
   }
 }
 
-/** The numbers of the items by all that they are called in GROUP BY and ORDER BY; the first item has a name that several have. */
-function placesOf(items: readonly Item[]): ReadonlyMap<string, number> {
+/**
+ * Positions of the items by each name that GROUP BY and ORDER BY may use; the first item wins if a name is ambiguous.
+ */
+function positionsByName(items: readonly Item[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const [at, { name, written }] of items.entries()) {
     for (const called of [name, written, String(at + 1)]) if (!places.has(called)) places.set(called, at + 1);
@@ -216,14 +217,14 @@ function placesOf(items: readonly Item[]): ReadonlyMap<string, number> {
   return places;
 }
 
-function unfit(): Refused {
+function unsupported(): Refused {
   return new Refused(
-    'time_bucket_gapfill is translated for SELECT time_bucket_gapfill(ts, width), … FROM … GROUP BY …, ordered by columns of the list: ' +
+    'time_bucket_gapfill is supported in SELECT time_bucket_gapfill(ts, width), … FROM … GROUP BY …, ordered by output columns: ' +
       'write generate_series(…) LEFT JOIN for other queries',
   );
 }
 
-/** `rows` with a row for each bucket of each group; a group has the buckets between its own first and last one. */
+/** Adds a row for each missing bucket of each group, between the first and last bucket of that group. */
 function filled(rows: string, bucket: string, keys: readonly string[], items: readonly Item[], step: string): string {
   const series = keys.length === 0 ? '1' : `pg_catalog.dense_rank() OVER (ORDER BY ${keys.join(', ')})`;
   const values = items.filter(({ kind }) => kind === 'value');
@@ -275,7 +276,7 @@ function outputOf({ column, fill }: Item, bucket: string): string {
     }
     default:
       if (!/^[-+]?[0-9.]+$/.test(fill))
-        throw new Refused('interpolate takes PREV, NEXT, LINEAR, NULL or a number', '22023');
+        throw new Refused('interpolate requires PREV, NEXT, LINEAR, NULL or a number', '22023');
       return `COALESCE(${column}, ${fill})`;
   }
 }

@@ -4,32 +4,26 @@ import type { Token } from '../lexer.ts';
 import { TokenReader } from '../token-reader.ts';
 import type { KnownTable, TranslationContext } from './translation.ts';
 
-/** `INSERT INTO table [AS alias] [(columns)] [OVERRIDING …]`, what stands before the rows. */
+/** The part of an INSERT before its rows: `INSERT INTO table [AS alias] [(columns)] [OVERRIDING …]`. */
 export interface InsertHead {
-  /** `UPSERT`, or `INSERT`. */
   readonly verb: 'INSERT' | 'UPSERT';
   readonly verbEnd: number;
-  /** Names of the table as written, outermost first. */
+  /** Parts of the table name as written, outermost first. */
   readonly parts: readonly string[];
-  /** Where they stand in the text. */
   readonly nameStart: number;
   readonly nameEnd: number;
   readonly alias: string | undefined;
   readonly columns: readonly string[] | undefined;
-  /** Where a list of columns would begin. */
   readonly columnsAt: number;
-  /** VALUES, or the first word of what else gives the rows. */
+  /** `VALUES`, or the first keyword of the query that supplies the rows. */
   readonly source: string;
   readonly sourceStart: number;
 }
 
-/** More tokens before the rows than a table with PostgreSQL's 1600 columns can have: not an INSERT we know. */
+/** A table has at most 1600 columns, so a longer head does not belong to an INSERT to translate. */
 const MAX_HEAD_TOKENS = 5_000;
 
-/**
- * Reads the head and leaves the scanner behind VALUES, or at the first token of any other source of rows. `undefined` for
- * statements that are written in another way.
- */
+/** Leaves the scanner after VALUES, or at the start of any other source of rows. `undefined` for other statements. */
 export function readInsertHead(scanner: Scanner): InsertHead | undefined {
   const reader = new TokenReader(scanner.text, headTokens(scanner));
   const verb = reader.takeOneOf('INSERT', 'UPSERT');
@@ -51,7 +45,7 @@ export function readInsertHead(scanner: Scanner): InsertHead | undefined {
   return { verb, verbEnd, parts, nameStart, nameEnd, alias, columns, columnsAt, source, sourceStart };
 }
 
-/** Tokens up to and with the first word at depth 0 that can only begin the rows. */
+/** Collects the tokens up to and including the first keyword at depth 0 that starts the rows. */
 function headTokens(scanner: Scanner): Token[] {
   const tokens: Token[] = [];
   let depth = 0;
@@ -71,7 +65,7 @@ function endBefore(reader: TokenReader): number {
   return reader.tokens[reader.position - 1]?.end ?? 0;
 }
 
-/** `other` for parentheses that hold no plain names (a query, subscripts). */
+/** Returns `other` if the parentheses contain anything but plain names, such as a query or subscripts. */
 function readColumnList(reader: TokenReader): readonly string[] | undefined | 'other' {
   if (!reader.takeSign('(')) return undefined;
   const columns: string[] = [];
@@ -83,7 +77,7 @@ function readColumnList(reader: TokenReader): readonly string[] | undefined | 'o
   return reader.takeSign(')') ? columns : 'other';
 }
 
-/** The table that an INSERT means, and its plain name where the text names the current database as the original does. */
+/** Resolves the table of an INSERT. `renamed` is set if the name is qualified with the current database. */
 export function resolveTable(
   parts: readonly string[],
   context: TranslationContext,
@@ -101,7 +95,7 @@ export function resolveTable(
   return { table: here, renamed: here === undefined ? undefined : plain };
 }
 
-/** The names under which `resolveTable` asks for the table. */
+/** The names that `resolveTable` looks up. */
 export function candidateTables(parts: readonly string[], database: string): readonly TableName[] {
   const [first, second, third] = parts;
   if (first === undefined) return [];

@@ -5,33 +5,28 @@ import { integerText, nameOf, quotedText, stringValue } from '../token-text.ts';
 import { timestampLiteral, timestampPrecision } from './timestamps.ts';
 import type { KnownColumn } from './translation.ts';
 
-/** A row of VALUES, rewritten. */
 export interface InsertRow {
   readonly text: string;
   readonly isEdited: boolean;
   readonly cellCount: number;
-  /**
-   * Equal texts mean equal keys; `undefined` when a key cell is missing or no constant.
-   * Only filled where `keyIndexes` were given.
-   */
+  /** Equal texts mean equal keys. `undefined` if a key cell is missing or not a constant. */
   readonly key: string | undefined;
 }
 
-/** Rows that are joined in one step. */
 const ROWS_PER_STEP = 50_000;
 
 export interface RowRules {
-  /** The columns that the cells go to, as far as they are known. */
+  /** The target columns of the cells, as far as they are known. */
   readonly columns: readonly KnownColumn[];
-  /** Positions of the key's columns among them. */
+  /** Positions of the key columns among them. */
   readonly keyIndexes?: readonly number[] | undefined;
 }
 
 /**
- * The rows of `VALUES (…), (…)` one by one, from a scanner behind VALUES; it ends at the token behind the last row.
- * Returns false when the text is not written like that; yields `undefined` now and then within a long row. Rewritten are
- * - integers for timestamp columns, to the time they mean;
- * - quoted names, to text constants: no column can be named there, so that PostgreSQL would refuse every one.
+ * Yields the rows of `VALUES (…), (…)`, starting after VALUES and ending at the token after the last row. Returns false
+ * if the text has a different form. Yields `undefined` from time to time within a long row. In each row,
+ * - integers for timestamp columns become timestamps;
+ * - quoted names become text constants: no column can be referenced there, so PostgreSQL would reject all of them.
  */
 export function* insertRows(scanner: Scanner, rules: RowRules): Generator<InsertRow | undefined, boolean, undefined> {
   const reader = new RowReader(scanner, rules);
@@ -46,7 +41,6 @@ export function* insertRows(scanner: Scanner, rules: RowRules): Generator<Insert
   }
 }
 
-/** The texts of rows, separated by commas. */
 export function* joinedRows(rows: readonly string[]): Steps<string> {
   let text = '';
   for (let at = 0; at < rows.length; at += ROWS_PER_STEP) {
@@ -66,19 +60,19 @@ interface Edit {
   readonly text: string;
 }
 
-/** Signs behind a quoted name that make it one: a function, a qualifier, an argument's name. */
+/** Tokens after a quoted name that make it a name: of a function, a qualifier, or an argument. */
 const NAME_FOLLOWERS: ReadonlySet<string> = new Set(['(', '.', '=>', ':=']);
-/** What stands before a name that is no column. */
+/** Tokens before a name that is not a column. */
 const NAME_LEADERS: ReadonlySet<string> = new Set(['.', '::', 'AS', 'COLLATE', 'NAME']);
 const QUERY_WORDS: ReadonlySet<string> = new Set(['SELECT', 'VALUES', 'TABLE', 'WITH']);
-/** Longer texts of keys are not compared here; the database refuses them, or finds those that are equal (21000). */
+/** Longer key texts are not compared here. The database rejects them, or detects duplicates itself (21000). */
 const MAX_CONSTANT = 10_000;
-/** Words that are constants within one statement; `now` with its parentheses. */
+/** Words that are constant within a statement; `now` is followed by parentheses. */
 const CONSTANT_WORDS: ReadonlySet<string> = new Set(['NOW', 'TRUE', 'FALSE', 'CURRENT_TIMESTAMP']);
 
 /**
- * Reads one row at a time. Of the cell it is in it keeps the number of tokens and what its end will decide on. One class, because
- * each token changes what is known of the cell and of the row.
+ * Reads one row at a time and tracks only the state that the end of the current cell needs. One class, because each
+ * token updates the state of both cell and row.
  */
 class RowReader {
   readonly #scanner: Scanner;
@@ -90,17 +84,17 @@ class RowReader {
   readonly #meter: StepMeter;
   #cell = 0;
   #cellTokens = 0;
-  /** How many edits there were when the cell began: a cell with a query loses its own. */
+  /** Number of edits at the start of the cell. A cell that contains a query drops its own edits. */
   #cellEdits = 0;
   #hasQuery = false;
-  /** The value of a cell that is a constant so far; followed for keys only. */
+  /** The value of the cell if it is a constant so far; tracked for keys only. */
   #constant: string | undefined;
-  /** The cell's only token is an integer, or a sign and an integer. */
+  /** Set if the cell consists of an integer, or of a sign and an integer. */
   #integer: (Omit<Edit, 'text'> & { readonly digits: string }) | undefined;
   #sign = '';
   #signStart = 0;
   #quotedName: { readonly start: number; readonly end: number; readonly leader: string } | undefined;
-  /** The token before the current one: punctuation, operators and words in upper case, nothing for others. */
+  /** The previous token: punctuation, operators and words in upper case, empty for others. */
   #previous = '';
 
   constructor(scanner: Scanner, { columns, keyIndexes }: RowRules) {
@@ -111,7 +105,7 @@ class RowReader {
     this.#keyIndexes = keyIndexes;
   }
 
-  /** From the opening parenthesis to the closing one; `undefined` when none closes. */
+  /** Reads from the opening to the closing parenthesis; `undefined` if there is none. */
   *read(): Steps<InsertRow | undefined> {
     const scanner = this.#scanner;
     const rowStart = scanner.start;
@@ -129,7 +123,7 @@ class RowReader {
       if (depth === 0 || (depth === 1 && sign === ',')) {
         this.#endCell();
         if (depth === 0) return this.#row(rowStart);
-      } else this.#seeToken(sign);
+      } else this.#readToken(sign);
     }
     return undefined;
   }
@@ -151,7 +145,7 @@ class RowReader {
     return cells === undefined || cells.includes(undefined) ? undefined : JSON.stringify(cells);
   }
 
-  #seeToken(sign: string): void {
+  #readToken(sign: string): void {
     const { kind, text, start, end } = this.#scanner;
     let source = sign;
     if (kind === 'word') source = text.slice(start, end).toUpperCase();
@@ -177,13 +171,13 @@ class RowReader {
     return digits === undefined ? undefined : { start: this.#sign === '' ? start : this.#signStart, end, digits };
   }
 
-  /** Cells of one token, of a sign and a number, and `now()`. */
+  /** Accepts cells of one token, of a sign and a number, and `now()`. */
   #readConstant(source: string, isAlone: boolean): string | undefined {
     const { kind, text, start, end } = this.#scanner;
     if (end - start > MAX_CONSTANT) return undefined;
     if (!isAlone) {
-      const goesOn = this.#constant === 'NOW' && this.#cellTokens <= 2 && (source === '(' || source === ')');
-      return goesOn ? this.#constant : undefined;
+      const continues = this.#constant === 'NOW' && this.#cellTokens <= 2 && (source === '(' || source === ')');
+      return continues ? this.#constant : undefined;
     }
     if (kind === 'number')
       return (this.#sign === '-' ? '-' : '') + (integerText(text, this.#scanner) ?? text.slice(start, end));

@@ -8,9 +8,10 @@ import { definitionOrder, isTimeSeries, type KnownColumn, type KnownTable, Refus
 import type { RunTranslation, TranslationContext } from './translation.ts';
 
 /**
- * INSERT and UPSERT of the original: integer timestamps and double-quoted text in VALUES, values without a list of
- * columns in the order of the table's definition, `database.table` for the current database, and UPSERT as INSERT … ON
- * CONFLICT (primary key). What PostgreSQL understands stays as written. Throws Refused for times that are none.
+ * Translates the original's INSERT and UPSERT: integer timestamps and double-quoted text in VALUES, values without a
+ * column list in definition order, `database.table` for the current database, and UPSERT as INSERT … ON CONFLICT
+ * (primary key). Anything that PostgreSQL understands is left unchanged. Throws Refused for integers out of a
+ * timestamp's range.
  */
 export function* translateInsert(text: string, context: TranslationContext): Steps<RunTranslation> {
   const scanner = new Scanner(text);
@@ -21,21 +22,22 @@ export function* translateInsert(text: string, context: TranslationContext): Ste
   const body = yield* readBody(scanner, head, target.table, false);
   if (body === undefined) return run([text]);
   const clause = head.verb === 'UPSERT' ? upsertClause(head, target.table) : '';
-  if (clause !== '' && body.hasConflictClause) throw new Refused('UPSERT takes no ON CONFLICT: write INSERT', '42601');
+  if (clause !== '' && body.hasConflictClause)
+    throw new Refused('UPSERT does not accept ON CONFLICT: write INSERT', '42601');
   const isChanged = head.verb === 'UPSERT' || body.isEdited || target.renamed !== undefined;
   return run([isChanged ? statementOf(text, head, target, body, clause) : text], { rights: rightsFor(head, body) });
 }
 
-/** `undefined` where the statement may need others: it reads tables, or says itself what happens to stored rows. */
+/** Returns `undefined` if the statement may need further privileges: it reads tables or has a conflict clause. */
 function rightsFor({ verb, source }: InsertHead, { tail }: Body): string | undefined {
   if (source !== 'VALUES' || tail !== '') return undefined;
-  return verb === 'UPSERT' ? 'UPSERT needs INSERT, SELECT and UPDATE' : 'INSERT needs the right INSERT';
+  return verb === 'UPSERT' ? 'UPSERT needs INSERT, SELECT and UPDATE' : 'INSERT needs the privilege INSERT';
 }
 
 /**
- * The INSERT into a time-series table that failed because a row with the same key is stored (23505), as the original's
- * rule for such rows has it; among rows of the statement with the same key the last one wins. `undefined` for statements
- * and tables that the rule is not for.
+ * Translates an INSERT into a time-series table that failed on a duplicate key (23505), applying the original's rule
+ * for such rows; of several rows in the statement with the same key, the last one wins. Returns `undefined` for other
+ * statements and tables.
  */
 export function* translateDuplicate(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);
@@ -54,7 +56,7 @@ export function* translateDuplicate(text: string, context: TranslationContext): 
 export const STORED_ROW_RIGHTS =
   'a row with the same key is stored already, and to replace it the user needs INSERT, SELECT and UPDATE';
 
-/** What becomes of a stored row of a time-series table with the key of a row that is inserted. */
+/** The ON CONFLICT clause for a time-series table. */
 export function seriesConflictClause(head: InsertHead, table: KnownTable, context: TranslationContext): string {
   const others = table.columns.filter((column) => column.generated !== true && !table.key.includes(column.name));
   const stored = head.alias ?? head.parts.at(-1) ?? '';
@@ -62,13 +64,13 @@ export function seriesConflictClause(head: InsertHead, table: KnownTable, contex
 }
 
 interface Body {
-  /** The rows, rewritten, or whatever else gives them. */
+  /** The translated rows, or the query that supplies them. */
   readonly rows: string;
-  /** What follows the rows: ON CONFLICT, RETURNING. */
+  /** Clauses after the rows: ON CONFLICT, RETURNING. */
   readonly tail: string;
   readonly hasConflictClause: boolean;
   readonly isEdited: boolean;
-  /** The columns in the order of the values, where the statement names none. */
+  /** The columns in the order of the values, if the statement has no column list. */
   readonly columns: readonly string[] | undefined;
 }
 
@@ -85,7 +87,8 @@ function* readBody(
   const keyIndexes = lastWins
     ? table?.key.map((name) => targets.findIndex((column) => column.name === name))
     : undefined;
-  // Also where the order is the table's own: if the table has changed since, the statement fails instead of mixing columns.
+  // Also listed if the order is the table's own: if the table has changed since, the statement fails instead of mixing
+  // up columns.
   const isListed = head.columns === undefined && table !== undefined && isTimeSeries(table);
   const read = yield* readRows(scanner, { columns: targets, keyIndexes });
   if (read === undefined) return undefined;
@@ -128,14 +131,14 @@ function* readRows(scanner: Scanner, rules: RowRules): Steps<Rows | undefined> {
   }
 }
 
-/** From the token at which the rows ended. */
+/** Starts at the token after the rows. */
 function readTail(scanner: Scanner): Pick<Body, 'tail' | 'hasConflictClause'> {
   const { text, start } = scanner;
   const tail = text.slice(start);
   return { tail: tail === '' ? '' : ` ${tail}`, hasConflictClause: /^on\b/i.test(tail) };
 }
 
-/** A query or DEFAULT VALUES; ON CONFLICT and RETURNING are found outside parentheses. */
+/** Reads a query or DEFAULT VALUES, up to ON CONFLICT or RETURNING outside parentheses. */
 function* readOtherBody(scanner: Scanner): Steps<Body | undefined> {
   const { text, start } = scanner;
   const body = { isEdited: false, columns: undefined };
@@ -178,7 +181,7 @@ function statementOf(
   );
 }
 
-/** UPSERT changes the columns that it names, or all of them; without a primary key it is a plain INSERT. */
+/** UPSERT updates the listed columns, or all of them; without a primary key it is a plain INSERT. */
 function upsertClause(head: InsertHead, table: KnownTable | undefined): string {
   if (table === undefined || table.key.length === 0) return '';
   const named = (column: KnownColumn): boolean => head.columns?.includes(column.name) ?? column.generated !== true;

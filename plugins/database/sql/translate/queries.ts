@@ -3,31 +3,29 @@ import { readOutputs } from './query-outputs.ts';
 import { type Columns, columnsOf, type Relation, Scope, UNKNOWN_COLUMNS } from './scope.ts';
 import type { KnownTable } from './translation.ts';
 
-/** Queries within queries beyond this depth are not looked into: the stack is finite. */
+/** Limit for nested queries, as the call stack is finite. */
 const MAX_DEPTH = 50;
 
 const SET_OPERATION = /^(?:UNION|INTERSECT|EXCEPT)$/;
 const QUERY_WORD = /^(?:SELECT|WITH|VALUES|TABLE|INSERT|UPDATE|DELETE)$/;
-/** Words that end the list of tables of a statement. */
+/** Keywords that end the FROM list. */
 const FROM_END = /^(?:WHERE|GROUP|HAVING|ORDER|LIMIT|OFFSET|FETCH|FOR|WINDOW|RETURNING|SET)$/;
-/** Words that end a table's entry in a list of tables, so that they are no alias. */
+/** Keywords that end an entry of the FROM list, so that they are not aliases. */
 const NO_ALIAS =
   /^(?:WHERE|GROUP|HAVING|ORDER|LIMIT|OFFSET|FETCH|FOR|WINDOW|JOIN|INNER|LEFT|RIGHT|FULL|CROSS|NATURAL|ON|USING|SET|RETURNING|TABLESAMPLE|UNION|INTERSECT|EXCEPT|WITH)$/;
 
 export interface QueryVisitor {
-  /** What is known of a table that a statement names by these parts. */
   readonly table: (parts: readonly string[]) => KnownTable | undefined;
-  /** Called for each token that belongs to a level of a query itself, with what names mean there. */
+  /** Called for each token of a query level, excluding nested queries, with the names visible there. */
   readonly token: (scope: Scope, index: number) => void;
 }
 
-/** Common tables by name. */
 type Tables = ReadonlyMap<string, Columns>;
 
 /**
- * Walks the queries of a SELECT, INSERT, UPDATE or DELETE, of EXPLAIN before one and of `CREATE … AS` one: its arms (UNION …),
- * common tables (WITH), tables in FROM and queries in expressions, each with the names that are visible there. Nothing is
- * visited in statements of other kinds. Leaves the reader anywhere.
+ * Walks the queries of a SELECT, INSERT, UPDATE or DELETE, also inside EXPLAIN and `CREATE … AS`: UNION arms, common
+ * table expressions, tables in FROM, and subqueries, each with the names visible there. Other statements are not
+ * visited. The position of the reader is undefined afterwards.
  */
 export function walkQueries(reader: TokenReader, visitor: QueryVisitor): void {
   const walk = new QueryWalk(reader, visitor);
@@ -35,13 +33,13 @@ export function walkQueries(reader: TokenReader, visitor: QueryVisitor): void {
   if (start !== undefined) walk.level(start, reader.tokens.length, undefined, new Map());
 }
 
-/** One class, because its methods call one another as the grammar nests, and move one reader. */
+/** One class, because its methods call one another as the grammar nests, and share one reader. */
 class QueryWalk {
   readonly #reader: TokenReader;
   readonly #visitor: QueryVisitor;
-  /** By an opening parenthesis: its closing one, or the number of tokens. */
+  /** By opening parenthesis: index of the closing one, or the number of tokens. */
   readonly #closing: Int32Array;
-  /** Whether a query begins behind this opening parenthesis. */
+  /** True if a query starts after this opening parenthesis. */
   readonly #beginsQuery: Uint8Array;
   #depth = 0;
 
@@ -77,7 +75,7 @@ class QueryWalk {
     return undefined;
   }
 
-  /** One level between parentheses, or the whole statement; the columns that it gives. */
+  /** Visits one level between parentheses, or the whole statement, and returns its output columns. */
   level(start: number, end: number, outer: Scope | undefined, tables: Tables): Columns {
     if (this.#depth >= MAX_DEPTH) return UNKNOWN_COLUMNS;
     this.#depth += 1;
@@ -116,7 +114,7 @@ class QueryWalk {
       if (isRecursive) visible.set(name, UNKNOWN_COLUMNS);
       visible.set(name, renamed(this.level(open + 1, this.#close(open), outer, visible), names));
       position = this.#after(open);
-      // SEARCH and CYCLE clauses may stand here.
+      // SEARCH and CYCLE clauses may follow.
       while (position < end && !this.#isSign(position, ',') && !QUERY_WORD.test(this.#word(position))) {
         if (this.#beginsQuery[position] === 1) break;
         position = this.#after(position);
@@ -161,15 +159,15 @@ class QueryWalk {
   #change(start: number, end: number, outer: Scope | undefined, tables: Tables): Columns {
     const isUpdate = this.#word(start) === 'UPDATE';
     const list = new FromList(outer, tables);
-    const behind = this.#readTable(isUpdate ? start + 1 : start + 2, end, list);
+    const next = this.#readTable(isUpdate ? start + 1 : start + 2, end, list);
     const word = isUpdate ? 'FROM' : 'USING';
-    const more = this.#find(behind, end, (index) => this.#word(index) === word && !this.#isDistinctFrom(index));
+    const more = this.#find(next, end, (index) => this.#word(index) === word && !this.#isDistinctFrom(index));
     if (more < end) this.#readFrom(more + 1, end, list);
-    this.#visit(behind, end, list.scope(), tables, list.read);
+    this.#visit(next, end, list.scope(), tables, list.read);
     return UNKNOWN_COLUMNS;
   }
 
-  /** The query that gives the rows; what ON CONFLICT does is about other tables. */
+  /** Visits the query that supplies the rows; ON CONFLICT refers to other tables. */
   #insert(start: number, end: number, outer: Scope | undefined, tables: Tables): Columns {
     const query = this.#find(
       start + 1,
@@ -185,7 +183,7 @@ class QueryWalk {
     return UNKNOWN_COLUMNS;
   }
 
-  /** The tables of a FROM or USING, up to the clause behind it. */
+  /** Reads the tables of FROM or USING up to the next clause. */
   #readFrom(start: number, end: number, list: FromList): void {
     let position = start;
     while (position < end) {
@@ -200,7 +198,7 @@ class QueryWalk {
     }
   }
 
-  /** One entry of a list of tables; where it ends. */
+  /** Reads one entry of the FROM list and returns its end. */
   #readTable(start: number, end: number, list: FromList): number {
     let position = start;
     const isLateral = this.#word(position) === 'LATERAL';
@@ -229,10 +227,10 @@ class QueryWalk {
         if (this.#isSign(position, '*')) position += 1;
       }
     }
-    const { alias, names, behind } = this.#aliasAt(position, end);
+    const { alias, names, next } = this.#aliasAt(position, end);
     if (columns !== undefined) list.relations.push({ alias: alias ?? ownName, columns: renamed(columns, names) });
     else if (alias !== undefined) list.relations.push({ alias, columns: UNKNOWN_COLUMNS });
-    return behind;
+    return next;
   }
 
   #unreadable(position: number, list: FromList): number {
@@ -241,18 +239,18 @@ class QueryWalk {
   }
 
   /** `[AS] alias [(names)]` */
-  #aliasAt(start: number, end: number): { alias: string | undefined; names: readonly string[]; behind: number } {
+  #aliasAt(start: number, end: number): { alias: string | undefined; names: readonly string[]; next: number } {
     let position = start;
     if (this.#word(position) === 'AS') position += 1;
-    else if (NO_ALIAS.test(this.#word(position))) return { alias: undefined, names: [], behind: start };
+    else if (NO_ALIAS.test(this.#word(position))) return { alias: undefined, names: [], next: start };
     const alias = position < end ? this.#nameAt(position) : undefined;
-    if (alias === undefined) return { alias, names: [], behind: start };
+    if (alias === undefined) return { alias, names: [], next: start };
     position += 1;
-    if (!this.#isSign(position, '(')) return { alias, names: [], behind: position };
-    return { alias, names: this.#names(position), behind: this.#after(position) };
+    if (!this.#isSign(position, '(')) return { alias, names: [], next: position };
+    return { alias, names: this.#names(position), next: this.#after(position) };
   }
 
-  /** Tells the tokens of a level, and goes into the queries that stand among them. */
+  /** Visits the tokens of a level and descends into its subqueries. */
   #visit(start: number, end: number, scope: Scope, tables: Tables, read: ReadonlySet<number>): void {
     for (let index = start; index < end; index++) {
       if (this.#beginsQuery[index] !== 1) {
@@ -270,14 +268,14 @@ class QueryWalk {
     return this.#word(index - 1) === 'DISTINCT' && /^(?:IS|NOT)$/.test(this.#word(index - 2));
   }
 
-  /** The first token outside of parentheses that fits, or `end`. */
+  /** The first matching token outside parentheses, or `end`. */
   #find(start: number, end: number, fits: (index: number) => boolean): number {
     let index = start;
     while (index < end && !fits(index)) index = this.#after(index);
     return Math.min(index, end);
   }
 
-  /** Behind a token, or behind the parentheses that it opens. */
+  /** The position after a token, or after the parentheses that it opens. */
   #after(index: number): number {
     return (this.#isSign(index, '(') ? this.#close(index) : index) + 1;
   }
@@ -286,7 +284,7 @@ class QueryWalk {
     return this.#closing[open] ?? this.#reader.tokens.length;
   }
 
-  /** A word in upper case that is not behind a dot; nothing for other tokens. */
+  /** The word in upper case unless it follows a dot; empty for other tokens. */
   #word(index: number): string {
     const token = this.#reader.tokens[index];
     if (token?.kind !== 'word' || token.end - token.start > 9) return '';
@@ -309,7 +307,6 @@ class QueryWalk {
     return this.#reader.takeNameParts() ?? [];
   }
 
-  /** The names of a list in parentheses. */
   #names(open: number): readonly string[] {
     const names: string[] = [];
     for (let index = open + 1; index < this.#close(open); index += 2) {
@@ -321,12 +318,12 @@ class QueryWalk {
   }
 }
 
-/** The tables of one level while they are being read. */
+/** The FROM list of a level while it is being read. */
 class FromList {
   readonly outer: Scope | undefined;
   readonly tables: Tables;
   readonly relations: Relation[] = [];
-  /** Opening parentheses of queries that were read already. */
+  /** Opening parentheses of subqueries that were already visited. */
   readonly read = new Set<number>();
   mergesColumns = false;
 
@@ -340,7 +337,6 @@ class FromList {
   }
 }
 
-/** Columns under the names of an alias's list, as far as it goes. */
 function renamed(columns: Columns, names: readonly string[]): Columns {
   if (names.length === 0) return columns;
   const list = columns.list.map(({ name, column }, index) => ({ name: names[index] ?? name, column }));

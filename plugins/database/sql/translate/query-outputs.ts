@@ -4,8 +4,8 @@ import { type Columns, type Scope, UNKNOWN_COLUMNS } from './scope.ts';
 type Output = Columns['list'][number];
 
 /**
- * The columns that the list of a SELECT between two tokens gives: columns of its tables under their own or another name, `*`,
- * and min and max of a column, whose type stays. Of other expressions only a name behind AS is known.
+ * Determines the output columns of a SELECT list between two tokens: columns under their own or another name, `*`, and
+ * min and max of a column, which keep its type. Of other expressions, only an alias after AS is known.
  */
 export function readOutputs(
   reader: TokenReader,
@@ -27,7 +27,6 @@ export function readOutputs(
   return { list, isComplete };
 }
 
-/** Behind `ALL`, `DISTINCT` and `DISTINCT ON (…)`. */
 function itemsStart(reader: TokenReader, start: number, after: (index: number) => number): number {
   reader.position = start;
   if (reader.takeWords('ALL') || !reader.takeWords('DISTINCT')) return reader.position;
@@ -42,9 +41,9 @@ function readItem(reader: TokenReader, start: number, end: number, scope: Scope)
     return scope.all(reader.takeName());
   }
   const { column, name } = readColumn(reader, start, end, scope);
-  const behind = reader.position;
-  if (behind === end && name !== undefined) return { list: [{ name, column }], isComplete: true };
-  reader.position = behind;
+  const next = reader.position;
+  if (next === end && name !== undefined) return { list: [{ name, column }], isComplete: true };
+  reader.position = next;
   const hasAs = reader.takeWords('AS');
   const alias = reader.takeName();
   if (name !== undefined && alias !== undefined && reader.position === end)
@@ -54,7 +53,7 @@ function readItem(reader: TokenReader, start: number, end: number, scope: Scope)
   return last === undefined ? UNKNOWN_COLUMNS : { list: [{ name: last, column: undefined }], isComplete: true };
 }
 
-/** A column, or its min or max, at the beginning of an item; the reader stands behind it. */
+/** Reads a column, or its min or max, at the start of an item and leaves the reader after it. */
 function readColumn(reader: TokenReader, start: number, end: number, scope: Scope) {
   reader.position = start;
   const extreme = /^(?:MIN|MAX)$/.test(reader.keyword() ?? '') && reader.isSign('(', 1) ? reader.takeName() : undefined;

@@ -6,10 +6,10 @@ import { insertRows, joinedRows } from './insert-rows.ts';
 import { isTimeSeries, type KnownColumn, run, type RunTranslation, type TranslationContext } from './translation.ts';
 
 /**
- * The INSERT of `translateDuplicate` that was refused because two of its rows have one key (21000), although they are
- * written differently: times as a number and as text, or that the column rounds to one. The database finds the equal ones
- * once the cells have the columns' types: the last row wins, with `merge` the last cell that is not null. `undefined` for
- * all other statements, and where a cell is DEFAULT.
+ * Translates an INSERT from `translateDuplicate` that failed because two of its rows have the same key (21000) in
+ * different notation: times as number and as text, or times that the column rounds to the same value. The database
+ * compares them after casting the cells to the column types. The last row wins; with `merge`, the last non-null cell.
+ * Returns `undefined` for other statements, and if a cell is DEFAULT.
  */
 export function* translateRepeatedKeys(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);
@@ -39,7 +39,9 @@ function merged(cell: string, isKey: boolean): string {
   return isKey ? cell : `(array_agg(${cell} ORDER BY n DESC) FILTER (WHERE ${cell} IS NOT NULL))[1]`;
 }
 
-/** The rows with their cells cast to their columns' types and their number behind; the scanner stands behind them. */
+/**
+ * Reads the rows with their cells cast to the column types and the row number appended; leaves the scanner after them.
+ */
 function* typedRows(scanner: Scanner, columns: readonly KnownColumn[]): Steps<string | undefined> {
   const casts = columns.map(castOf);
   const rows: string[] = [];
@@ -60,13 +62,13 @@ function* typedRows(scanner: Scanner, columns: readonly KnownColumn[]): Steps<st
   }
 }
 
-/** What makes keys comparable. Texts are not cut to their length: the column refuses those that are too long. */
+/** Makes keys comparable. Text is not truncated to its length, so that the column rejects longer text. */
 function castOf({ type }: KnownColumn): string {
   if (type.startsWith('bit')) return '';
   return `::${type.startsWith('character') ? 'text' : type}`;
 }
 
-/** The cells of `(…, …)`; `undefined` for more than there are columns. */
+/** Splits the cells of `(…, …)`; returns `undefined` if there are more than `max`. */
 function* cellsOf(row: string, most: number): Steps<string[] | undefined> {
   const cells: string[] = [];
   const scanner = new Scanner(row);

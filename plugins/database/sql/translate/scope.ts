@@ -1,14 +1,14 @@
 import type { KnownColumn, KnownTable } from './translation.ts';
 
-/** What a table or a query gives to those who read from it. */
+/** Output columns of a table or query. */
 export interface Columns {
-  /** `column` is absent where the type is not known. */
+  /** `column` is `undefined` if its type is unknown. */
   readonly list: readonly { readonly name: string; readonly column: KnownColumn | undefined }[];
-  /** Whether it has no others. */
+  /** True if there are no other columns. */
   readonly isComplete: boolean;
 }
 
-/** Of what could not be found out about: functions, unknown tables, queries of other kinds. */
+/** Sources whose columns are unknown: functions, unknown tables, other kinds of queries. */
 export const UNKNOWN_COLUMNS: Columns = { list: [], isComplete: false };
 
 export function columnsOf(table: KnownTable | undefined): Columns {
@@ -16,16 +16,16 @@ export function columnsOf(table: KnownTable | undefined): Columns {
   return { list: table.columns.map((column) => ({ name: column.name, column })), isComplete: true };
 }
 
-/** A table of a query's FROM, under the name by which its columns are reached. */
+/** An entry of the FROM list, under the name that qualifies its columns. */
 export interface Relation {
   readonly alias: string | undefined;
   readonly columns: Columns;
 }
 
-/** What the names of one level of a query mean; those that it does not have are those of the query around it. */
+/** Resolves names at one level of a query; names that are not found are looked up in the enclosing query. */
 export class Scope {
   readonly #relations: readonly Relation[];
-  /** JOIN … USING and NATURAL JOIN make one of two columns. */
+  /** True if JOIN … USING or NATURAL JOIN merges two columns into one. */
   readonly #mergesColumns: boolean;
   readonly #outer: Scope | undefined;
 
@@ -35,7 +35,7 @@ export class Scope {
     this.#outer = outer;
   }
 
-  /** The column that a name of one or more parts means; `undefined` when that is not certain. */
+  /** Resolves a column name of one or more parts; `undefined` if the result is not certain. */
   column(parts: readonly string[]): KnownColumn | undefined {
     const name = parts.at(-1);
     const alias = parts.at(-2);
@@ -47,7 +47,7 @@ export class Scope {
     return mayBeHere ? undefined : this.#outer?.column(parts);
   }
 
-  /** The time column of the table that has the column of this name, under its alias; `undefined` when that is not certain. */
+  /** The qualified time column of the table that contains this column; `undefined` if it is not certain. */
   timeBeside(parts: readonly string[]): readonly string[] | undefined {
     const name = parts.at(-1);
     const alias = parts.at(-2);
@@ -66,7 +66,7 @@ export class Scope {
     return this.#mergesColumns && found.every(({ column }) => column?.type === found[0]?.column?.type);
   }
 
-  /** Whether a name alone means something here, or may: a column, or a whole row. */
+  /** Returns true if an unqualified name may be a column or a whole row here. */
   knows(name: string): boolean {
     const isHere = this.#relations.some(
       ({ alias, columns }) =>
@@ -75,7 +75,7 @@ export class Scope {
     return isHere || (this.#outer?.knows(name) ?? false);
   }
 
-  /** What `*` stands for, or `alias.*`. */
+  /** The columns of `*`, or of `alias.*`. */
   all(alias?: string): Columns {
     const places = this.#relations.filter((relation) => alias === undefined || relation.alias === alias);
     if (places.length === 0) return UNKNOWN_COLUMNS;

@@ -2,13 +2,13 @@ import type { TokenReader } from '../token-reader.ts';
 
 const CLAUSES = /^(?:SELECT|FROM|WHERE|GROUP|HAVING|WINDOW|ORDER|LIMIT|OFFSET|FETCH|FOR|UNION|INTERSECT|EXCEPT|WITH)$/;
 
-/** For each token of a statement, the parenthesis around it and the clause of its query. */
+/** For each token of a statement, the enclosing parenthesis and clause. */
 export interface Surroundings {
-  /** By token: the opening parenthesis around it, or -1. */
+  /** By token: the enclosing opening parenthesis, or -1. */
   readonly around: Int32Array;
-  /** By opening parenthesis: its closing one, or the number of tokens. */
+  /** By opening parenthesis: the closing one, or the number of tokens. */
   readonly closing: Int32Array;
-  /** By token: whether it is in the list of a SELECT, outside of parentheses within that. */
+  /** By token: whether it is in a SELECT list, outside nested parentheses. */
   readonly isInList: Uint8Array;
 }
 
@@ -40,7 +40,7 @@ export function surroundings(reader: TokenReader): Surroundings {
   return { around, closing, isInList };
 }
 
-/** Whether the tokens from `start` to before `end` are an item of a SELECT's list that has no name of its own. */
+/** Returns true if the tokens from `start` to `end` (exclusive) are an output column without an alias. */
 export function isUnnamedItem(reader: TokenReader, { isInList }: Surroundings, start: number, end: number): boolean {
   if (isInList[start] !== 1) return false;
   const before = reader.tokens[start - 1];
@@ -51,7 +51,7 @@ export function isUnnamedItem(reader: TokenReader, { isInList }: Surroundings, s
   );
 }
 
-/** The parts between the commas within a pair of parentheses, as pairs of first token and the one behind the last. */
+/** The arguments in a pair of parentheses, each as the index of its first token and of the token after its last one. */
 export function argumentsOf(reader: TokenReader, { closing }: Surroundings, open: number): [number, number][] {
   const close = closing[open] ?? reader.tokens.length;
   if (open + 1 >= close) return [];

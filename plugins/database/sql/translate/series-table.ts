@@ -18,7 +18,7 @@ interface Definition {
   readonly comment: string | undefined;
 }
 
-/** Whether a `CREATE TABLE` is the original's `(…) TAGS (…)`; leaves the reader where it was. */
+/** Returns true if a `CREATE TABLE` is the original's `(…) TAGS (…)`. Does not move the reader. */
 export function isSeriesTable(reader: TokenReader): boolean {
   const start = reader.position;
   reader.takeWords('CREATE', 'TABLE');
@@ -30,10 +30,10 @@ export function isSeriesTable(reader: TokenReader): boolean {
 }
 
 /**
- * `CREATE TABLE [IF NOT EXISTS] t (time, data …) TAGS (…) PRIMARY TAGS (…) [clauses]`: the first column becomes an
- * instant and, with the primary tags, the primary key; tags are marked (create-table.ts). Types keep what they keep in
- * the original, but VARCHAR(n) counts characters and has no limit without n. Retention, partitions, encodings and the
- * like are left out, each with a notice. Throws Refused for what cannot be read.
+ * Translates `CREATE TABLE [IF NOT EXISTS] t (time, data …) TAGS (…) PRIMARY TAGS (…) [clauses]`. The first column
+ * becomes a timestamptz and, with the primary tags, the primary key; tags are marked (create-table.ts). Types keep the
+ * original's precision, but VARCHAR(n) counts characters and is unlimited without n. Retention, partition, encoding and
+ * similar clauses are ignored, each with a notice. Throws Refused for syntax errors.
  */
 export function translateSeriesTable(reader: TokenReader, context: TranslationContext): RunTranslation {
   reader.takeWords('CREATE', 'TABLE');
@@ -64,10 +64,10 @@ function readTable(reader: TokenReader, context: TranslationContext): TableName 
   return table;
 }
 
-/** The original reaches tables of other databases by name; PostgreSQL never does. */
+/** The original resolves tables in other databases; PostgreSQL cannot. */
 export function otherDatabase(database: string): Refused {
   return new Refused(
-    `a statement reaches the current database only: write USE ${quoteIdentifier(database)} before it, or the db parameter`,
+    `a statement can only access the current database: write USE ${quoteIdentifier(database)} before it, or the db parameter`,
     '3D000',
   );
 }
@@ -101,11 +101,11 @@ function readDefinition(reader: TokenReader, notices: string[]): Definition {
       else if (!ignore(reader, `column "${name}"`, notices)) break;
     }
   }
-  if (!reader.isSign(',') && !reader.isSign(')')) throw unexpected(reader, `"," or ")" behind column "${name}"`);
+  if (!reader.isSign(',') && !reader.isSign(')')) throw unexpected(reader, `"," or ")" after column "${name}"`);
   return { name, type: type.name, nullable, default: defaultValue, comment };
 }
 
-/** Up to the next clause, comma or closing parenthesis outside parentheses; a name in quotes alone is a text. */
+/** Reads up to the next clause, comma or closing parenthesis outside parentheses; a single quoted name is text. */
 function readDefault(reader: TokenReader): string {
   const start = reader.position;
   const quoted = reader.current?.kind === 'quoted' ? nameOf(reader.text, reader.current) : undefined;
@@ -138,7 +138,7 @@ function readPrimaryTags(reader: TokenReader): readonly string[] {
   return names;
 }
 
-/** The table's comment; all other clauses are told in `notices`. */
+/** Returns the table's comment; adds a notice for each other clause. */
 function readClauses(reader: TokenReader, notices: string[]): string | undefined {
   let comment: string | undefined;
   while (!reader.atEnd) {
@@ -149,10 +149,10 @@ function readClauses(reader: TokenReader, notices: string[]): string | undefined
   return comment;
 }
 
-function ignore(reader: TokenReader, of: string, notices: string[]): boolean {
+function ignore(reader: TokenReader, owner: string, notices: string[]): boolean {
   const clause: IgnoredClause | undefined = readIgnoredClause(reader);
   if (clause === undefined) return false;
-  notices.push(`${clause.written} of ${of} is left out: ${clause.reason}`);
+  notices.push(`${clause.written} of ${owner} is ignored: ${clause.reason}`);
   return true;
 }
 
@@ -170,7 +170,10 @@ function shapesOf(
     const { name, type, nullable } = definition;
     const shape = { name, type, nullable, length: undefined, role: role(definition, index) };
     if (shape.role === 'time' && !type.startsWith('TIMESTAMP')) {
-      throw new Refused(`the first column of a time-series table is TIMESTAMP or TIMESTAMPTZ, not ${type}`, '42P16');
+      throw new Refused(
+        `the first column of a time-series table must be TIMESTAMP or TIMESTAMPTZ, not ${type}`,
+        '42P16',
+      );
     }
     return shape;
   });
@@ -198,7 +201,7 @@ function commentStatement(table: TableName, shape: ColumnShape, comment: string 
   return [`COMMENT ON COLUMN ${quoteTable(table)}.${quoteIdentifier(shape.name)} IS ${quoteLiteral(text)}`];
 }
 
-/** A syntax error as the database would tell it, with what was expected. */
+/** A syntax error in PostgreSQL's wording, plus what was expected. */
 export function unexpected(reader: TokenReader, expected: string): Refused {
   const at = reader.atEnd ? 'at end of input' : `at or near "${reader.source().slice(0, 100)}"`;
   return new Refused(`syntax error ${at}: expected ${expected}`, '42601');

@@ -1,11 +1,11 @@
 import type { TableName } from '../../../../src/data/row-batch.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable } from '../quote.ts';
 
-/** The marks of mark.ts as PostgreSQL's regular expressions. */
+/** The marks of mark.ts as PostgreSQL regular expressions. */
 const TAG_MARK = quoteLiteral('^\\s*sluice:(tag|primary-tag)(?=\\s|$)');
 const ENGINE_MARK = quoteLiteral('^\\s*sluice:(time-series|relational)(?=\\s|$)');
 
-/** A type as the original names it, with its length or precision; types that it does not have stay PostgreSQL's. */
+/** The original's name of a type, with length or precision; other types keep PostgreSQL's name. */
 const TYPE_NAME = `CASE a.atttypid
     WHEN 16 THEN 'BOOL' WHEN 21 THEN 'INT2' WHEN 23 THEN 'INT4' WHEN 20 THEN 'INT8'
     WHEN 700 THEN 'FLOAT4' WHEN 701 THEN 'FLOAT8' WHEN 25 THEN 'TEXT' WHEN 17 THEN 'BYTES' WHEN 1082 THEN 'DATE'
@@ -17,7 +17,7 @@ const TYPE_NAME = `CASE a.atttypid
     WHEN 1700 THEN pg_catalog.replace(pg_catalog.format_type(1700, a.atttypmod), 'numeric', 'DECIMAL')
     ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END`;
 
-/** Columns of one relation; `tag` is the mark, `own` the user's part of the comment. */
+/** The columns of a relation; `tag` is the mark, and `own` the user's part of the comment. */
 function columnsOf(table: TableName): string {
   return `SELECT a.attrelid, a.attnum, a.attname, ${TYPE_NAME} AS type, a.attnotnull, a.attgenerated, a.attidentity,
     pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS expression,
@@ -29,7 +29,7 @@ function columnsOf(table: TableName): string {
   WHERE a.attrelid = ${regclass(table)} AND a.attnum > 0 AND NOT a.attisdropped`;
 }
 
-/** Fails with 42P01 when there is no such relation. */
+/** Fails with 42P01 if the relation does not exist. */
 function regclass(table: TableName): string {
   return `${quoteLiteral(quoteTable(table))}::pg_catalog.regclass`;
 }
@@ -51,7 +51,7 @@ function ownComment(comment: string, mark: string): string {
   return `NULLIF(pg_catalog.btrim(pg_catalog.regexp_replace(${comment}, ${mark}, '')), '')`;
 }
 
-/** has_database_privilege fails with 3D000 when there is no such database. */
+/** has_database_privilege fails with 3D000 if the database does not exist. */
 export function showCreateDatabase(database: string): string {
   const literal = quoteLiteral(database);
   return `SELECT d.datname AS database_name, 'CREATE ' ||
@@ -66,7 +66,7 @@ SELECT NULL, NULL WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database WHERE dat
   AND pg_catalog.has_database_privilege(${literal}::name, 'CONNECT')`;
 }
 
-/** `undefined`: the schemas of the search path. */
+/** `undefined` means the schemas of the search path. */
 function inSchema(schema: string | undefined): string {
   return schema === undefined
     ? 'n.nspname = ANY (pg_catalog.current_schemas(false))'
@@ -94,7 +94,7 @@ export function showSchemas(): string {
 WHERE nspname !~ '^pg_(toast|temp)' ORDER BY 1`;
 }
 
-/** Data columns first, as the original's table definition has them. */
+/** Data columns come first, as in the original's table definition. */
 export function showColumns(table: TableName, withComment: boolean): string {
   return `SELECT a.attname AS column_name, a.type AS data_type, NOT a.attnotnull AS is_nullable,
   CASE WHEN a.attgenerated = '' THEN a.expression END AS column_default,
@@ -148,8 +148,8 @@ FROM pg_catalog.pg_roles r WHERE r.rolname !~ '^pg_' ORDER BY 1`;
 }
 
 /**
- * One row: the table's name and the statement that makes such a table, as the original writes it. Time-series tables
- * have TAGS, others their constraints, views their query. Indexes beside the constraints are left out.
+ * Returns one row: the table's name, and the statement that creates it in the original's syntax. Time-series tables
+ * have TAGS, other tables their constraints, and views their query. Indexes without a constraint are not included.
  */
 export function showCreateTable(table: TableName): string {
   return `WITH col AS (${columnsOf(table)}), line AS (

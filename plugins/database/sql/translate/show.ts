@@ -6,8 +6,8 @@ import { isTag, Refused, run } from './translation.ts';
 import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
 
 /**
- * The original's SHOW statements as queries of PostgreSQL's catalogue, with the columns that the original's manual
- * shows; `undefined` for every other SHOW, which is PostgreSQL's. Throws Refused for those without a counterpart.
+ * Translates the original's SHOW statements to catalogue queries with the columns that the original's manual shows.
+ * Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for statements without a counterpart.
  */
 export function translateShow(reader: TokenReader, context: TranslationContext): Translation | undefined {
   reader.takeWords('SHOW');
@@ -57,10 +57,10 @@ function showLists(reader: TokenReader, context: TranslationContext): Translatio
   }
 }
 
-/** Schemas that every database has: a name that stands alone is one of them, or a database. */
+/** Schemas that exist in every database: a single name is one of these, or a database. */
 const COMMON_SCHEMAS: ReadonlySet<string> = new Set(['public', 'information_schema', 'pg_catalog']);
 
-/** `database`, `database.schema` or one of the common schemas; the current database is not named. */
+/** Resolves `database`, `database.schema` or a common schema; `database` is `undefined` for the current one. */
 function placeOf(
   parts: readonly string[] | undefined,
   context: TranslationContext,
@@ -73,13 +73,13 @@ function placeOf(
 
 interface Place {
   readonly table: TableName;
-  /** When it is not the current one. */
+  /** Set if it is not the current database. */
   readonly database: string | undefined;
 }
 
 /**
- * `table`, `schema.table`, `database.table` or `database.schema.table`. Of two parts the first is a schema when it has
- * such a table, else a database, as in the original.
+ * Resolves `table`, `schema.table`, `database.table` or `database.schema.table`. Of two parts, the first is a schema if
+ * it contains such a table, and otherwise a database, as in the original.
  */
 function tablePlace(parts: readonly string[], context: TranslationContext): Place {
   const [first = '', second, third] = parts;

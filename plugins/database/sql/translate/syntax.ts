@@ -3,8 +3,8 @@ import { intervalOf, readDuration } from './durations.ts';
 import { Refused } from './translation.ts';
 
 /**
- * A statement that PostgreSQL has refused for its syntax, with durations such as `1h` as intervals; `undefined` when it has none.
- * Throws Refused for what PostgreSQL cannot do.
+ * Translates a statement that PostgreSQL rejected with a syntax error: durations such as `1h` become intervals. Returns
+ * `undefined` if there are none. Throws Refused for unsupported syntax.
  */
 export function translateSyntax(reader: TokenReader): string | undefined {
   const { text, tokens } = reader;
@@ -15,7 +15,7 @@ export function translateSyntax(reader: TokenReader): string | undefined {
     if (reader.isWords('AS', 'OF', 'SYSTEM', 'TIME')) {
       throw new Refused(
         'AS OF SYSTEM TIME is not available on PostgreSQL, which keeps no earlier versions of rows: ' +
-          'leave it out to read the rows of now, or keep earlier versions in a table of their own',
+          'omit it to read the current rows, or store earlier versions in a separate table',
       );
     }
     const token = tokens[index];

@@ -7,18 +7,18 @@ import { run, type RunTranslation } from './translation.ts';
 
 const DUPLICATE_TABLE = '42P07';
 
-/** `INDEX [name] (…) [STORING (…)]` among the columns of a table. */
+/** `INDEX [name] (…) [STORING (…)]` in a table definition. */
 interface Index {
   readonly isUnique: boolean;
   readonly name: string | undefined;
-  /** With its parentheses. */
+  /** Including parentheses. */
   readonly columns: string;
   readonly stored: string | undefined;
 }
 
 /**
- * A CREATE TABLE that PostgreSQL has refused, with `INDEX (…)` as a statement of its own and without `FAMILY f (…)`, which says how
- * rows are stored. `undefined` for all others.
+ * Translates a CREATE TABLE that PostgreSQL rejected: `INDEX (…)` becomes a separate statement, and `FAMILY f (…)`, a
+ * storage hint, is removed. Returns `undefined` for other statements.
  */
 export function translateTableElements(reader: TokenReader): RunTranslation | undefined {
   reader.position = 0;
@@ -37,7 +37,7 @@ export function translateTableElements(reader: TokenReader): RunTranslation | un
     const index = readIndex(reader, start, end);
     if (index !== undefined) indexes.push(index);
     else if (isFamily(reader, start, end))
-      notices.push(`${reader.sourceBetween(start, end)} is left out: PostgreSQL has no column families`);
+      notices.push(`${reader.sourceBetween(start, end)} is ignored: PostgreSQL has no column families`);
     else kept.push(reader.sourceBetween(start, end));
   }
   if (indexes.length + notices.length === 0) return undefined;
@@ -74,7 +74,7 @@ function isFamily(reader: TokenReader, start: number, end: number): boolean {
   return takeNames(reader, end) !== undefined && reader.position === end;
 }
 
-/** Names in parentheses, each perhaps with ASC or DESC: `varchar(10)` is the type of a column named `index`. */
+/** Takes names in parentheses with ASC or DESC; in `index varchar(10)`, `index` is the name of a column. */
 function takeNames(reader: TokenReader, end: number): string | undefined {
   const start = reader.position;
   if (!reader.takeSign('(')) return undefined;

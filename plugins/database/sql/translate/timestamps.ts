@@ -4,7 +4,7 @@ import { type KnownColumn, Refused } from './translation.ts';
 
 const TIMESTAMP_TYPE = /^timestamp(?:\((\d)\))? (with|without) time zone$/;
 
-/** Years 0 to 2970, the original's range (its manual, time-series SELECT); anything beyond is in another unit. */
+/** Years 0 to 2970, the original's range (its manual, time-series SELECT); integers beyond it use another unit. */
 const MIN_MICROS = -62_167_219_200_000_000n;
 const MAX_MICROS = 31_556_995_200_000_000n;
 
@@ -14,23 +14,23 @@ const UNITS: ReadonlyMap<number, string> = new Map([
   [6, 'microseconds'],
 ]);
 
-/** Digits of a second that a timestamp column keeps; `undefined` for columns of other types. */
+/** Fractional digits of a timestamp column; `undefined` for other types. */
 export function timestampPrecision(column: KnownColumn): number | undefined {
   const match = TIMESTAMP_TYPE.exec(column.type);
   return match === null ? undefined : Number(match[1] ?? '6');
 }
 
-/** Numbers with so many digits are exact as numbers. */
+/** A double represents integers of this length exactly. */
 const SAFE_DIGITS = 15;
-/** More digits than any number in range has: BigInt of a megabyte of digits would take seconds. */
+/** More digits than any number in range; converting a megabyte of digits to BigInt would take seconds. */
 const MAX_DIGITS = 40;
 
 const instants = new TimestampWriter('+00');
 const wallTimes = new TimestampWriter('');
 
 /**
- * The literal for an integer written to a timestamp column: it counts in the unit of the column's precision (3
- * milliseconds, 6 microseconds), never guessed from its size. Throws Refused (22008) beyond the years 0 to 2970.
+ * Converts an integer written to a timestamp column to a literal. Its unit follows from the column's precision (3:
+ * milliseconds, 6: microseconds) and is never guessed from its size. Throws Refused (22008) beyond the years 0 to 2970.
  */
 export function timestampLiteral(column: KnownColumn, digits: string, isNegative: boolean): string {
   const precision = timestampPrecision(column) ?? 6;
@@ -38,7 +38,7 @@ export function timestampLiteral(column: KnownColumn, digits: string, isNegative
   if (micros === undefined || micros < MIN_MICROS || micros > MAX_MICROS) {
     const unit = UNITS.get(precision) ?? `units of 10^-${String(precision)} seconds`;
     throw new Refused(
-      `the integer ${isNegative ? '-' : ''}${digits.slice(0, MAX_DIGITS)} is no time in ${unit}, the unit of column ` +
+      `the integer ${isNegative ? '-' : ''}${digits.slice(0, MAX_DIGITS)} is out of range in ${unit}, the unit of column ` +
         `"${column.name}" (${column.type}): convert it, or write the time as text`,
       '22008',
     );

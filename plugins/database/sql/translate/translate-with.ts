@@ -4,19 +4,20 @@ import { finishWith } from '../steps.ts';
 import { tablesNeeded, translateInSteps, translateRefusedInSteps, type translateRefused } from './translate.ts';
 import type { KnownTable, Translation, TranslationContext } from './translation.ts';
 
-/** Where tables are looked up; the catalogue of a database fits. */
+/** Looks up tables; implemented by the catalogue of a database. */
 export interface TableLookup {
   find(table: TableName): Promise<KnownTable | undefined>;
   refresh(table: TableName): Promise<KnownTable | undefined>;
-  /** What the database can do; absent: as PostgreSQL. */
+  /** Capabilities of the database; defaults to PostgreSQL's. */
   dialect?(): Promise<Pick<Dialect, 'hypertables'>>;
-  /** Asked between steps and every few thousand tokens of a long statement: a promise to wait for, so that others come to their turn. */
+  /** Called every few thousand tokens; returns a promise to wait for, so that other work can run. */
   pause?(): Promise<void> | undefined;
 }
 
 /**
- * What becomes of a statement in `database`; the tables it names are looked up there. What is remembered of a table only
- * serves to see that nothing depends on it: others may have changed the table, and values must not meet wrong columns.
+ * Translates a statement for `database`. The cached state of a table is used only to find out that the statement does
+ * not depend on it. Otherwise the table is looked up again: it may have changed, and values must not end up in the
+ * wrong columns.
  */
 export async function translateWith(tables: TableLookup, database: string, sql: string): Promise<Translation> {
   await tables.pause?.();
@@ -37,10 +38,10 @@ export async function translateWith(tables: TableLookup, database: string, sql: 
   return translated({ database, table: await lookUp(names, (name) => tables.refresh(name)) });
 }
 
-/** Each is looked up in the database: a refused statement that names more is left as it is. */
+/** Each lookup is a query, so rejected statements that name more tables are not translated. */
 const MAX_TABLES = 100;
 
-/** What to run instead of a statement that the database refused with `sqlstate`; `undefined` to leave it at that. */
+/** Returns the statements to run instead of one rejected with `sqlstate`; `undefined` to report the error. */
 export async function translateRefusedWith(
   tables: TableLookup,
   database: string,
@@ -50,7 +51,7 @@ export async function translateRefusedWith(
   const names = tablesNeeded(sql, database, sqlstate);
   if (names.length > MAX_TABLES) return undefined;
   await tables.pause?.();
-  // What is known of the tables may be what was wrong.
+  // The statement may have failed because the cached table was outdated.
   const table = await lookUp(names, (name) => tables.refresh(name));
   return finishWith(translateRefusedInSteps(sql, sqlstate, { database, table }), () => tables.pause?.());
 }

@@ -22,45 +22,42 @@ import { Refused, run } from './translation.ts';
 import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
 import { refuseAdminRole, unavailable } from './unavailable.ts';
 
-/**
- * Longer statements other than INSERT … VALUES go to the database as they are: reading one keeps everyone else waiting, and its
- * tokens would fill the memory.
- */
+/** Longer statements are sent unchanged, as their tokens would fill the memory. INSERT … VALUES has no limit. */
 const MAX_READ_LENGTH = 100_000;
 
 /**
- * What to run for one statement (without semicolon; see split.ts). Statements that PostgreSQL understands stay as they
- * are, with PostgreSQL's meaning; only what it must refuse is translated here, or afterwards by `translateRefused`.
- * Never throws; nothing here reads the statement's data as SQL: names and texts are quoted by quote.ts.
+ * Translates one statement (without semicolon; see split.ts). Statements that PostgreSQL understands are left
+ * unchanged, with PostgreSQL's meaning; only what it must reject is translated, here or afterwards by
+ * `translateRefused`. Never throws. Data is never interpreted as SQL: names and text are quoted by quote.ts.
  */
 export function translate(sql: string, context: TranslationContext): Translation {
   return finish(translateInSteps(sql, context));
 }
 
-/** The same, a little at a time: an INSERT may be long. */
+/** Like `translate`, in steps, because an INSERT may be long. */
 export function* translateInSteps(sql: string, context: TranslationContext): Steps<Translation> {
   return (yield* refusing(translated(sql, context))) ?? run([sql]);
 }
 
 type RefusedTranslation = Exclude<Translation, { kind: 'use' | 'set-cluster-setting' | 'show-cluster-setting' }>;
 
-/** The SQLSTATEs of refusals that may come from the original's SQL. */
+/** SQLSTATEs of errors that the original's SQL may cause. */
 const UNDEFINED_TABLE: ReadonlySet<string> = new Set(['42P01', '3F000']);
 const UNDEFINED_TYPE = '42704';
 const SYNTAX_ERROR = '42601';
-const UNFIT_OPERAND: ReadonlySet<string> = new Set(['42703', '42883', '42804']);
+const OPERAND_ERRORS: ReadonlySet<string> = new Set(['42703', '42883', '42804']);
 const UNIQUE_VIOLATION = '23505';
 const REPEATED_KEY = '21000';
 
 /**
- * What to run instead of a statement that the database has just refused with this SQLSTATE, `undefined` to leave it at
- * that. It may be refused again with another SQLSTATE; each call changes something, so that three rounds are enough.
- *
+ * Returns what to run instead of a statement that the database just rejected with this SQLSTATE; `undefined` to report
+ * the error. The result may be rejected with another SQLSTATE. Each call changes something, so three rounds are enough.
  * 23505 INSERT into a time-series table: a row with the same key is replaced (or as `dedupRule` says);
- * 21000 the same, where two of its rows have one key although they are written differently;
- * 42703, 42883, 42804 integer timestamps and double-quoted text in conditions and assignments, functions of the original;
- * 42601 durations such as 1h; INDEX and FAMILY among the columns of CREATE TABLE (42704 as well);
- * 42704 type names; 42P01, 3F000 the current database's name before a table's.
+ * 21000 the same, if two of the rows have the same key in different notation;
+ * 42703, 42883, 42804 integer timestamps and double-quoted text in conditions and assignments, functions of the
+ * original;
+ * 42601 durations such as 1h; INDEX and FAMILY in CREATE TABLE (also 42704);
+ * 42704 type names; 42P01, 3F000 tables qualified with the current database.
  */
 export function translateRefused(
   sql: string,
@@ -70,7 +67,7 @@ export function translateRefused(
   return finish(translateRefusedInSteps(sql, sqlstate, context));
 }
 
-/** The same, a little at a time. */
+/** Like `translateRefused`, in steps. */
 export function translateRefusedInSteps(
   sql: string,
   sqlstate: string,
@@ -88,8 +85,8 @@ function* translatedAfterRefusal(
   if (sqlstate === REPEATED_KEY) return yield* translateRepeatedKeys(sql, context);
   const reader = readerOf(sql);
   if (reader === undefined) return undefined;
-  if (UNFIT_OPERAND.has(sqlstate)) {
-    // A function of the user's with such a name keeps its meaning where a condition alone was refused.
+  if (OPERAND_ERRORS.has(sqlstate)) {
+    // If a condition was the only reason, a user-defined function with such a name keeps its meaning.
     return runOrNothing(
       translateConditions(reader, context) ?? translateGapFill(reader, context) ?? translateFunctions(reader, context),
     );
@@ -103,13 +100,13 @@ function* translatedAfterRefusal(
 }
 
 /**
- * The tables that `context.table` must know about for `translate`, or, with the SQLSTATE of a refusal, for
- * `translateRefused`. Empty for most statements. After a refusal the catalogue should be asked afresh.
+ * The tables that `context.table` must know for `translate` or, given an SQLSTATE, for `translateRefused`. Empty for
+ * most statements. After an error, the catalogue should be read again.
  */
 export function tablesNeeded(sql: string, database: string, sqlstate?: string): readonly TableName[] {
   const word = firstWord(sql);
-  const isOfKeys = sqlstate === UNIQUE_VIOLATION || sqlstate === REPEATED_KEY;
-  if ((word === 'INSERT' || word === 'UPSERT') && (sqlstate === undefined || isOfKeys)) {
+  const isKeyConflict = sqlstate === UNIQUE_VIOLATION || sqlstate === REPEATED_KEY;
+  if ((word === 'INSERT' || word === 'UPSERT') && (sqlstate === undefined || isKeyConflict)) {
     const head = readInsertHead(new Scanner(sql));
     return head === undefined ? [] : candidateTables(head.parts, database);
   }
@@ -118,7 +115,7 @@ export function tablesNeeded(sql: string, database: string, sqlstate?: string): 
   if (sqlstate === undefined) return candidateTables(readTarget(reader) ?? [], database);
   if (UNDEFINED_TABLE.has(sqlstate))
     return namesInDatabase(reader, database).map((name) => ({ schema: database, name }));
-  return UNFIT_OPERAND.has(sqlstate) ? tablesOfConditions(reader, database) : [];
+  return OPERAND_ERRORS.has(sqlstate) ? tablesOfConditions(reader, database) : [];
 }
 
 /** The table of `ALTER TABLE t …`, `SHOW COLUMNS | TAGS | … FROM t` and `SHOW CREATE t`. */
@@ -139,7 +136,7 @@ function readTarget(reader: TokenReader): readonly string[] | undefined {
   return isOfTable && reader.takeWords('FROM') ? reader.takeNameParts() : undefined;
 }
 
-/** `undefined` where nothing is to be translated. */
+/** Returns `undefined` if there is nothing to translate. */
 function* translated(sql: string, context: TranslationContext): Steps<Translation | undefined> {
   const word = firstWord(sql);
   const isInsert = word === 'INSERT' || word === 'UPSERT';
@@ -189,11 +186,11 @@ function translateCreate(sql: string, reader: TokenReader, context: TranslationC
 function translateUse(reader: TokenReader): Translation {
   reader.takeWords('USE');
   const database = reader.takeName() ?? reader.takeString();
-  if (database === undefined || !reader.atEnd) throw new Refused('USE takes the name of one database', '42601');
+  if (database === undefined || !reader.atEnd) throw new Refused('USE requires the name of one database', '42601');
   return { kind: 'use', database };
 }
 
-/** `SET | RESET CLUSTER SETTING`, `SET DATABASE = x`; every other SET is PostgreSQL's. */
+/** Handles `SET | RESET CLUSTER SETTING` and `SET DATABASE = x`; every other SET is PostgreSQL's. */
 function translateSet(reader: TokenReader): Translation | undefined {
   if (reader.takeWords('SET', 'DATABASE')) {
     if (!reader.takeSign('=')) reader.takeWords('TO');
@@ -211,7 +208,7 @@ function translateSet(reader: TokenReader): Translation | undefined {
   return { kind: 'set-cluster-setting', name, value: settingValue(reader) };
 }
 
-/** A string's text, or what is written; `undefined` for DEFAULT. */
+/** The value of a string, or the source text; `undefined` for DEFAULT. */
 function settingValue(reader: TokenReader): string | undefined {
   const written = reader.sourceBetween(reader.position, reader.tokens.length);
   if (reader.position + 1 < reader.tokens.length) return written;
@@ -237,7 +234,7 @@ function firstWord(sql: string): string {
   return sql.slice(scanner.start, scanner.end).toUpperCase();
 }
 
-/** `undefined` for statements that nobody should look into: cut off, or too long. */
+/** Returns `undefined` for statements that are unterminated or too long. */
 function readerOf(sql: string): TokenReader | undefined {
   if (sql.length > MAX_READ_LENGTH) return undefined;
   const reader = new TokenReader(sql);

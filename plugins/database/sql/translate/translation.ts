@@ -2,48 +2,49 @@ import type { ColumnRole, TableName } from '../../../../src/data/row-batch.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { ConflictRule } from '../insert.ts';
 
-/** What becomes of a statement that may be the original's SQL (docs/database-api.md#the-databases-own-sql). */
+/** Result of translating a statement that may be the original's SQL (docs/database-api.md#the-databases-own-sql). */
 export type Translation =
   | RunTranslation
-  /** `USE x`: the statements behind it run in database `x`. */
+  /** `USE x`: the following statements run in database `x`. */
   | { readonly kind: 'use'; readonly database: string }
-  /** `SET CLUSTER SETTING a.b = value`; `value` is absent for DEFAULT and RESET. `name` is in lower case. */
+  /** `SET CLUSTER SETTING a.b = value`. `name` is in lower case; `value` is `undefined` for DEFAULT and RESET. */
   | { readonly kind: 'set-cluster-setting'; readonly name: string; readonly value: string | undefined }
-  /** `SHOW CLUSTER SETTING a.b`; `name` is absent for all of them. */
+  /** `SHOW CLUSTER SETTING a.b`; `name` is `undefined` for all settings. */
   | { readonly kind: 'show-cluster-setting'; readonly name: string | undefined }
-  /** The database is not asked: the message says what to write instead. `sqlstate` as the database would give. */
+  /** The statement is not sent. `message` names the alternative; `sqlstate` is the one of the database. */
   | { readonly kind: 'refuse'; readonly message: string; readonly sqlstate: string };
 
-/** Statements for the database. */
 export interface RunTranslation {
   readonly kind: 'run';
-  /** To be run in this order; the last one's result is the statement's. Rows, where there are any, are the last one's. */
+  /** Statements to run in this order. The last one supplies the result, and only it may return rows. */
   readonly statements: readonly string[];
-  /** One transaction around all of them; otherwise each on its own (CREATE DATABASE bears no transaction). */
+  /** True if all run in one transaction; otherwise each runs on its own, as CREATE DATABASE cannot run inside one. */
   readonly transaction: boolean;
-  /** The first statement failing with this SQLSTATE is the wanted result (IF NOT EXISTS): the rest is left out. */
+  /**
+   * SQLSTATE that counts as success if the first statement fails with it (IF NOT EXISTS); the others are then skipped.
+   */
   readonly doneOn: string | undefined;
-  /** The database they run in when it is not the current one (`SHOW TABLES FROM other`). */
+  /** The database to run in if it is not the current one (`SHOW TABLES FROM other`). */
   readonly database: string | undefined;
-  /** What was left out of the statement, for the user to read. */
+  /** Messages to the user about ignored clauses. */
   readonly notices: readonly string[];
-  /** Why the user needs which rights on the table of an INSERT, for the error when one is missing. */
+  /** Explains the privileges that an INSERT needs on its table, for the error if one is missing. */
   readonly rights: string | undefined;
 }
 
-/** What a translation must know of where the statement runs. */
+/** Properties of the session that translations use. */
 export interface TranslationContext {
   /** Name of the current database. */
   readonly database: string;
-  /** What is known of a table named by `tablesNeeded`; `undefined` when it does not exist. */
+  /** Looks up a table from `tablesNeeded`; `undefined` if it does not exist. */
   readonly table: (name: TableName) => KnownTable | undefined;
-  /** What new time-series tables become where the dialect has something for them. */
+  /** How new time-series tables become hypertables, if the dialect supports it. */
   readonly hypertables?: Dialect['hypertables'];
-  /** What a row does to a stored row with the same key; `override` when absent. */
+  /** Determines what happens to a stored row with the same key; default `override`. */
   readonly dedupRule?: ConflictRule | undefined;
 }
 
-/** A table as the catalogue gives it (`Table` of the database's API fits). */
+/** A table in the catalogue (`Table` of the database's API is compatible). */
 export interface KnownTable {
   /** In the table's own order. */
   readonly columns: readonly KnownColumn[];
@@ -52,18 +53,18 @@ export interface KnownTable {
 
 export interface KnownColumn {
   readonly name: string;
-  /** As `format_type` prints it. */
+  /** As printed by `format_type`. */
   readonly type: string;
   readonly role: ColumnRole;
-  /** The database computes it and refuses values. */
+  /** The database computes the column and rejects values. */
   readonly generated?: boolean | undefined;
 }
 
-/** Thrown inside a translation, returned from it as `refuse`. */
+/** Thrown during a translation, and returned from it as `refuse`. */
 export class Refused extends Error {
   readonly sqlstate: string;
 
-  /** 0A000, feature not supported, unless said otherwise. */
+  /** The default is 0A000, feature not supported. */
   constructor(message: string, sqlstate = '0A000') {
     super(message);
     this.sqlstate = sqlstate;
@@ -86,7 +87,7 @@ export function run(
   };
 }
 
-/** A time-series table is one with tags; the first timestamp alone is no sign of it. */
+/** Tables with tags are time-series tables; a timestamp as first column is not sufficient. */
 export function isTimeSeries(table: KnownTable): boolean {
   return table.columns.some(isTag);
 }
@@ -95,7 +96,7 @@ export function isTag(column: KnownColumn): boolean {
   return column.role === 'tag' || column.role === 'primary-tag';
 }
 
-/** Columns in the order of the original's table definition: tags behind the data, also columns added later. */
+/** The order of the original's table definition: data columns before tags, including columns added later. */
 export function definitionOrder(table: KnownTable): readonly KnownColumn[] {
   return [...table.columns.filter((column) => !isTag(column)), ...table.columns.filter(isTag)];
 }

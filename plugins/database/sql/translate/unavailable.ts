@@ -1,7 +1,7 @@
 import type { TokenReader } from '../token-reader.ts';
 import { Refused } from './translation.ts';
 
-/** Statements of the original that PostgreSQL has no counterpart for, by their first words, and what to write instead. */
+/** Statements of the original without a counterpart in PostgreSQL, by their first words, and the alternative. */
 const UNAVAILABLE: readonly (readonly [words: string, instead: string])[] = [
   ['SHOW GRANTS', 'write SELECT grantee, table_name, privilege_type FROM information_schema.table_privileges'],
   [
@@ -37,17 +37,16 @@ const UNAVAILABLE: readonly (readonly [words: string, instead: string])[] = [
   ['RESTORE', 'run pg_restore'],
 ];
 
-/** Privileges of the original that PostgreSQL does not grant. */
 const UNKNOWN_PRIVILEGES: ReadonlyMap<string, string> = new Map([
   ['DROP', 'only the owner drops: write ALTER TABLE … OWNER TO …'],
   ['GRANT', 'write GRANT … WITH GRANT OPTION'],
   ['ZONECONFIG', 'PostgreSQL has no zones'],
 ]);
 
-/** Privileges of tables, which the original also grants on databases. */
+/** Table privileges that the original also grants on databases. */
 const TABLE_PRIVILEGES: ReadonlySet<string> = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']);
 
-/** Why a statement cannot run here and what to write instead; `undefined` for all others. */
+/** Returns why a statement cannot run and what to write instead; `undefined` for other statements. */
 export function unavailable(reader: TokenReader): string | undefined {
   for (const [words, instead] of UNAVAILABLE) {
     if (reader.isWords(...words.split(' '))) return `${words} is not available on PostgreSQL: ${instead}`;
@@ -55,7 +54,7 @@ export function unavailable(reader: TokenReader): string | undefined {
   return reader.isWords('GRANT') || reader.isWords('REVOKE') ? unavailablePrivilege(reader) : undefined;
 }
 
-/** `GRANT privilege, … ON [DATABASE] …`; grants of roles have no ON. */
+/** Checks `GRANT privilege, … ON [DATABASE] …`. Grants of roles have no ON. */
 function unavailablePrivilege(reader: TokenReader): string | undefined {
   const verb = reader.keyword() ?? '';
   const direction = verb === 'GRANT' ? 'TO' : 'FROM';
@@ -70,11 +69,11 @@ function unavailablePrivilege(reader: TokenReader): string | undefined {
     if (word === undefined && !reader.isSign(',', ahead)) return undefined;
     if (word !== undefined) privileges.push(word);
   }
-  const ofTables = privileges.find((privilege) => TABLE_PRIVILEGES.has(privilege));
-  if (ofTables === undefined) return unknownPrivilege(privileges);
+  const tablePrivilege = privileges.find((privilege) => TABLE_PRIVILEGES.has(privilege));
+  if (tablePrivilege === undefined) return unknownPrivilege(privileges);
   return (
-    `${ofTables} is a privilege of tables on PostgreSQL: ` +
-    `write ${verb} ${ofTables} ON ALL TABLES IN SCHEMA public ${direction} …`
+    `${tablePrivilege} is a privilege of tables on PostgreSQL: ` +
+    `write ${verb} ${tablePrivilege} ON ALL TABLES IN SCHEMA public ${direction} …`
   );
 }
 
@@ -86,7 +85,7 @@ function unknownPrivilege(privileges: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Throws Refused for `GRANT | REVOKE admin`, a role that every database of the original has. */
+/** Throws Refused for `GRANT | REVOKE admin`, a role that exists in every database of the original. */
 export function refuseAdminRole(reader: TokenReader): void {
   if (!reader.isWords('GRANT', 'ADMIN', 'TO') && !reader.isWords('REVOKE', 'ADMIN', 'FROM')) return;
   throw new Refused(

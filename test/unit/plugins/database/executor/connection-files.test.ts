@@ -29,21 +29,21 @@ describe('a password file', () => {
   };
   const found = async (content: string): Promise<string> => passwordFromFile(await written(content), key);
 
-  it('has the password in the first line that matches', async () => {
+  it('supplies the password of the first line that matches', async () => {
     const lines = ['# db:5432:plant:ada:no', '', 'db:5432:plant:bob:bob', 'db:5432:*:ada:first', '*:*:*:*:any'];
     assert.equal(await found(lines.join('\n')), 'first');
     assert.equal(await found('db:5432:plant:ada:first\r\n*:*:*:*:any\r\n'), 'first');
     assert.equal(await found('db2:5432:plant:ada:other\n*:*:*:*:any'), 'any');
   });
 
-  it('may have colons and backslashes behind a backslash', async () => {
+  it('may contain escaped colons and backslashes', async () => {
     assert.equal(await found(String.raw`*:*:*:ada:a\:b\\c`), String.raw`a:b\c`);
     const named = { ...key, database: String.raw`a:b\c` };
     assert.equal(await passwordFromFile(await written(String.raw`db:*:a\:b\\c:ada:yes`), named), 'yes');
     assert.equal(await passwordFromFile(await written(String.raw`\*:*:*:*:no` + '\n*:*:*:*:yes'), key), 'yes');
   });
 
-  it('is refused without a line that matches, where it cannot be read, or where everybody can read it', async () => {
+  it('is refused without a matching line, if it cannot be read, or if everybody can read it', async () => {
     const path = await written('db:5432:plant:bob:hunter2\nnot a line');
     await assert.rejects(passwordFromFile(path, key), refusal(/passfile ".*" has no line for db:5432:plant:ada$/));
     await assert.rejects(
@@ -52,7 +52,10 @@ describe('a password file', () => {
     );
     if (process.platform === 'win32') return;
     const open = await written('*:*:*:*:hunter2', 0o644);
-    await assert.rejects(passwordFromFile(open, key), refusal(/may be read by every user of the machine: chmod o-rwx/));
+    await assert.rejects(
+      passwordFromFile(open, key),
+      refusal(/is readable by every user of the machine: run chmod o-rwx/),
+    );
     assert.equal(await passwordFromFile(await written('*:*:*:*:shared', 0o640), key), 'shared');
   });
 });
@@ -64,7 +67,7 @@ describe('a service file', () => {
     return path;
   };
 
-  it('has everything that the URL leaves out', async () => {
+  it('supplies everything that the URL does not set', async () => {
     const path = await serviceFile(
       '# services',
       '[other]',
@@ -94,7 +97,7 @@ describe('a service file', () => {
     assert.deepEqual(settings.ignoredParameters, []);
   });
 
-  it('gives way to the URL and to options', async () => {
+  it('is overridden by the URL and by options', async () => {
     const path = await serviceFile(
       '[plant]',
       'host=one',
@@ -126,7 +129,7 @@ describe('a service file', () => {
     assert.deepEqual(servers('two'), [{ host: '10.0.0.1', port: 5432 }]);
   });
 
-  it('is refused where it lacks the service, cannot be read, or has a line that is no setting', async () => {
+  it('is refused if it lacks the service, cannot be read, or has an invalid line', async () => {
     const path = await serviceFile('[plant]', 'host=one', 'ldap://hunter2', '[nested]', 'service=plant');
     const parse =
       (service: string, file = path) =>
@@ -138,7 +141,7 @@ describe('a service file', () => {
     assert.throws(parse('plant', join(folder, 'none')), refusal(/service file ".*none" cannot be read: ENOENT/));
   });
 
-  it('is the one of PGSERVICEFILE where the URL names none', async () => {
+  it('is the one of PGSERVICEFILE if the URL names none', async () => {
     const { PGSERVICEFILE } = process.env;
     process.env['PGSERVICEFILE'] = await serviceFile('[plant]', 'host=one');
     try {

@@ -7,8 +7,8 @@ import { parseConnectionUrl } from '../../../../../plugins/database/executor/con
 import { javaRegexMatcher } from '../../../../../src/java/java-regex.ts';
 import { ConfigError } from '../../../../../src/errors.ts';
 
-describe('S14: names that every object has', () => {
-  it('are no modes, settings, types, services or properties', async () => {
+describe('S14: names of properties that every object has', () => {
+  it('are not accepted as modes, settings, types, services or parameters', async () => {
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       assert.throws(() => parseConnectionUrl(`postgresql://u@h/d?sslmode=${name}`), /sslmode/, name);
       assert.equal(isSettingName(name), false, name);
@@ -19,7 +19,7 @@ describe('S14: names that every object has', () => {
 });
 
 describe('connection URL', () => {
-  it('of the documents gives server, database and what the options say', () => {
+  it('of the documentation sets server, database and the values of options', () => {
     const settings = parseConnectionUrl('jdbc:db://db.example:26257/plant', {
       user: 'ada',
       password: new Password('se:cret@'),
@@ -34,7 +34,7 @@ describe('connection URL', () => {
     assert.deepEqual(settings.ignoredParameters, []);
   });
 
-  it('names several servers in order, IPv6 in brackets, 5432 where no port stands', () => {
+  it('names several servers in order, IPv6 in brackets, with port 5432 by default', () => {
     const { servers } = parseConnectionUrl('jdbc:postgresql://one:1,[fe80::1]:2,[::1],three/d?user=u');
     assert.deepEqual(servers, [
       { host: 'one', port: 1 },
@@ -44,7 +44,7 @@ describe('connection URL', () => {
     ]);
   });
 
-  it('may hold user and password, percent-encoded, with an @ in them', () => {
+  it('may contain user and password, percent-encoded, including an @', () => {
     const settings = parseConnectionUrl('postgresql://us%40er:p%3Aw@x@h:1/my%20db');
     assert.equal(settings.user, 'us@er');
     assert.equal(settings.password?.reveal(), 'p:w@x');
@@ -52,7 +52,7 @@ describe('connection URL', () => {
     assert.deepEqual(settings.servers, [{ host: 'h', port: 1 }]);
   });
 
-  it('gives way to the options of user, password and database', () => {
+  it('is overridden by the options of user, password and database', () => {
     const settings = parseConnectionUrl('jdbc:db://h/a?user=u&password=p', {
       user: 'o',
       password: new Password('q'),
@@ -99,7 +99,7 @@ describe('connection URL', () => {
     ['jdbc:db://h:x/d?user=u', /"h:x" is not host:port/],
     ['jdbc:db:///d?user=u', /"" is not host:port/],
     ['jdbc:db://h,,i/d?user=u', /"" is not host:port/],
-    ['jdbc:db://::1/d?user=u', /an IPv6 address stands in brackets/],
+    ['jdbc:db://::1/d?user=u', /IPv6 address in brackets/],
     ['jdbc:db://h/d', /no database user: set connection.user/],
     ['jdbc:db://h?user=u', /no database: set connection.database/],
     ['jdbc:db://h/?user=u', /no database: set connection.database/],

@@ -43,22 +43,22 @@ describe('rows of several groups', () => {
     });
   }
 
-  it('are all sent where equal keys are errors, but for those before a deletion', () => {
+  it('are all sent if equal keys are errors, except those before a deletion', () => {
     assert.deepEqual(select('+a +a ~a -b +b +b', 'all'), ['delete 3', 'all 0,1,4,5', 'others 2']);
     assert.deepEqual(select('+a -a +a +a', 'all'), ['delete 1', 'all 2,3']);
   });
 
-  it('keep the first of each key where stored rows stay', () => {
+  it('keep the first of each key if stored rows are kept', () => {
     assert.deepEqual(select('+a +a ~a -b +b +b', 'first'), ['delete 3', 'all 0,4']);
   });
 
-  it('share a statement with their key’s other rows of the group where they are merged', () => {
+  it('share a statement with other rows of the same key and group if they are merged', () => {
     assert.deepEqual(select('+a +a +b ~a', 'merge'), ['all 0,1,2', 'others 3']);
     assert.deepEqual(select('+a ~a +a +b', 'merge'), ['all 0,3', 'others 1', 'all 2']);
     assert.deepEqual(select('+a +a -a ~a ~a', 'merge'), ['delete 2', 'others 3,4']);
   });
 
-  it('stand for earlier ones of their group, not for those before a deletion', () => {
+  it('replace earlier ones of their group, except those before a deletion', () => {
     const groups: RowGroups = {
       list: [
         { operation: 'store', columns: new Set(['id']) },
@@ -70,6 +70,6 @@ describe('rows of several groups', () => {
     const [deletion, stored] = selectByGroup(Int32Array.of(0, 1, 2, 3, 4, 5), key, groups, 'last');
     assert.deepEqual([...(deletion?.rows ?? [])], [2]);
     assert.deepEqual([...(stored?.rows ?? [])], [3, 5]);
-    assert.deepEqual([...(stored?.standIns ?? [])], [-1, -1, -1, 0, -1, 4]);
+    assert.deepEqual([...(stored?.fallbackRows ?? [])], [-1, -1, -1, 0, -1, 4]);
   });
 });

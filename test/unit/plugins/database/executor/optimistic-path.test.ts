@@ -8,7 +8,7 @@ describe('the optimistic path', () => {
     return batches;
   };
 
-  it('is tried at first, and while tries succeed', () => {
+  it('is tried at first, and while attempts succeed', () => {
     const path = new OptimisticPath();
     for (let batch = 0; batch < 3; batch++) {
       assert.equal(path.shouldTry(), true);
@@ -16,7 +16,7 @@ describe('the optimistic path', () => {
     }
   });
 
-  it('pauses twice as long after every try that fails, up to a limit, and recovers', () => {
+  it('doubles the pause after every failed attempt, up to a limit, and recovers', () => {
     const path = new OptimisticPath();
     const pauses = Array.from({ length: 9 }, () => {
       path.failed();

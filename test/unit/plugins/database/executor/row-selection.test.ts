@@ -12,27 +12,27 @@ function all(count: number): Int32Array {
 }
 
 describe('row selection', () => {
-  it('takes every row as it is when there is no key or no key occurs twice', () => {
+  it('selects every row if there is no key or no key occurs twice', () => {
     const rows = all(3);
     assert.equal(selectRows(rows, [], 'last').rows, rows);
-    assert.deepEqual(selectRows(rows, key([1, 2, 3]), 'last'), { rows, standIns: undefined });
+    assert.deepEqual(selectRows(rows, key([1, 2, 3]), 'last'), { rows, fallbackRows: undefined });
     assert.deepEqual(selectRows(rows, key([3, 1, 2]), 'last').rows, rows);
-    assert.equal(selectRows(rows, key([3, 1, 2]), 'last').standIns, undefined);
+    assert.equal(selectRows(rows, key([3, 1, 2]), 'last').fallbackRows, undefined);
   });
 
-  it('lets the last row of a key win and remembers the one before as its stand-in', () => {
-    const { rows, standIns } = selectRows(all(5), key([1, 2, 1, 3, 1]), 'last');
+  it('selects the last row of a key and keeps the previous one as a fallback', () => {
+    const { rows, fallbackRows } = selectRows(all(5), key([1, 2, 1, 3, 1]), 'last');
     assert.deepEqual([...rows], [1, 3, 4]);
-    assert.equal(standIns?.[4], 2);
-    assert.equal(standIns[2], 0);
-    assert.equal(standIns[1], -1);
+    assert.equal(fallbackRows?.[4], 2);
+    assert.equal(fallbackRows[2], 0);
+    assert.equal(fallbackRows[1], -1);
   });
 
-  it('lets the first row of a key win where stored rows stay', () => {
-    const { rows, standIns } = selectRows(all(5), key([1, 2, 1, 3, 1]), 'first');
+  it('selects the first row of a key if stored rows are kept', () => {
+    const { rows, fallbackRows } = selectRows(all(5), key([1, 2, 1, 3, 1]), 'first');
     assert.deepEqual([...rows], [0, 1, 3]);
-    assert.equal(standIns?.[0], 2);
-    assert.equal(standIns[2], 4);
+    assert.equal(fallbackRows?.[0], 2);
+    assert.equal(fallbackRows[2], 4);
   });
 
   it('compares all parts of a key, numbers and bigints by value, bytes by content', () => {
@@ -44,14 +44,14 @@ describe('row selection', () => {
     assert.deepEqual([...selectRows(all(3), wide, 'last').rows], [1, 2]);
   });
 
-  it('holds times for equal that the column’s precision makes equal, also when they grow', () => {
+  it('treats times as equal if they are equal in the column’s precision, also after rounding up', () => {
     const cells = [1_000_100, 1_000_400, 1_000_900, 1_001_200n];
     const millis = [{ cells, unit: 1000 }];
     assert.deepEqual([...selectRows(all(4), millis, 'last').rows], [1, 3]);
     assert.deepEqual([...selectRows(all(4), [{ cells, unit: 1 }], 'last').rows], [0, 1, 2, 3]);
   });
 
-  it('leaves rows that were refused out before keys are compared', () => {
+  it('removes refused rows before keys are compared', () => {
     const candidates = remainingRows(3, new Set([2]));
     assert.deepEqual([...selectRows(candidates, key([1, 2, 1]), 'last').rows], [0, 1]);
   });

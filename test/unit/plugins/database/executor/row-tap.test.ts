@@ -78,10 +78,10 @@ function read(chunks: readonly Buffer[]): { told: string[]; rows: readonly (read
   return { told, rows: Array.from({ length: block.count }, (_, index) => block.row(index)) };
 }
 
-describe('Rows are collected beside the driver', () => {
+describe('Rows are collected without the driver', () => {
   const told = ['row preamble', 'description', 'notice', 'suspended', 'ready', 'row next'];
 
-  it('wherever the network cuts the answer, from the description to the end, and nothing else is', () => {
+  it('regardless of how the network splits the response, and no other messages are', () => {
     assert.deepEqual(read([ANSWER]), { told, rows: ROWS });
     for (let size = 1; size < 40; size++) {
       const chunks: Buffer[] = [];
@@ -113,7 +113,7 @@ describe('Rows are collected beside the driver', () => {
     assert.deepEqual(collectors, [pipeline.collector, undefined]);
   });
 
-  it('and a row whose lengths are wrong is an error, whatever they are', () => {
+  it('and a row with invalid lengths is an error', () => {
     for (const at of [0, 1, 2, 3, 4, 5, 6, 8]) {
       const row = dataRow('1', '2').subarray(5);
       row[at] = at === 8 ? 0x7f : (row[at] ?? 0) ^ 0x80;

@@ -17,7 +17,7 @@ describe('the name of database sessions (U18)', () => {
     assert.equal(Buffer.byteLength(nameOf('ö'.repeat(100), 1)), 63);
   });
 
-  it('is the one of the connection URL where that has one', () => {
+  it('is taken from the connection URL if it has one', () => {
     assert.equal(nameOf('orders-sink', 0, '&ApplicationName=mine'), 'mine');
   });
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import type { Scope } from '../../../../../src/data/fault.ts';
 import {
-  existsNow,
-  isAway,
+  alreadyExists,
+  isUnreachable,
   isCancelled,
   isDatabaseRefused,
   isDenied,
   isLoginRefused,
-  isOfOneTable,
+  isLimitedToTable,
   isRollback,
   isTableChanged,
   isUnavailable,
-  isUnreachable,
+  isUnreachableOrFull,
   isUnsupported,
   scopeOfSqlstate,
   toDatabaseError,
@@ -58,11 +58,11 @@ describe('the scope of a failure', () => {
     });
   }
 
-  it('is infrastructure when transaction ids ran out, although the code is that of a limit', () => {
+  it('is infrastructure when transaction ids are exhausted, although the SQLSTATE is that of a limit', () => {
     assert.equal(scopeOfSqlstate('54000', 'GetNewTransactionId'), 'infrastructure');
   });
 
-  it('is infrastructure for sockets that break, with a reason a person can read', () => {
+  it('is infrastructure for broken sockets, with a readable reason', () => {
     const refused = toDatabaseError(failure({ code: 'ECONNREFUSED' }));
     assert.equal(refused.scope, 'infrastructure');
     assert.equal(refused.sqlstate, undefined);
@@ -73,7 +73,7 @@ describe('the scope of a failure', () => {
     assert.equal(toDatabaseError(several).message, 'connection refused (ECONNREFUSED)');
   });
 
-  it('is caller for certificates and passwords that do not work', () => {
+  it('is caller for invalid certificates and passwords', () => {
     for (const code of ['SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED']) {
       assert.equal(toDatabaseError(failure({ code })).scope, 'caller');
     }
@@ -92,17 +92,17 @@ describe('the scope of a failure', () => {
   });
 });
 
-describe('what a failure means to every caller', () => {
+describe('the meaning of a failure for callers', () => {
   const questions: Record<string, (error: DatabaseError) => boolean> = {
-    away: isAway,
-    unreachable: isUnreachable,
+    away: isUnreachable,
+    unreachable: isUnreachableOrFull,
     unavailable: isUnavailable,
     'rolled back': isRollback,
     'login refused': isLoginRefused,
     'database refused': isDatabaseRefused,
     'table changed': isTableChanged,
-    'of one table': isOfOneTable,
-    'exists now': existsNow,
+    'of one table': isLimitedToTable,
+    'exists now': alreadyExists,
     denied: isDenied,
     unsupported: isUnsupported,
     cancelled: isCancelled,
@@ -156,12 +156,12 @@ describe('what a failure means to every caller', () => {
     });
   }
 
-  it('is a refused login for TLS and passwords that fail before the server has said anything', () => {
+  it('is a refused login for TLS and password errors before any response of the server', () => {
     assert.ok(isLoginRefused(toDatabaseError(failure({ code: 'CERT_HAS_EXPIRED' }))));
     assert.ok(!isLoginRefused(toDatabaseError(failure({ code: 'ECONNREFUSED' }))));
   });
 
-  it('is no lost connection when a statement has other parameters than were sent', () => {
+  it('is not a lost connection if the number of parameters is wrong', () => {
     const error = toDatabaseError(failure({ code: '08P01', routine: 'exec_bind_message' }));
     assert.equal(error.scope, 'table');
     assert.ok(!isUnavailable(error));

@@ -63,7 +63,7 @@ describe('a cdc_db message with rows', () => {
     assert.deepEqual(batch.origins.at(0), RECORD);
   });
 
-  it('has times in the unit that is said, and a table without schema where it names none', () => {
+  it('has times in the configured unit, and a table without schema if it names none', () => {
     const { rows } = decode([insert('[1700000000123456,1,"a"]', { schema: '' })], { precision: 'us' });
     assert.deepEqual(rows[0]?.batch.table, { name: 'meters' });
     assert.deepEqual(rows[0].batch.columns[0]?.cells, [1_700_000_000_123_456]);
@@ -89,7 +89,7 @@ describe('a cdc_db message with rows', () => {
     );
   });
 
-  it('leaves out a row that does not fit, with the reason', () => {
+  it('skips a row that does not fit, with the reason', () => {
     const { rows, faults } = decode([
       insert('[1,1,"a"],[1,2],[1,3,"c","d"],[1,"x","d"],5,{},[],[1,99999999999999999999,"e"],[1,6,"f"]'),
     ]);
@@ -112,7 +112,7 @@ describe('a cdc_db message with rows', () => {
 });
 
 describe('a cdc_db message with a statement', () => {
-  it('stands between the rows before it and those behind it', () => {
+  it('is between the rows before and after it', () => {
     const decoded = decode([
       insert('[1,1,"a"]'),
       insert('[1,2,"b"]'),
@@ -145,7 +145,7 @@ describe('a cdc_db message with a statement', () => {
     });
   });
 
-  it('counts as a row that waits, and is taken once', () => {
+  it('counts as a pending row, and is taken once', () => {
     const decoder = new CdcDbDecoder();
     for (const kind of ['update', 'delete', 'create', 'alter', 'drop']) decoder.add(statement(kind, 'X'), RECORD);
     assert.equal(decoder.rowCount, 5);
@@ -166,7 +166,7 @@ describe('a cdc_db message with a statement', () => {
 });
 
 describe('a cdc_db message that cannot be read', () => {
-  it('is one fault that says why, and leaves no row', () => {
+  it('is one fault with the reason, and leaves no row', () => {
     const cases: [string | Uint8Array, RegExp][] = [
       ['', /^the message is empty$/],
       ['[]', /^not JSON at character 1/],
@@ -191,9 +191,9 @@ describe('a cdc_db message that cannot be read', () => {
     for (const [message, reason] of cases) assert.match(problem(message) ?? '', reason, String(message));
   });
 
-  it('is one of another database than the one that is written', () => {
+  it('is one for another database', () => {
     const reason =
-      'the message is of database "plant" and this is "other"; changes can be applied in a database of the same name only';
+      'the message is for database "plant", but the sink writes to "other"; changes can only be applied to a database of the same name';
     for (const message of [insert('[1,1,"a"]'), statement('drop', 'DROP TABLE meters')]) {
       assert.equal(problem(message, { database: 'other' }), reason);
       assert.deepEqual(decode([message], { database: 'plant' }).faults, []);

@@ -179,7 +179,7 @@ describe('rows of all column types', () => {
     }
   }
 
-  it('make no message where there are none', () => {
+  it('produce no message if there are none', () => {
     for (const format of ['json_db', 'json_tsd', 'line_tsd', 'line_lp'] as const) {
       assert.equal(encodedFormats[format].create({ name: { name: 't' }, columns }).message(''), null);
     }

@@ -142,7 +142,7 @@ function encoders(table: EncodedTable): (RowEncoder | undefined)[] {
 }
 
 describe('Rows that are written from bytes', () => {
-  it('are byte for byte what they are as texts, in each format, for values of all types', () => {
+  it('equal the rows written from texts byte for byte, in each format and for all types', () => {
     const pick = random(7);
     let compared = 0;
     for (let round = 0; round < 150; round++) {

@@ -36,7 +36,7 @@ function table(columns: string, key: readonly string[] = []): FittedTable {
 const namesOf = ({ columns }: RowBatch): string[] => columns.map(({ name }) => name);
 const tagsOf = (batch: RowBatch): unknown[] => rowsOf(batch).map((row) => row['primary_tag']);
 
-describe('rows that meet a table', () => {
+describe('rows fitted to a table', () => {
   const bare = table('k_timestamp timestamp with time zone, v double precision, host text');
   const tagged = table('k_timestamp timestamp with time zone, v double precision, host text, primary_tag text');
 
@@ -53,7 +53,7 @@ describe('rows that meet a table', () => {
     }
   });
 
-  describe('keep a primary tag that they gave, whatever it looks like', () => {
+  describe('keep an explicit primary tag, whatever its value', () => {
     it('of line_lp, also where the table has none', () => {
       for (const derives of [true, false]) {
         const batch = lines(`t,primary_tag=${HASH} v=1 1\nt,primary_tag=${HASH} v=2 2`, derives);
@@ -74,7 +74,7 @@ describe('rows that meet a table', () => {
     });
   });
 
-  it('have integers in timestamp columns read in the unit of their precision, and others left alone', () => {
+  it('have integers in timestamp columns converted in the unit of their precision, and others unchanged', () => {
     const batch = lines('t,host=a at=1700000000i,n=5i 1');
     const read = (type: string): unknown =>
       rowsOf(fitToTable(batch, table(`k_timestamp timestamp with time zone, at ${type}, n bigint`)))[0]?.['at'];
@@ -84,7 +84,7 @@ describe('rows that meet a table', () => {
     assert.equal(read('bigint'), 1_700_000_000);
   });
 
-  it('have no nanoseconds beyond their microseconds where the key has a column for them', () => {
+  it('have no nanoseconds in their time if the key has a column for them', () => {
     const batch = lines('t,host=a v=1 1');
     const keyed = table('k_timestamp timestamp with time zone, v double precision, k_nanos smallint', ['k_nanos']);
     assert.deepEqual(
@@ -93,7 +93,7 @@ describe('rows that meet a table', () => {
     );
   });
 
-  it('lose the tag of the name where the table has none, and where none of time series would be created', () => {
+  it('lose the tag with the table name if the table has none, or would not be a time-series table', () => {
     const tag = { name: 'tag', role: 'tag', kind: 'text', cells: ['t', 't'] } as const;
     const batch: RowBatch = {
       table: { name: 't' },

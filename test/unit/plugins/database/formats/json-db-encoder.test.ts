@@ -42,7 +42,7 @@ describe('a json_db record', () => {
     );
   });
 
-  it('names types as the documents do, with bits for fixed ones and characters for strings', () => {
+  it('uses the documented type names, with bits for fixed types and characters for strings', () => {
     const types: [string, string, number][] = [
       ['smallint', 'INT2', 16],
       ['integer', 'INT4', 32],
@@ -101,7 +101,7 @@ describe('a json_db record', () => {
     );
   });
 
-  it('has times in the unit that is asked for', () => {
+  it('has times in the requested unit', () => {
     const times = (['s', 'ms', 'us', 'ns'] as const).map((precision) =>
       rowText(
         createJsonDbEncoder(table(['t', 'timestamp with time zone']), { precision }).encode([
@@ -122,7 +122,7 @@ describe('a json_db record', () => {
     assert.doesNotMatch(encoder.encode(['\r\n', '[\n1\n]']) ?? '\n', /[\n\r]/);
   });
 
-  it('gives the sink back what it was made from', () => {
+  it('is read back by the sink unchanged', () => {
     const writer = new TimestampWriter('+00');
     const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary);
     const row = fc.record({

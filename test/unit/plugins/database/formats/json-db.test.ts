@@ -84,7 +84,7 @@ describe('a json_db message', () => {
     });
   });
 
-  it('may be printed over several lines, have its keys in any order, and further keys', () => {
+  it('may span several lines, have its keys in any order, and contain further keys', () => {
     const text = JSON.stringify(
       { data: [{ v: 2, ts: 5, site: 's' }], more: [1], tags: TAGS, columns: COLUMNS, table: 't' },
       null,
@@ -144,7 +144,7 @@ describe('a json_db message', () => {
     );
   });
 
-  it('without tags has its table name as primary tag, unless told otherwise', () => {
+  it('without tags has its table name as primary tag by default', () => {
     for (const tags of [undefined, null, []]) {
       const text = JSON.stringify({ table: 't', columns: COLUMNS, tags, data: [{ ts: 1 }, { ts: 2, t: 'own' }] });
       const { rows } = decode([text]);
@@ -164,7 +164,7 @@ describe('a json_db message', () => {
     }
   });
 
-  it('takes isPrimary for primary, and nullable for columns', () => {
+  it('accepts isPrimary for primary, and nullable for columns', () => {
     const columns = [COLUMNS[0], { name: 'n', type: 'int4', nullable: false }];
     const { rows } = decode([
       message('', columns, [{ name: 's', type: 'VARCHAR(8)', isPrimary: true }]),
@@ -176,7 +176,7 @@ describe('a json_db message', () => {
     ]);
   });
 
-  it('without rows is no fault and no batch', () => {
+  it('without rows is neither a fault nor a batch', () => {
     assert.deepEqual(decode([message('')]), { rows: [], faults: [] });
   });
 });
@@ -212,7 +212,7 @@ describe('a value of a json_db row', () => {
     }
   });
 
-  it('is a time in the unit that the policy says, or a string where that is allowed', () => {
+  it('is a time in the configured unit, or a string if allowed', () => {
     assert.deepEqual(cell('TIMESTAMP', '1700000000123', { precision: 'ms' }), ['time', 1_700_000_000_123_000]);
     assert.deepEqual(cell('TIMESTAMPTZ(6)', '1700000000123456789', { precision: 'ns' }), [
       'time',
@@ -230,7 +230,7 @@ describe('a value of a json_db row', () => {
     );
   });
 
-  it('that does not fit its column is a fault of its row alone, with table, column and reason', () => {
+  it('that does not fit its column is a fault of its row, with table, column and reason', () => {
     const { rows, faults } = decode([
       message('{"ts":1,"site":"a"},{"ts":2,"n":"x","site":"b","v":[{"n":1}]},{"ts":3,"site":"c"}'),
     ]);
@@ -249,7 +249,7 @@ describe('a value of a json_db row', () => {
     ]);
   });
 
-  it('is converted from text where that says a number or a boolean', () => {
+  it('is converted from text that contains a number or a boolean', () => {
     const texts: [string, string, unknown][] = [
       ['INT4', '"12"', ['int', 12]],
       ['INT8', '" -9223372036854775808 "', ['int', -9223372036854775808n]],
@@ -280,8 +280,8 @@ describe('a value of a json_db row', () => {
       ['VARCHAR', '5', 'the number "5" is no value of type VARCHAR'],
       ['VARCHAR', '["a"]', 'an array is no value of type VARCHAR'],
       ['VARBYTES', '"\\\\x0"', '"\\\\x0" is not hexadecimal'],
-      ['TIMESTAMPTZ', '1.5', '"1.5" is no timestamp, which is an integer in ms'],
-      ['TIMESTAMPTZ', '"soon"', '"soon" is no timestamp (YYYY-MM-DD hh:mm:ss.ffffff+zz)'],
+      ['TIMESTAMPTZ', '1.5', '"1.5" is not a timestamp, which must be an integer in ms'],
+      ['TIMESTAMPTZ', '"soon"', '"soon" is not a timestamp (YYYY-MM-DD hh:mm:ss.ffffff+zz)'],
     ];
     assert.deepEqual(
       reasons.map(([type, value]) => [type, value, cell(type, value)]),
@@ -290,8 +290,8 @@ describe('a value of a json_db row', () => {
   });
 });
 
-describe('a bad json_db row', () => {
-  it('has an unknown key, the same key twice, or is no object', () => {
+describe('an invalid json_db row', () => {
+  it('has an unknown key, the same key twice, or is not an object', () => {
     const { rows, faults } = decode([
       message('{"ts":1,"oops":{"a":1},"site":"a"},{"ts":2,"ts":3},5,{"ts":6,"site":"b"}'),
     ]);
@@ -306,7 +306,7 @@ describe('a bad json_db row', () => {
     assert.deepEqual(rows[0]?.batch.columns[0]?.cells, [6_000]);
   });
 
-  it('is a row with columns for its unknown keys where those are added', () => {
+  it('is a row with columns for its unknown keys if they are added', () => {
     const { rows, faults } = decode(
       [
         message('{"ts":1,"site":"a"},{"ts":2,"site":"a","f":1,"s":"x","none":null}'),
@@ -340,7 +340,7 @@ describe('a bad json_db row', () => {
     assert.equal(faults.length, 3);
   });
 
-  it('is a row without the unknown key where those are ignored', () => {
+  it('is a row without the unknown key if they are ignored', () => {
     const { rows, faults } = decode([message('{"oops":[1,"x"],"ts":1,"site":"a"}'), message('{"other":null,"ts":2}')], {
       unknownKeys: 'ignore',
     });
@@ -349,10 +349,10 @@ describe('a bad json_db row', () => {
   });
 });
 
-describe('a message that is no json_db message', () => {
+describe('an invalid json_db message', () => {
   const line = message('{"ts":1,"site":"a"}');
 
-  it('is one fault with its origin, and leaves no row of it behind', () => {
+  it('is one fault with its origin, and leaves no rows', () => {
     const { rows, faults } = decode([
       line,
       `${line.slice(0, -2)},{"ts":2,"site":"b"}`,
@@ -369,9 +369,9 @@ describe('a message that is no json_db message', () => {
     );
   });
 
-  it('says that a message must be whole when it is a fragment', () => {
+  it('is refused with a hint if it is a fragment', () => {
     const hint =
-      'a message must hold one whole JSON object; one that is printed over several lines and sent line by line cannot be read';
+      'a message must contain one complete JSON object; an object that is formatted over several lines must not be sent line by line';
     assert.deepEqual(problems('{', '  "table": "t",', ']'), [
       `the JSON ends too early, after 1 characters: ${hint}`,
       `expected a JSON object, found "\\"table\\": \\"t\\",": ${hint}`,
@@ -379,7 +379,7 @@ describe('a message that is no json_db message', () => {
     ]);
   });
 
-  it('says what its description lacks', () => {
+  it('is refused with the missing part of its description', () => {
     assert.deepEqual(
       problems(
         '',
@@ -403,7 +403,7 @@ describe('a message that is no json_db message', () => {
       [
         'the message is empty',
         'the message has no "table"',
-        'after the JSON object came "{\\"table\\":\\"t\\",\\"column": one message must hold one object',
+        'after the JSON object came "{\\"table\\":\\"t\\",\\"column": a message must contain one object',
         'table must be string',
         'table must NOT have fewer than 1 characters',
         'columns must NOT have fewer than 1 items',
@@ -422,10 +422,10 @@ describe('a message that is no json_db message', () => {
     );
   });
 
-  it('is one whose rows leave out nearly everything, or are nearly all bad', () => {
+  it('is one whose rows omit nearly all columns, or are nearly all invalid', () => {
     const wide = Array.from({ length: 1_500 }, (_, index) => ({ name: `c${String(index)}`, type: 'INT8' }));
     assert.deepEqual(problems(message('{},'.repeat(20_000) + '{}', wide, [])), [
-      'the rows of the message leave out nearly all of its columns; describe fewer of them',
+      'the rows of the message have values for only a few of its columns; describe fewer columns',
     ]);
     assert.deepEqual(problems(message('1,'.repeat(20_000) + '1')), ['more than 10000 rows of the message are bad']);
     assert.deepEqual(problems(message('', [...wide, ...wide])), ['a table cannot have 3002 columns']);
@@ -433,7 +433,7 @@ describe('a message that is no json_db message', () => {
 });
 
 describe('a json_db decoder', () => {
-  it('counts rows and starts afresh after take', () => {
+  it('counts rows and is empty after take', () => {
     const decoder = new JsonDbDecoder();
     decoder.add(message('{"ts":1},{"ts":2},{"ts":"x"}'), RECORD);
     assert.equal(decoder.rowCount, 2);

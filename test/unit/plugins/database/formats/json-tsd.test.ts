@@ -78,7 +78,7 @@ describe('a point of json_tsd', () => {
     assert.deepEqual(rows[0]?.batch.origins.at(1), RECORD);
   });
 
-  it('may stand alone, have its members in any order and further ones, and be printed over several lines', () => {
+  it('may be a single object, have its members in any order and further ones, and span several lines', () => {
     const reordered = '{"tags":{"host":"a"},"other":{"x":[1]},"value":0.5,"timestamp":1700000000,"metric":"sys.cpu"}';
     const printed = JSON.stringify([JSON.parse(point())], null, 2);
     const { rows, faults } = decode([point(), ` ${reordered}\n`, printed, Buffer.from(`[${point()} , ${reordered}]`)]);
@@ -89,7 +89,7 @@ describe('a point of json_tsd', () => {
     for (const row of all) assert.deepEqual(row, all[0]);
   });
 
-  it('has a value of any of the four types, without a digit lost', () => {
+  it('has a value of any of the four types, with all digits', () => {
     const values: [string, unknown, unknown][] = [
       ['5', 'int', 5],
       ['9223372036854775807', 'int', 9223372036854775807n],
@@ -119,7 +119,7 @@ describe('a point of json_tsd', () => {
     assert.deepEqual(column('"x"', '1', '9223372036854775807'), ['text', ['x', '1', '9223372036854775807']]);
   });
 
-  it('has the time in the unit that is said', () => {
+  it('has the time in the configured unit', () => {
     const time = (precision: PointPolicy['precision']) =>
       decode([point({ timestamp: 1_700_000_000_000 })], { precision }).rows[0]?.batch.columns[0]?.cells[0];
     assert.equal(time('ms'), 1_700_000_000_000_000);
@@ -127,7 +127,7 @@ describe('a point of json_tsd', () => {
     assert.equal(time('s'), 1_700_000_000_000_000_000n);
   });
 
-  it('has tags as text, the primary tag told apart by how they were written', () => {
+  it('has tags as text, and a primary tag that depends on how they were written', () => {
     const tags = (text: string) => {
       const [row] = rowsOf(decode([point().replace('{"host":"a"}', text)]).rows[0]?.batch);
       return { tags: Object.values(row ?? {}).slice(3), primaryTag: row?.primary_tag };
@@ -165,7 +165,7 @@ describe('a point of json_tsd', () => {
     ]);
   });
 
-  it('is refused with the reason, and leaves its neighbours alone', () => {
+  it('is refused with the reason without affecting its neighbours', () => {
     const cases: [string, string][] = [
       [point({ metric: undefined }), 'the point has no "metric"'],
       [point({ metric: '' }), '"metric" is empty'],
@@ -178,11 +178,11 @@ describe('a point of json_tsd', () => {
       [point().replace('0.5', '1e400'), '"value" is out of range: "1e400"'],
       [
         point({ timestamp: '1700000000' }),
-        '"timestamp" is a string: a time is an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)',
+        '"timestamp" is a string: a time must be an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)',
       ],
       [
         point({ timestamp: 1 }).replace('"timestamp":1', '"timestamp":12345678901234567890'),
-        '"timestamp" is "12345678901234567890": a time is an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)',
+        '"timestamp" is "12345678901234567890": a time must be an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)',
       ],
       [point({ tags: [] }), 'tags type is not support: "tags" must be an object, not an array'],
       [point({ tags: { a: true } }), 'tags type is not support: the tag "a" is neither a string nor a number'],
@@ -208,7 +208,7 @@ describe('a point of json_tsd', () => {
     );
     assert.equal(
       problem(point({ timestamp: 1.5 }), { precision: 's' }),
-      '"timestamp" is "1.5": a time is an integer in seconds',
+      '"timestamp" is "1.5": a time must be an integer in seconds',
     );
 
     const bad = cases.map(([text]) => text.replace(/^\[5\]$/, '5'));
@@ -261,18 +261,18 @@ describe('a json_tsd message', () => {
     }
   });
 
-  it('without points says nothing', () => {
+  it('without points produces nothing', () => {
     assert.deepEqual(decode(['[]', '[ ]']), { rows: [], faults: [] });
   });
 
-  it('with very many bad points is given up, what was read before stays', () => {
+  it('with very many invalid points is abandoned, and keeps the points before', () => {
     const { rows, faults } = decode([`[${point()},${Array.from({ length: 10_050 }, () => '{}').join(',')}]`]);
     assert.equal(rows[0]?.batch.rowCount, 1);
     assert.equal(faults.length, 10_001);
-    assert.match(faults.at(-1)?.message ?? '', /gave up after 10000 bad points/);
+    assert.match(faults.at(-1)?.message ?? '', /stopped after 10000 invalid points/);
   });
 
-  it('whose points all have other tags does not fill the memory with nulls', () => {
+  it('with different tags in each point does not fill the memory with nulls', () => {
     const points = Array.from({ length: 2_000 }, (_, index) => point({ tags: { [`t${String(index)}`]: 'x' } }));
     const { rows } = decode([`[${points.join(',')}]`]);
     const cells = rows.reduce((sum, { batch }) => sum + batch.columns.length * batch.rowCount, 0);
@@ -302,7 +302,7 @@ describe('a json_tsd message', () => {
   });
 });
 
-describe('the table that points need', () => {
+describe('the table required for points', () => {
   function shapes(policy: PointPolicy, ...messages: string[]) {
     const decoder = new JsonTsdDecoder(policy);
     return messages.map((message) => {
@@ -324,7 +324,7 @@ describe('the table that points need', () => {
     ]);
   });
 
-  it('has the names and the value type that the caller says', () => {
+  it('has the names and the value type set by the caller', () => {
     const names = { timeColumn: 'k_timestamp', valueColumn: 'v' };
     const [shape] = shapes({ ...names, valueType: 'FLOAT8' }, point({ tags: { value: 'x' } }));
     assert.deepEqual(columns(shape)?.slice(0, 2), [
@@ -333,7 +333,7 @@ describe('the table that points need', () => {
     ]);
   });
 
-  it('has the type of the first value where that decides', () => {
+  it('has the type of the first value with value type auto', () => {
     const typeOf = (...values: unknown[]) =>
       shapes({ valueType: 'auto' }, ...values.map((first) => point({ value: first }))).map(
         (shape) => shape?.columns[1]?.type,
@@ -365,7 +365,7 @@ describe('the table that points need', () => {
     assert.equal(all[6], all[5]);
   });
 
-  it('does not grow by a message that is not JSON', () => {
+  it('is not extended by a message that is not JSON', () => {
     const decoder = new JsonTsdDecoder();
     decoder.add(`[${point({ tags: { junk: 'x' }, value: 'x' })},`, RECORD);
     decoder.add(point({ value: true }), RECORD);

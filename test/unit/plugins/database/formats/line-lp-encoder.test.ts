@@ -51,7 +51,7 @@ describe('a line_lp record', () => {
     );
   });
 
-  it('spells long texts as short ones, and 4 MB of quotes in a fraction of a second of CPU (S12)', () => {
+  it('writes long texts like short ones, and 4 MB of quotes in a fraction of a second of CPU (S12)', () => {
     const encoder = createLineLpEncoder(table('t', ['g', 'text'], ['site', 'text', 'tag']));
     for (const piece of ['a"\\é😀', 'x, =y', 'plain']) {
       const short = encoder.encode([piece, piece]) ?? '';
@@ -70,7 +70,7 @@ describe('a line_lp record', () => {
     assert.ok(bestMs < 1_000, `${bestMs.toFixed(0)} ms`);
   });
 
-  it('has what any reader takes where that is asked for', () => {
+  it('can be restricted to the syntax that any reader understands', () => {
     assert.equal(
       createLineLpEncoder(METER, { numbers: 'standard', precision: 'ms' }).encode([
         TIME,
@@ -89,23 +89,23 @@ describe('a line_lp record', () => {
     );
   });
 
-  it('leaves out what line protocol does not have, and is none when no field is left', () => {
+  it('omits values without a representation, and does not exist without fields', () => {
     const encoder = createLineLpEncoder(METER);
     const empty = [null, null, null, 'NaN', '-Infinity', null, null, null];
     assert.equal(encoder.encode([TIME, ...empty, 'oslo', 'r']), null);
     assert.equal(encoder.encode([TIME, ...empty.with(0, '1'), null, '']), 'me\\ ter a=1i16 1700000000123000000');
   });
 
-  it('is an error where there is no spelling', () => {
+  it('is an error if a value cannot be represented', () => {
     const encoder = createLineLpEncoder(METER);
     const row = (time: string, tag: string) => [time, '1', null, null, null, null, null, null, null, tag, null];
     for (const tag of ['a\nb', 'a\\', '\u007f']) assert.throws(() => encoder.encode(row(TIME, tag)), DataError);
-    assert.throws(() => encoder.encode(row('infinity', 'a')), /no spelling for the time "infinity"/);
+    assert.throws(() => encoder.encode(row('infinity', 'a')), /cannot represent the time "infinity"/);
     assert.throws(() => createLineLpEncoder(table('#t')), DataError);
     assert.throws(() => createLineLpEncoder(table('t', ['', 'text'])), DataError);
   });
 
-  it('gives the sink back what it was made from', () => {
+  it('is read back by the sink unchanged', () => {
     const writer = new TimestampWriter('+00');
     const name = fc
       .string({ unit: 'grapheme', minLength: 1 })

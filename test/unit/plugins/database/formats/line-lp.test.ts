@@ -37,7 +37,7 @@ describe('a line of line protocol', () => {
     ]);
   });
 
-  it('that brings a column of its own does not make the lines before it wide (S12)', () => {
+  it('with a new column does not widen the lines before it (S12)', () => {
     const { rows, faults } = decode(Array.from({ length: 20_000 }, (_, index) => `t a${String(index)}=1`).join('\n'));
     const cells = rows.reduce((sum, { batch }) => sum + batch.rowCount * batch.columns.length, 0);
     assert.deepEqual(faults, []);
@@ -48,13 +48,13 @@ describe('a line of line protocol', () => {
     assert.ok(cells < 20_000 * 250, `${String(cells)} cells`);
   });
 
-  it('is read in linear time, however many digits end in a letter', () => {
+  it('is parsed in linear time, even if many digits end in a letter', () => {
     const decoder = new LineLpDecoder({ precision: 'ns', now: () => 0 });
     decoder.add(`m v=${'1'.repeat(400_000)}x`, { kind: 'line', line: 1 });
     assert.equal(decoder.take().faults.length, 1);
   });
 
-  it('is read the same whatever series came before it, in an order that repeats or changes', () => {
+  it('is parsed the same regardless of preceding series, in repeating or changing order', () => {
     const lines = Array.from({ length: 400 }, (_, at) => {
       const host = at < 200 ? at % 7 : (at * at) % 11;
       const tags = host === 3 ? String.raw`,host=a\ b,rack=1` : `,host=h${String(host)}`;
@@ -134,13 +134,13 @@ describe('a line of line protocol', () => {
     assert.equal(documented?.c, 'x y"z\\');
   });
 
-  it('undoes the escapes of blank, = and , in plain double quotes where the documents rule, and no others (M2)', () => {
+  it('resolves the escapes of blank, = and , in plain double quotes only by the documented rules (M2)', () => {
     const text = String.raw`t s="a\ b\=c\,d\"e\\f\'g\n" 1`;
     assert.equal(rowsOf(onlyBatch(text, { stringEscapes: 'documented' }))[0]?.s, String.raw`a b=c,d"e\f\'g\n`);
     assert.equal(rowsOf(onlyBatch(text))[0]?.s, String.raw`a\ b\=c\,d"e\f\'g\n`);
   });
 
-  it('undoes escapes in names and tag values', () => {
+  it('resolves escapes in names and tag values', () => {
     const batch = onlyBatch(String.raw`my\ table\,1,tag\ 1=a\=b fie\,ld=1 1`);
     assert.equal(batch?.table.name, 'my table,1');
     assert.deepEqual(rowsOf(batch), [{ k_timestamp: 0, 'fie,ld': 1, 'tag 1': 'a=b' }]);
@@ -176,7 +176,7 @@ describe('a line of line protocol', () => {
     assert.equal(time('-9223372036854775808', 'ns'), -9_223_372_036_854_776n);
   });
 
-  it('may end in a carriage return, stand among blank lines and comments, and have its table to itself', () => {
+  it('may end in a carriage return, be among blank lines and comments, and be the only line of its table', () => {
     const { rows, faults } = decode('# head\r\n\r\n  a f=1 1\r\n\n# mid\nb f=2 2\n   \n');
     assert.deepEqual(faults, []);
     assert.deepEqual(
@@ -189,8 +189,8 @@ describe('a line of line protocol', () => {
   });
 });
 
-describe('a bad line of line protocol', () => {
-  it('is one fault that names it and what is wrong, and its neighbours are rows', () => {
+describe('an invalid line of line protocol', () => {
+  it('is one fault with line and reason, and its neighbours are rows', () => {
     const { rows, faults } = decode('t f=1 1\nt f=1.0i 2\nt f=3 3\nbroken\nt f=5 5', {}, { kind: 'line', line: 10 });
     assert.deepEqual(
       rowsOf(rows[0]?.batch).map((row) => row.f),
@@ -216,7 +216,7 @@ describe('a bad line of line protocol', () => {
     ]);
   });
 
-  it('of a record keeps the record as origin and names the line where there are several', () => {
+  it('of a record keeps the record as origin, and the line if there are several', () => {
     const { faults } = decode('t f=1 1\nt f= 2');
     assert.deepEqual(faults[0]?.origin, RECORD);
     assert.equal(faults[0]?.message, 'line protocol, line 2 of the message: field "f": expected a value, found " "');
@@ -232,14 +232,14 @@ describe('a bad line of line protocol', () => {
     ]);
   });
 
-  it('with an open string does not swallow the lines behind it', () => {
+  it('with an open string does not affect the lines after it', () => {
     const { rows, faults } = decode('t s="x 1\nt f=2 2\nt f=3 3', {}, { kind: 'line', line: 1 });
     assert.equal(rows[0]?.batch.rowCount, 2);
     assert.equal(faults.length, 1);
     assert.deepEqual(faults[0]?.origin, { kind: 'line', line: 1 });
   });
 
-  it('whose string runs over several lines says so, and lines are still counted right', () => {
+  it('whose string spans several lines says so, and lines are counted correctly', () => {
     const { rows, faults } = decode('t s="a\nb" 1\nt s="c\nd"x\nt s="e" 3', {}, { kind: 'line', line: 1 });
     assert.deepEqual(
       rowsOf(rows[0]?.batch).map((row) => row.s),
@@ -248,7 +248,7 @@ describe('a bad line of line protocol', () => {
     assert.deepEqual(rows[0]?.batch.origins.at(1), { kind: 'line', line: 5 });
     assert.equal(
       faults[0]?.message,
-      'line protocol: expected a comma, a space or the line\'s end, found "x" (with its string the line runs over 2 lines)',
+      'line protocol: expected a comma, a space or the line\'s end, found "x" (including its string, the line spans 2 lines)',
     );
   });
 
@@ -280,7 +280,7 @@ describe('a bad line of line protocol', () => {
     ]);
   });
 
-  it('that is not UTF-8 is alone in that', () => {
+  it('that is not UTF-8 does not affect others', () => {
     const text = Buffer.concat([
       Buffer.from('t s="ø" 1\nt s="'),
       Buffer.from([0xff]),
@@ -302,11 +302,11 @@ describe('a bad line of line protocol', () => {
     assert.equal(faults.length, 10_001);
     assert.match(
       faults.at(-1)?.message ?? '',
-      /gave up after 10000 bad lines; this line and all behind it were not read$/,
+      /stopped after 10000 invalid lines; this line and all following lines were not read$/,
     );
   });
 
-  it('costs the same wherever it stands', function () {
+  it('costs the same at any position', function () {
     this.timeout(60_000);
     const { faults } = decode(`${'x\n'.repeat(9_999)}${'y'.repeat(4_000_000)}`);
     assert.equal(faults.length, 10_000);
@@ -314,7 +314,7 @@ describe('a bad line of line protocol', () => {
 });
 
 describe('rows of one table', () => {
-  it('share one batch; what a line lacks is null', () => {
+  it('share one batch; missing fields are null', () => {
     const batch = onlyBatch('t,a=x f=1 1000\nt,b=y g=2 2000\nt f=3 3000');
     assert.deepEqual(rowsOf(batch), [
       { k_timestamp: 1, f: 1, a: 'x', g: null, b: null },
@@ -323,19 +323,19 @@ describe('rows of one table', () => {
     ]);
   });
 
-  it('mix whole numbers and fractions in one column while a double is exact', () => {
+  it('mix whole numbers and fractions in one column if a double is exact', () => {
     const batch = onlyBatch('t f=1i 1\nt f=1.5 2\nt f=3i 3');
     assert.deepEqual(columnsOf(batch), ['k_timestamp time time', 'f float data']);
     assert.deepEqual(batch?.columns[1]?.cells, [1, 1.5, 3]);
   });
 
-  it('keep all digits as decimal text where a double is not', () => {
+  it('keep all digits as decimal text if a double is not exact', () => {
     const batch = onlyBatch('t f=9007199254740993i 1\nt f=0.1 2\nt f=-0 3\nt f=5i 4');
     assert.deepEqual(columnsOf(batch), ['k_timestamp time time', 'f numeric data']);
     assert.deepEqual(batch?.columns[1]?.cells, ['9007199254740993', '0.1', '-0', '5']);
   });
 
-  it('go to a second batch of the table where kinds cannot be mixed, in order and for good', () => {
+  it('go to a second batch of the table if kinds cannot be mixed, in order and permanently', () => {
     const { rows, faults } = decode('t f=1 1\nt f="x" 2\nt f=3 3\nt f=4 4\nt,f=tag g=5 5');
     assert.deepEqual(faults, []);
     assert.deepEqual(
@@ -360,7 +360,7 @@ describe('rows of one table', () => {
     );
   });
 
-  it('know their origin across messages', () => {
+  it('keep their origin across messages', () => {
     const lines = decoder();
     lines.add('t f=1 1\nt f=2 2', RECORD);
     lines.add('t f=3 3', { kind: 'line', line: 40 });
@@ -371,7 +371,7 @@ describe('rows of one table', () => {
     assert.deepEqual(lines.take(), { rows: [], faults: [] });
   });
 
-  it('get a primary tag from their tags where the table asks for one', () => {
+  it('get a primary tag derived from their tags if the table has one', () => {
     const batch = onlyBatch(
       't,region=eu,host=web01 f=1 1\nt,host=web01,region=eu f=2 2\nt,primary_tag=own f=3 3\nt f=4 4',
       {
@@ -391,7 +391,7 @@ describe('rows of one table', () => {
     ]);
   });
 
-  it('get a primary tag from the batch on in which the table starts to ask for one', () => {
+  it('get a primary tag from the batch in which the table starts to require one', () => {
     let asks = false;
     const lines = decoder({ derivesPrimaryTag: () => asks });
     for (const round of [1, 2]) {
@@ -404,7 +404,7 @@ describe('rows of one table', () => {
     assert.ok(!lines.take().rows[0]?.batch.columns.some(({ cells }) => cells.includes(null)));
   });
 
-  it('describe the table they need when asked', () => {
+  it('describe the required table on request', () => {
     const long = 'ø'.repeat(200);
     const { rows } = decode(`t,a=x f=1i16,g=1,h="${long}",i=L"x",j=t,k=1700000000123456789 1\nt,a=x f=1i32,g=1i 2`, {
       describesTables: true,
@@ -443,7 +443,7 @@ describe('a large message', () => {
     );
   });
 
-  it('whose last string goes on behind the text is left for the next text, with the lines behind it', () => {
+  it('whose last string continues beyond the text is left for the next text, with the lines after it', () => {
     const lines = new LineLpDecoder({ precision: 'ns', now: () => 0 });
     const origin = { kind: 'line', line: 1 } as const;
     const read = (text: string, more: boolean) =>
@@ -460,7 +460,7 @@ describe('a large message', () => {
     assert.match(faults.join(), /a string has no closing "/);
   });
 
-  it('of ever new columns goes to a new batch before it exceeds what a table can have', () => {
+  it('with ever more columns starts a new batch before it exceeds the limit of a table', () => {
     const line = (first: number): string =>
       `t ${Array.from({ length: 1_000 }, (_, index) => `f${String(first + index)}=1`).join(',')} 1`;
     const { rows } = decode([line(0), line(500), line(1_000)].join('\n'));

@@ -59,7 +59,7 @@ describe('a line of line_tsd', () => {
     });
   });
 
-  it('may begin with put, have its parts apart by any blanks, and end as it likes', () => {
+  it('may begin with put, be separated by any blanks, and have any line end', () => {
     const expected = rowsOf(decode('m 1700000000 1 a=b c=d').rows[0]?.batch);
     for (const line of [
       'put m 1700000000 1 a=b c=d',
@@ -75,7 +75,7 @@ describe('a line of line_tsd', () => {
     assert.equal(decode('putty 1700000000 1').rows[0]?.metric, 'putty');
   });
 
-  it('has a whole number or a decimal, without a digit lost', () => {
+  it('has a whole number or a decimal, with all digits', () => {
     assert.deepEqual(['5', '-0.25', '1e3', '+7', '9223372036854775807', '123456789012345678901'].map(value), [
       ['int', 5],
       ['float', -0.25],
@@ -86,9 +86,9 @@ describe('a line of line_tsd', () => {
     ]);
   });
 
-  it('is refused with the reason, and leaves its neighbours alone', () => {
+  it('is refused with the reason without affecting its neighbours', () => {
     const time =
-      'a time is an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)';
+      'a time must be an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)';
     const missing = 'missing indicator items: expected <metric> <timestamp> <value> <tagk>=<tagv> …';
     const cases: [string, string][] = [
       ['m', missing],
@@ -100,10 +100,10 @@ describe('a line of line_tsd', () => {
       ['m 1700000000 x a=b', 'value is not float type: "x"'],
       ['m 1700000000 NaN a=b', 'value is not float type: "NaN"'],
       ['m 1700000000 1e999 a=b', 'value is not float type: "1e999" is out of range'],
-      ['m 1700000000 1 a', 'value is not just a column: "a" is no <tagk>=<tagv>'],
-      ['m 1700000000 1 a=b c', 'value is not just a column: "c" is no <tagk>=<tagv>'],
-      ['m 1700000000 1 =b', 'value is not just a column: "=b" is no <tagk>=<tagv>'],
-      ['m 1700000000 1 a=', 'value is not just a column: "a=" is no <tagk>=<tagv>'],
+      ['m 1700000000 1 a', 'value is not just a column: "a" is not <tagk>=<tagv>'],
+      ['m 1700000000 1 a=b c', 'value is not just a column: "c" is not <tagk>=<tagv>'],
+      ['m 1700000000 1 =b', 'value is not just a column: "=b" is not <tagk>=<tagv>'],
+      ['m 1700000000 1 a=', 'value is not just a column: "a=" is not <tagk>=<tagv>'],
       ['m 1700000000 1 a=1 b=2 a=3', 'duplicate tag column: "a"'],
       ['m 1700000000 1 value=2', 'the tag "value" has the name of the value column'],
       ['m 1700000000 1 timestamp=2', 'the tag "timestamp" has the name of the time column'],
@@ -112,7 +112,10 @@ describe('a line of line_tsd', () => {
       cases.map(([line]) => problem(line)),
       cases.map(([, reason]) => reason),
     );
-    assert.equal(problem('m 1.5 1', { precision: 's' }), 'the timestamp is "1.5": a time is an integer in seconds');
+    assert.equal(
+      problem('m 1.5 1', { precision: 's' }),
+      'the timestamp is "1.5": a time must be an integer in seconds',
+    );
 
     const good = 'm 1700000000 1 a=b=c';
     const { rows, faults } = decode(cases.flatMap(([line]) => [good, line, '']).join('\r\n'));
@@ -154,7 +157,7 @@ describe('a line of line_tsd', () => {
 });
 
 describe('line_tsd messages', () => {
-  it('without lines say nothing', () => {
+  it('without lines produce nothing', () => {
     assert.deepEqual(decode(''), { rows: [], faults: [] });
     assert.deepEqual(decode(' \r\n\n\t'), { rows: [], faults: [] });
   });
@@ -174,10 +177,10 @@ describe('line_tsd messages', () => {
     assert.ok(parts.every(({ rows }) => rows.every(({ batch }) => batch.rowCount <= 4)));
   });
 
-  it('with very many bad lines are given up', () => {
+  it('with very many invalid lines are abandoned', () => {
     const { rows, faults } = decode(`m 1700000000 1\n${'x\n'.repeat(10_050)}m 1700000000 1`);
     assert.equal(rows[0]?.batch.rowCount, 1);
     assert.equal(faults.length, 10_001);
-    assert.match(faults.at(-1)?.message ?? '', /line 10002 of the message\): gave up after 10000 bad lines/);
+    assert.match(faults.at(-1)?.message ?? '', /line 10002 of the message\): stopped after 10000 invalid lines/);
   });
 });

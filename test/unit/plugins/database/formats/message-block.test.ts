@@ -100,7 +100,7 @@ const jsonMessage: fc.Arbitrary<Message> = fc.oneof(
 );
 
 describe('messages of a block', () => {
-  it('of line protocol are read like messages one by one, whatever stands between them', () => {
+  it('of line protocol are read like individual messages, whatever is between them', () => {
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 30 }),
@@ -114,7 +114,7 @@ describe('messages of a block', () => {
     );
   });
 
-  it('of json_db are read like messages one by one, whatever stands between them', () => {
+  it('of json_db are read like individual messages, whatever is between them', () => {
     fc.assert(
       fc.property(
         fc.array(jsonMessage, { maxLength: 20 }),
@@ -128,12 +128,12 @@ describe('messages of a block', () => {
     );
   });
 
-  it('of json_db are all read where they lie but for the first of their table', () => {
+  it('of json_db are all read in place except the first of each table', () => {
     const messages = Array.from({ length: 50 }, (_, index) => jsonText('a', `{"t":${String(index)},"v":"x","g":"y"}`));
     assert.equal(asBlock(json(), messages, blockOf(messages)).fast, 49);
   });
 
-  it('of line protocol are all read where they lie but for the first of their shape', () => {
+  it('of line protocol are all read in place except the first of each shape', () => {
     const messages = Array.from(
       { length: 50 },
       (_, index) => `cpu,host=h${String(index % 5)} v=${String(index)} ${String(index)}`,

@@ -49,7 +49,7 @@ describe('a metric', () => {
     assert.deepEqual(metricSplits('.'.repeat(1_000_000)).length, 0);
   });
 
-  it('is the column of a table that has it, else the name of a table', async () => {
+  it('is a column of an existing table, or else the name of a table', async () => {
     const { find, asked } = database({ meters: METERS, 'sys.cpu': ['k_timestamp time', 'value'], 'a.b': ['x'] });
     assert.deepEqual(await resolveMetric('meters.current', find), {
       table: 'meters',
@@ -114,7 +114,7 @@ describe('points with a target', () => {
     assert.deepEqual(rows.batch.origins.at(1), { kind: 'line', line: 2 });
   });
 
-  it('keep the shape of their own table, the very same where nothing changes', () => {
+  it('keep the shape of their own table, and the same object if nothing changes', () => {
     const decoded = points('sys.cpu 1700000000 5 site=oslo');
     const whole = { table: 'sys.cpu', column: undefined, timeColumn: 'timestamp' };
     const { rows, faults } = retarget(decoded, whole);
@@ -135,7 +135,7 @@ describe('points with a target', () => {
     ]);
   });
 
-  it('are refused alone when a tag has the name of the time or the value column', () => {
+  it('are refused individually if a tag has the name of the time or value column', () => {
     const decoder = new JsonTsdDecoder();
     const point = (tags: object) =>
       JSON.stringify({ metric: 'meters.current', timestamp: 1_700_000_000, value: 5, tags });
@@ -161,7 +161,7 @@ describe('points with a target', () => {
     );
     assert.equal(
       faults.find(({ column }) => column === 'current')?.message,
-      'the tag "current" has the name of a column that table "meters" has for the time or the value',
+      'the tag "current" has the name of the time or value column of table "meters"',
     );
   });
 });

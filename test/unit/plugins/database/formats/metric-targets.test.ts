@@ -14,7 +14,7 @@ function point(metric: string): DecodedRows {
 }
 
 describe('the tables of metrics', () => {
-  it('are asked for once, and again after rows were refused or a write failed', async () => {
+  it('are looked up once, and again after rows were refused or a write failed', async () => {
     const asked: string[] = [];
     const targets = new MetricTargets((name) => {
       asked.push(name);
@@ -40,7 +40,7 @@ describe('the tables of metrics', () => {
     assert.equal(asked.length, 3);
   });
 
-  it('are asked for all at once, behind those that may create them', async () => {
+  it('are looked up together, after the batches that may create them', async () => {
     const tables = new Set(['meters']);
     const asked: (readonly string[])[] = [];
     const targets = new MetricTargets(() => Promise.reject(new Error('asked alone')));

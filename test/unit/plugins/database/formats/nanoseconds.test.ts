@@ -42,7 +42,7 @@ describe('nanoseconds (L6)', () => {
     assert.equal(nanosBeyondMicros('123456', 0, 6, 'us'), 0);
   });
 
-  it('are a column of lines that have been seen before, and of others, with a place in the key', () => {
+  it('are a key column of lines, whether their shape is known or not', () => {
     const decoder = new LineLpDecoder({ ...POLICY, describesTables: true });
     for (let round = 0; round < 2; round++) {
       decoder.add(`${linesOf([1001, -1])}m,h=x a=2\nm,h=y b=1 2345`, ORIGIN);
@@ -58,7 +58,7 @@ describe('nanoseconds (L6)', () => {
     assert.match(decoder.take().faults[0]?.message ?? '', /"k_nanos" is the column of the nanoseconds/);
   });
 
-  it('are a column of points, whose tags cannot have its name', () => {
+  it('are a column of points, whose tags must not have its name', () => {
     const json = new JsonTsdDecoder({ keepsNanoseconds: true });
     json.add(
       '[{"metric":"m","timestamp":1700000000123456789,"value":1},{"metric":"m","timestamp":1700000000,"value":2}]',
@@ -73,13 +73,13 @@ describe('nanoseconds (L6)', () => {
   });
 
   describe('that are spread', () => {
-    it('take the next microsecond that their series has free, a point that comes again the same one', () => {
+    it('use the next free microsecond of their series, and the same one for a repeated point', () => {
       assert.deepEqual(spread(linesOf([1, 2, 3, 1, 2000, 5000, 4, 2])), [0, 1, 2, 0, 3, 5, 4, 1]);
       assert.deepEqual(spread(linesOf([1, 2]) + linesOf([1, 2], 'm,h=y') + linesOf([3])), [0, 1, 0, 1, 2]);
       assert.deepEqual(spread(linesOf([-1, -2, 0])), [-1, 0, 1]);
     });
 
-    it('go on in the batches of one request', () => {
+    it('continue across the batches of one request', () => {
       const spreading = new NanosecondSpread();
       assert.deepEqual(spread(linesOf([1, 2]), spreading), [0, 1]);
       assert.deepEqual(spread(linesOf([3, 2, 1000]), spreading), [2, 1, 3]);
@@ -95,7 +95,7 @@ describe('nanoseconds (L6)', () => {
       assert.equal(seen.size, 50_000);
     });
 
-    it('need no more steps a point where all around is taken', () => {
+    it('need no more steps per point if all adjacent microseconds are used', () => {
       // One by one, the second half would take 2.5 billion steps.
       const even = Array.from({ length: 50_000 }, (_, index) => 2 * index);
       const times = spread(linesOf([...even, ...even.map((time) => time + 1)]));

@@ -42,15 +42,15 @@ function row(cells: Record<string, string | null>): (string | null)[] {
 describe('a json_tsd record', () => {
   const encoder = createJsonTsdEncoder(table('me"ter', ...METERS));
 
-  it('leaves out a column whose name it cannot spell where that is allowed, and keeps the others (M7)', () => {
+  it('omits a column whose name it cannot represent if allowed, and keeps the others (M7)', () => {
     const columns = table('m', ['at', 'timestamptz', 'time'], ['a b', 'integer'], ['c', 'integer']);
-    assert.throws(() => createLineTsdEncoder(columns), /line_tsd cannot spell the name or tag value "?m.a b/);
+    assert.throws(() => createLineTsdEncoder(columns), /line_tsd cannot represent the name or tag value "?m.a b/);
     const left: string[] = [];
-    const encoder = createLineTsdEncoder(columns, { onUnspelledColumn: ({ message }) => left.push(message) });
+    const encoder = createLineTsdEncoder(columns, { onUnsupportedColumn: ({ message }) => left.push(message) });
     assert.equal(encoder.encode([TIME, '1', '2']), 'm.c 1700000000123 2');
     assert.equal(left.length, 1);
     const tagged = table('m', ['at', 'timestamptz', 'time'], ['c', 'integer'], ['a b', 'text', 'tag']);
-    assert.throws(() => createLineTsdEncoder(tagged, { onUnspelledColumn: () => undefined }), DataError);
+    assert.throws(() => createLineTsdEncoder(tagged, { onUnsupportedColumn: () => undefined }), DataError);
   });
 
   it('has one point per value of the row, each with the time and all tags', () => {
@@ -80,14 +80,17 @@ describe('a json_tsd record', () => {
     );
   });
 
-  it('is none where the row has no value or no time', () => {
+  it('does not exist for a row without value or time', () => {
     assert.equal(encoder.encode(row({ site: 'oslo' })), null);
     assert.equal(encoder.encode(row({ at: null, small: '1' })), null);
     assert.throws(() => encoder.encode(row({ at: 'infinity', small: '1' })), DataError);
-    assert.throws(() => createJsonTsdEncoder(table('t', ['a', 'bigint'])), /needs a time, and table "t" has no column/);
+    assert.throws(
+      () => createJsonTsdEncoder(table('t', ['a', 'bigint'])),
+      /requires a time column, which table "t" does not have/,
+    );
   });
 
-  it('has the unit that is asked for, and the first timestamp for its time where none is marked', () => {
+  it('has the requested unit, and uses the first timestamp if no time column is marked', () => {
     const unmarked = table(
       't',
       ['n', 'integer'],
@@ -111,7 +114,7 @@ describe('a line_tsd record', () => {
     );
   });
 
-  it('leaves out what the format cannot say, and is none when nothing is left', () => {
+  it('omits values that the format cannot represent, and does not exist without values', () => {
     assert.equal(
       encoder.encode(row({ small: '1', double: 'NaN', exact: 'Infinity', rack: '' })),
       'meter.small 1700000000123 1',
@@ -121,7 +124,7 @@ describe('a line_tsd record', () => {
     assert.equal(encoder.encode(NONE), null);
   });
 
-  it('is an error where there is no spelling', () => {
+  it('is an error if a value cannot be represented', () => {
     for (const site of ['os lo', 'a\tb', 'a\nb', '\u0000']) {
       assert.throws(() => encoder.encode(row({ small: '1', site })), DataError, site);
     }

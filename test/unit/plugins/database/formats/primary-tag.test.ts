@@ -25,14 +25,14 @@ describe('the primary tag of a tag set', () => {
     assert.equal(primaryTag(['\u{1f600}=1', '\uffee=1']), primaryTag(['\uffee=1\u{1f600}=1']));
   });
 
-  it('leaves out tags that are null', () => {
+  it('omits tags that are null', () => {
     const tags = new PrimaryTags();
     assert.equal(tags.of(['host', 'rack', 'region'], ['web01', null, 'eu']), EU_WEB01);
     assert.equal(tags.of(['host', 'region'], ['web01', 'eu']), EU_WEB01);
     assert.equal(tags.of([], []), NO_TAGS);
   });
 
-  it('stays right when more sets were seen than are remembered', () => {
+  it('stays correct with more tag sets than are cached', () => {
     const tags = new PrimaryTags();
     for (let host = 0; host < 10_050; host++) tags.of(['host'], [String(host)]);
     assert.equal(tags.of(['host'], ['7']), primaryTag(['host=7']));

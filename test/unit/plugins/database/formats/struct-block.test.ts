@@ -113,7 +113,7 @@ function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>
 }
 
 describe('records with schemas in a block', () => {
-  it('are read like records one by one, whatever stands between them', () => {
+  it('are read like individual records, whatever is between them', () => {
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 20 }),
@@ -127,7 +127,7 @@ describe('records with schemas in a block', () => {
     );
   });
 
-  it('are all read where they lie but for the first of their schema', () => {
+  it('are all read in place except the first of each schema', () => {
     const messages = Array.from(
       { length: 50 },
       (_, index) => `{"schema":${SCHEMAS[0] ?? ''},"payload":{"id":${String(index)},"s":"a","d":1.5,"t":null}}`,

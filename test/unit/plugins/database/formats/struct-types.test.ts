@@ -90,7 +90,7 @@ describe('columns for Connect schemas', () => {
     assert.deepEqual([column?.name, column?.index, column?.nullable, column?.nullCell], ['a', 0, true, null]);
   });
 
-  it('have no cell for a time that is none, nor for a decimal of absurd length', () => {
+  it('have no cell for an invalid time or an excessively long decimal', () => {
     assert.equal(compileValue(named('int32', LogicalName.time), 'c').toCell(new Date(-1)), undefined);
     assert.equal(compileValue(named('int64', LogicalName.timestamp), 'c').toCell(new Date(Number.NaN)), undefined);
     assert.equal(
@@ -120,7 +120,7 @@ describe('nested values', () => {
     );
   });
 
-  it('in arrays and maps are JSON too, maps with keys that are no text as well', () => {
+  it('in arrays and maps are JSON as well, including maps with keys other than text', () => {
     const array = Schema.array(new Schema('string', { optional: true }));
     assert.equal(compileValue(array, 'c').toCell(['a"', null]), '["a\\"",null]');
     const map = Schema.map(new Schema('int32'), Schema.array(new Schema('boolean')));
@@ -129,7 +129,7 @@ describe('nested values', () => {
     assert.equal(compileValue(pairs, 'c').toCell(new Map([[['k'], 1]])), '[[["k"],1]]');
   });
 
-  it('with a part that is none of its schema have no cell', () => {
+  it('with a part that does not match its schema have no cell', () => {
     assert.equal(compileValue(Schema.array(new Schema('string')), 'c').toCell([1n]), undefined);
   });
 });

@@ -22,7 +22,7 @@ function groupsOf({ rowCount, groups }: RowBatch): string[] {
 }
 
 describe('struct records', () => {
-  it('become rows of the table named like their topic, one batch without groups where all have one schema', () => {
+  it('become rows of the table named like their topic, in one batch without groups if they have the same schema', () => {
     const decoder = structDecoder();
     addAll(decoder, { value: struct(ORDER, 1n, 'a') }, { value: struct(ORDER, 2n ** 60n, null) });
     assert.equal(decoder.rowCount, 2);
@@ -78,7 +78,7 @@ describe('struct records', () => {
     assert.equal(rows.batch.groups, undefined);
   });
 
-  it('with a column of another kind begin a new batch, behind the first', () => {
+  it('with a column of a different kind start a new batch after the first', () => {
     const decoder = structDecoder();
     const flags = Schema.struct([{ name: 'id', schema: new Schema('boolean') }]);
     addAll(
@@ -93,7 +93,7 @@ describe('struct records', () => {
     );
   });
 
-  it('with numbers of other widths share a batch, and the wider type makes the column', () => {
+  it('with numbers of different widths share a batch, and the wider type determines the column', () => {
     const decoder = structDecoder();
     const double = Schema.struct([{ name: 'id', schema: new Schema('float64') }]);
     addAll(decoder, { value: struct(ORDER, 1n, 'a') }, { value: struct(double, 1.5) });
@@ -103,7 +103,7 @@ describe('struct records', () => {
     assert.equal(rows?.shape?.columns[0]?.type, 'FLOAT8');
   });
 
-  it('keep their defaults where a field is null, as Connect does', () => {
+  it('use the default if a field is null, as Connect does', () => {
     const decoder = structDecoder();
     const schema = Schema.struct([
       { name: 'a', schema: new Schema('int32', { defaultValue: 7 }) },
@@ -113,7 +113,7 @@ describe('struct records', () => {
     assert.deepEqual(rowsOf(decoder.take().rows[0]?.batch), [{ a: 7, b: 8 }]);
   });
 
-  it('with a value that is none of its schema are faults of their own, and leave nothing behind', () => {
+  it('with a value that does not match its schema are faults without any rows', () => {
     const decoder = structDecoder();
     addAll(
       decoder,
@@ -132,7 +132,7 @@ describe('struct records', () => {
     );
   });
 
-  it('that are no structs and no maps are faults that say so', () => {
+  it('that are neither structs nor maps are faults with that reason', () => {
     const decoder = structDecoder();
     addAll(decoder, { value: 'text', valueSchema: new Schema('string') }, { value: 'text' }, { value: null });
     const { rows, faults } = decoder.take();
@@ -140,13 +140,13 @@ describe('struct records', () => {
     assert.deepEqual(
       faults.map(({ message }) => message),
       [
-        "the record's value is a single value of type string: protocol.type=struct takes structs with a schema and maps",
-        "the record's value has no schema and is no map: protocol.type=struct takes structs with a schema and maps",
+        "the record's value is a single value of type string: protocol.type=struct requires structs with a schema, or maps",
+        "the record's value has no schema and is not a map: protocol.type=struct requires structs with a schema, or maps",
       ],
     );
   });
 
-  it('take only the fields that are wanted', () => {
+  it('use only the selected fields', () => {
     const included = structDecoder({ include: ['note', 'id'] });
     addAll(included, { value: struct(ORDER_WITH_NOTE, 1n, 'a', 'n') });
     assert.deepEqual(rowsOf(included.take().rows[0]?.batch), [{ id: 1, note: 'n' }]);
@@ -157,7 +157,7 @@ describe('struct records', () => {
 });
 
 describe('maps without a schema', () => {
-  it('become rows with columns by their values, each row with the keys that it has', () => {
+  it('become rows with columns derived from their values, each row with its own keys', () => {
     const decoder = structDecoder();
     const first = new Map<string, unknown>([
       ['id', 1n],
@@ -183,7 +183,7 @@ describe('maps without a schema', () => {
     );
   });
 
-  it('make no column for a null alone, which may become anything later', () => {
+  it('do not create a column for a null, whose type is unknown', () => {
     const decoder = structDecoder();
     const map = (v: unknown): never => new Map<string, unknown>([['v', v]]) as never;
     addAll(decoder, { value: map(null) }, { value: map(2n) }, { value: map(null) });
@@ -202,7 +202,7 @@ describe('maps without a schema', () => {
 });
 
 describe('keys of struct rows', () => {
-  it('come from the fields of the record key, which stand before those of the value', () => {
+  it('come from the fields of the record key, which precede those of the value', () => {
     const decoder = structDecoder({ keyMode: 'record_key' });
     addAll(decoder, { key: struct(KEY, 9n), value: struct(ORDER, 1n, 'a') });
     const [rows] = decoder.take().rows;
@@ -235,7 +235,7 @@ describe('keys of struct rows', () => {
     assert.deepEqual(all.take().rows[0]?.batch.key, ['id', 'name']);
   });
 
-  it('come from the place in Kafka before transforms', () => {
+  it('come from the original topic, partition and offset, before transforms', () => {
     const original = { topic: 'before', partition: 3, offset: 12 };
     const decoder = structDecoder({ keyMode: 'kafka' });
     addAll(decoder, { topic: 'after', original, value: struct(ORDER, 1n, 'a') });
@@ -292,7 +292,7 @@ describe('keys of struct rows', () => {
 });
 
 describe('deletions of struct rows', () => {
-  it('stand among the rows in their order, with the key alone', () => {
+  it('are among the rows in order, with only the key', () => {
     const decoder = structDecoder({ keyMode: 'record_key', deletes: true });
     const key = struct(KEY, 1n);
     addAll(decoder, { key, value: struct(ORDER, 1n, 'a') }, { key }, { key, value: struct(ORDER, 1n, 'b') });
@@ -305,7 +305,7 @@ describe('deletions of struct rows', () => {
     );
   });
 
-  it('alone say so, and make no table', () => {
+  it('without other rows are marked, and create no table', () => {
     const decoder = structDecoder({ keyMode: 'record_key', deletes: true });
     addAll(decoder, { key: struct(KEY, 1n) });
     const [rows] = decoder.take().rows;
@@ -314,7 +314,7 @@ describe('deletions of struct rows', () => {
     assert.equal(rows.shape, undefined);
   });
 
-  it('are skipped where they are not enabled', () => {
+  it('are skipped unless enabled', () => {
     const decoder = structDecoder({ keyMode: 'record_key' });
     addAll(decoder, { key: struct(KEY, 1n) });
     assert.deepEqual(decoder.take(), { rows: [], faults: [] });
@@ -338,7 +338,7 @@ describe('change events of Debezium', () => {
   );
   const from = struct(source, 'sales', 'orders');
 
-  it('are the state after them, deletions, or nothing', () => {
+  it('become the new state, a deletion, or nothing', () => {
     const decoder = structDecoder({ keyMode: 'record_key', deletes: true, tableNameFormat: 'x' });
     const key = struct(KEY, 1n);
     addAll(
@@ -353,7 +353,7 @@ describe('change events of Debezium', () => {
     assert.deepEqual(groupsOf(rows[0].batch), ['store id,name', 'delete id']);
   });
 
-  it('name their table by their source, and the tombstone behind a deletion is skipped', () => {
+  it('use the table name of their source, and the tombstone after a deletion is skipped', () => {
     const tableNameFormat = '${source.schema}.${source.table}_copy';
     const decoder = structDecoder({ keyMode: 'record_key', deletes: true, tableNameFormat });
     const key = struct(KEY, 1n);
@@ -380,7 +380,7 @@ describe('table names of struct rows', () => {
     });
   }
 
-  it('of three parts, or with a part that the record lacks, are faults that name the option', () => {
+  it('with three parts, or with a part that the record lacks, are faults that name the option', () => {
     const topics = structDecoder();
     addAll(topics, { topic: 'a.b.c', value: struct(ORDER, 1n) });
     assert.match(topics.take().faults[0]?.message ?? '', /"a\.b\.c" is no name .* table\.name\.format/);

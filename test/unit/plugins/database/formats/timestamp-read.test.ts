@@ -4,7 +4,7 @@ import { readTimestamp } from '../../../../../plugins/database/formats/timestamp
 import { TimestampWriter } from '../../../../../plugins/database/sql/timestamp-text.ts';
 
 describe('the text of a timestamp', () => {
-  it('as the database writes it reads back to the microsecond over all of its range', () => {
+  it('of the database is parsed exactly to the microsecond over its whole range', () => {
     const writer = new TimestampWriter('+00');
     const micros = fc.bigInt({ min: -210866803200000000n, max: 9224318015999999999n });
     const recent = fc.bigInt({ min: 0n, max: 4_000_000_000_000_000n });
@@ -38,7 +38,7 @@ describe('the text of a timestamp', () => {
     );
   });
 
-  it('is refused when there is no such time', () => {
+  it('is refused if the time does not exist', () => {
     const texts = [
       '',
       'now',

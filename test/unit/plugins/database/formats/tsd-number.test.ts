@@ -39,7 +39,7 @@ describe('a number of a point', () => {
     );
   });
 
-  it('is nothing when it is no number, and infinite when no type has its size', () => {
+  it('is undefined if it is not a number, and infinite if it exceeds every type', () => {
     const texts = ['', '-', '+', '.', '1.2.3', '1e', 'e1', '--1', '1-', ' 1', '1 ', 'NaN', 'Infinity', '0x10', '1_0'];
     assert.deepEqual(
       texts.map(cell),
@@ -49,7 +49,7 @@ describe('a number of a point', () => {
     assert.equal(cell('-1e400'), Number.POSITIVE_INFINITY);
   });
 
-  it('does not lose a digit of any integer or double', () => {
+  it('preserves every digit of integers and doubles', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (value) => {
         assert.equal(String(cell(String(value))), String(value));
@@ -64,13 +64,13 @@ describe('a number of a point', () => {
     );
   });
 
-  it('is read in the time its length takes, however bad it is', () => {
+  it('is read in time proportional to its length, even if invalid', () => {
     const digits = '1'.repeat(300_000);
     for (const text of [`${digits}x`, `${digits}.${digits}x`, `-${digits}e`]) assert.equal(cell(text), undefined);
     assert.equal(cell(digits), digits);
   });
 
-  it('stands in a column of its kind', () => {
+  it('is stored in a column of its kind', () => {
     assert.deepEqual(
       [5, -0, 0.5, 1e300, 2n ** 60n, '0.1'].map((value) => kindOfNumber(value)),
       ['int', 'float', 'float', 'float', 'int', 'numeric'],
@@ -81,7 +81,7 @@ describe('a number of a point', () => {
 describe('a time of a point', () => {
   const micros = (text: string, precision: 's' | 'ms' | 'digits') => pointMicros(text, 0, text.length, precision);
 
-  it('is in the unit that is said, or in the one that its digits tell', () => {
+  it('is in the configured unit, or in the one implied by its digits', () => {
     assert.equal(micros('1700000000', 's'), 1_700_000_000_000_000);
     assert.equal(micros('1700000000', 'ms'), 1_700_000_000_000);
     for (const text of ['1700000000', '1700000000000', '1700000000000000', '1700000000000000999']) {
@@ -99,7 +99,7 @@ describe('a time of a point', () => {
     );
   });
 
-  it('is none with more digits, or when it is no integer', () => {
+  it('is invalid with more digits, or if it is not an integer', () => {
     const texts = ['', '-', '1700000000.5', '17000000x0', '20000000000000000000'];
     assert.deepEqual(
       texts.map((text) => micros(text, 'digits')),

@@ -13,7 +13,7 @@ function floorDivide(value: bigint, by: bigint): bigint {
 }
 
 describe('a Unix time in digits', () => {
-  it('is microseconds, floored, with every digit, or nothing where PostgreSQL has no such time', () => {
+  it("is converted to microseconds, rounded down, or undefined beyond PostgreSQL's range", () => {
     fc.assert(
       fc.property(fc.oneof(int64, fc.bigInt({ min: -(2n ** 52n), max: 2n ** 52n })), precision, (value, unit) => {
         const expected = floorDivide(value * UNITS[unit], 1_000n);
@@ -25,7 +25,7 @@ describe('a Unix time in digits', () => {
     );
   });
 
-  it('is nothing when it is no integer, or no 64 bits of nanoseconds', () => {
+  it('is undefined if it is not an integer, or exceeds 64 bits of nanoseconds', () => {
     const texts = ['', '-', '+1', '1.5', '1e3', ' 1', '9223372036854775808', '9'.repeat(400), '--1', '1-'];
     assert.deepEqual(
       texts.map((text) => unixMicros(text, 0, text.length, 'ns')),

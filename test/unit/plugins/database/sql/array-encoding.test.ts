@@ -29,7 +29,7 @@ function reasons(kind: CellKind, family: TypeFamily, cells: Cell[]): (string | u
 }
 
 describe('array literals', () => {
-  it('quote text, double what needs it and keep NULL apart from the word', () => {
+  it('quote and escape text, and distinguish NULL from the word', () => {
     assert.equal(
       literal('text', 'text', ['a', '', 'NULL', null, 'x,y}{', 'say "hi"', 'C:\\dir', 'Zürich 😀']),
       '{"a","","NULL",NULL,"x,y}{","say \\"hi\\"","C:\\\\dir","Zürich 😀"}',
@@ -37,7 +37,7 @@ describe('array literals', () => {
     assert.equal(literal('text', 'text', []), '{}');
   });
 
-  it('refuse text that PostgreSQL cannot hold, and name why', () => {
+  it('refuse text that PostgreSQL cannot store, with the reason', () => {
     const { text, refused } = encode('text', target('text'), ['good', 'a\0b', '\ud83d', 'fine']);
     assert.equal(text, '{"good",NULL,NULL,"fine"}');
     assert.match(refused.get(1)?.reason ?? '', /NUL character/);
@@ -146,20 +146,20 @@ describe('array literals', () => {
     assert.ok((reason ?? '').length < 100);
   });
 
-  it('refuse text that is longer than the column takes, counted in characters, but for blanks at its end', () => {
+  it('refuse text longer than the column in characters, except for trailing blanks', () => {
     const { text, refused } = encode('text', target('text', { maxLength: 2 }), ['ab', '😀é', 'ab  ', '😀éx', 'ab c']);
     assert.equal(text, '{"ab","😀é","ab  ",NULL,NULL}');
     assert.deepEqual([refused.get(3)?.sqlstate, refused.get(4)?.sqlstate], ['22001', '22001']);
     assert.match(refused.get(3)?.reason ?? '', /more than the 2 characters/);
   });
 
-  it('hold the chosen rows only, in their order', () => {
+  it('contain only the selected rows, in their order', () => {
     const chosen = Int32Array.of(3, 0);
     const text = arrayLiteral(['a', 'b', 'c', 'd'], 'text', chosen, target('text'), () => assert.fail());
     assert.equal(text, '{"d","a"}');
   });
 
-  it('give any text back when read as PostgreSQL reads arrays', () => {
+  it('preserve any text when parsed as PostgreSQL parses arrays', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), (texts) => {
         const clean = texts.filter((text) => !text.includes('\0'));
@@ -209,7 +209,7 @@ describe('binary arrays', () => {
     );
   });
 
-  it('hold a whole number that is no safe integer as what the double is', () => {
+  it('represent an unsafe integer by the exact value of the double', () => {
     const buffer = encoded([2 ** 60], 'float', target('int8')) ?? assert.fail();
     assert.equal(buffer.readBigInt64BE(24), 1_152_921_504_606_846_976n);
   });
@@ -224,7 +224,7 @@ describe('binary arrays', () => {
     );
   });
 
-  it('hold texts of any length, JSON and bytes as they are', () => {
+  it('contain texts of any length, JSON and bytes unchanged', () => {
     const long = 'ü😀"\\,{}'.repeat(1_000);
     const elements = (buffer: Buffer | undefined): (Buffer | null)[] => {
       const seen: (Buffer | null)[] = [];
@@ -247,7 +247,7 @@ describe('binary arrays', () => {
     assert.deepEqual(elements(encoded(bytes, 'bytes', target('bytes', { typeOid: 17 }))), bytes);
   });
 
-  it('leave to literals the columns with a cell that is refused, whose reason those give', () => {
+  it('leave columns with a refused cell to literals, which report the reason', () => {
     const column = target('int2', { acceptsNull: false });
     for (const cell of [32_768, 1.5, null, Number.NaN, -32_769n]) {
       assert.equal(encoded([1, cell], 'int', column), undefined, String(cell));

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
-import { changeProblem, isDoneAlready, type ChangeKind } from '../../../../../plugins/database/sql/change-statement.ts';
+import {
+  changeProblem,
+  isAlreadyApplied,
+  type ChangeKind,
+} from '../../../../../plugins/database/sql/change-statement.ts';
 
 describe('a statement that came as data', () => {
-  it('is one statement of the kind that its message says', () => {
+  it('must be one statement of the kind that its message declares', () => {
     const fine: readonly (readonly [ChangeKind, string])[] = [
       ['update', `UPDATE t SET note = 'a;b' WHERE id = 1;`],
       ['delete', '/* all */ delete from t'],
@@ -22,7 +26,7 @@ describe('a statement that came as data', () => {
     assert.equal(changeProblem(' -- nothing\n', 'drop'), 'the statement is empty');
   });
 
-  it('is done already when it is delivered again, and only then', () => {
+  it('counts as already applied when it is delivered again, and only then', () => {
     const done: readonly (readonly [ChangeKind, string, string])[] = [
       ['create', 'CREATE TABLE t (a int)', '42P07'],
       ['create', 'CREATE TYPE e AS ENUM ()', '42710'],
@@ -36,7 +40,7 @@ describe('a statement that came as data', () => {
       ['alter', 'ALTER TABLE t RENAME TO u', '42P01'],
       ['alter', 'ALTER TABLE t RENAME COLUMN a TO b', '42703'],
     ];
-    for (const [kind, sql, sqlstate] of done) assert.ok(isDoneAlready(sql, kind, sqlstate), sql);
+    for (const [kind, sql, sqlstate] of done) assert.ok(isAlreadyApplied(sql, kind, sqlstate), sql);
     const failed: readonly (readonly [ChangeKind, string, string])[] = [
       ['create', 'CREATE TABLE t (a nosuchtype)', '42704'],
       ['create', 'CREATE TABLE t AS SELECT row(1, 2) AS a', '42P16'],
@@ -49,6 +53,6 @@ describe('a statement that came as data', () => {
       ['update', 'UPDATE t SET a = 1', '42P01'],
       ['delete', 'DELETE FROM t', '42P01'],
     ];
-    for (const [kind, sql, sqlstate] of failed) assert.ok(!isDoneAlready(sql, kind, sqlstate), sql);
+    for (const [kind, sql, sqlstate] of failed) assert.ok(!isAlreadyApplied(sql, kind, sqlstate), sql);
   });
 });

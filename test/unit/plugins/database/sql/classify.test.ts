@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { classify, type StatementKind } from '../../../../../plugins/database/sql/classify.ts';
 
 describe('classifying a statement', () => {
-  it('goes by the first word behind comments and parentheses', () => {
+  it('uses the first word after comments and parentheses', () => {
     const kinds: Record<string, StatementKind> = {
       "select 'update'": 'select',
       '-- drop\n/* create /* x */ */ Select 1': 'select',
@@ -49,13 +49,13 @@ describe('classifying a statement', () => {
     for (const [statement, kind] of Object.entries(kinds)) assert.equal(classify(statement).kind, kind, statement);
   });
 
-  it('names the first word in lower case, for messages', () => {
+  it('returns the first word in lower case, for messages', () => {
     assert.equal(classify('/* x */ DROP table t').keyword, 'drop');
     assert.equal(classify('with a as (select 1) select 1').keyword, 'with');
     assert.equal(classify('(select 1)').keyword, '');
   });
 
-  it('takes WITH for the statement behind the common tables', () => {
+  it('classifies WITH by the statement after the common table expressions', () => {
     const kinds: Record<string, StatementKind> = {
       'with a as (select 1) select * from a': 'select',
       'WITH RECURSIVE a (n) AS NOT MATERIALIZED (SELECT 1), b AS (VALUES (1)) INSERT INTO t SELECT 1': 'insert',
@@ -67,7 +67,7 @@ describe('classifying a statement', () => {
     for (const [statement, kind] of Object.entries(kinds)) assert.equal(classify(statement).kind, kind, statement);
   });
 
-  it('says that data may change: DML, also in common tables and under EXPLAIN ANALYZE', () => {
+  it('reports that data may change: DML, also in common table expressions and EXPLAIN ANALYZE', () => {
     for (const [statement, writes] of [
       ['select 1', false],
       ['explain delete from t', false],
@@ -87,7 +87,7 @@ describe('classifying a statement', () => {
     assert.equal(classify('explain (verbose) update t set a = 1').explained, 'update');
   });
 
-  it('never throws, on no nesting and no rubbish', () => {
+  it('never throws, for any nesting or invalid text', () => {
     for (const piece of ['WITH a AS (', 'EXPLAIN ', '(', 'WITH ', 'EXPLAIN (a', ')']) {
       assert.ok(classify(piece.repeat(20_000)).kind);
     }
@@ -115,7 +115,7 @@ describe('classifying a statement', () => {
     );
   });
 
-  it('does not read more than 300,000 words and signs, and takes a statement behind them for one that writes (S12)', () => {
+  it('reads at most 300,000 tokens, and assumes that a longer statement writes (S12)', () => {
     const options = (count: number) => `explain (${'analyze,'.repeat(count)}analyze) delete from t`;
     assert.deepEqual(classify(options(1_000)), {
       keyword: 'explain',

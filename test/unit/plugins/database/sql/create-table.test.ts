@@ -30,7 +30,7 @@ describe('create table', () => {
     ]);
   });
 
-  it('makes the first time an instant even where it is called TIMESTAMP, and no other', () => {
+  it('makes only the first time a timestamptz, even if its type is TIMESTAMP', () => {
     const shape = {
       exact: true,
       columns: [column('ts', 'time', 'TIMESTAMP'), column('seen', 'data', 'TIMESTAMP(3)')],
@@ -59,7 +59,7 @@ describe('create table', () => {
 
   it('refuses repeated columns and unknown types with a table error', () => {
     const twice = { exact: true, columns: [column('a', 'data', 'INT8'), column('a', 'data', 'INT4')] };
-    assert.throws(() => createTableStatements({ name: 't' }, twice), /column "a" stands twice/);
+    assert.throws(() => createTableStatements({ name: 't' }, twice), /column "a" occurs twice/);
     assert.throws(
       () => postgresType('GEOMETRY', undefined),
       (error: unknown) =>
@@ -109,7 +109,7 @@ describe('type names of the documents', () => {
 });
 
 describe('marks', () => {
-  it('are the first word of a comment, whatever the user wrote behind', () => {
+  it("are the first word of a comment, whatever the user's text after it", () => {
     assert.equal(columnRole('sluice:tag'), 'tag');
     assert.equal(columnRole('sluice:primary-tag the host, as DNS has it'), 'primary-tag');
     assert.equal(columnRole('a column with sluice:tag inside'), undefined);

@@ -4,7 +4,7 @@ import { hypertableStatements } from '../../../../../plugins/database/sql/hypert
 import { translateWith } from '../../../../../plugins/database/sql/translate/translate-with.ts';
 
 describe('the dialect', () => {
-  it('is told by the version text and the extensions', () => {
+  it('is determined by the version text and the extensions', () => {
     const postgresql = 'PostgreSQL 18.4 on x86_64-pc-linux-gnu';
     assert.equal(dialectOf(postgresql, null).name, 'postgresql');
     assert.deepEqual(dialectOf(postgresql, 'public').hypertables, { schema: 'public' });
@@ -13,7 +13,7 @@ describe('the dialect', () => {
   });
 });
 
-describe('a time-series table where TimescaleDB is', () => {
+describe('a time-series table with TimescaleDB', () => {
   const sql = `CREATE TABLE "it's" (ts TIMESTAMP, v INT) TAGS (t VARCHAR) PRIMARY TAGS (t)`;
   const lookup = (hypertables: boolean) => ({
     find: async () => undefined,
@@ -21,7 +21,7 @@ describe('a time-series table where TimescaleDB is', () => {
     dialect: async () => ({ hypertables: hypertables ? { schema: 'Extensions' } : undefined }),
   });
 
-  it('becomes a hypertable by its time, in the statements that create it', async () => {
+  it('becomes a hypertable partitioned by its time when it is created', async () => {
     assert.deepEqual(hypertableStatements({ schema: 'public', name: `it's "x"` }, 'ts', await lookup(true).dialect()), [
       `SELECT "Extensions"."create_hypertable"('"public"."it''s ""x"""', 'ts'::pg_catalog.name, if_not_exists => true)`,
     ]);

@@ -19,31 +19,31 @@ const input =
 const insert = `INSERT INTO "public"."cpu" AS stored ("ts", "host", "v") SELECT c1, c2, c3 ${input}`;
 
 describe('insert statement', () => {
-  it('is one text for any number of rows, without a rule where no key decides', () => {
+  it('is one text for any number of rows, without a conflict clause if there is no key', () => {
     assert.equal(insertStatement(table, columns, undefined), insert);
   });
 
-  it('replaces the whole row under override, also columns that get no value', () => {
+  it('replaces the whole row with override, including columns without a value', () => {
     assert.equal(
       insertStatement(table, columns, { rule: 'override', key: ['ts', 'host'], others: ['v', 'note'] }),
       `${insert} ON CONFLICT ("ts", "host") DO UPDATE SET "v" = EXCLUDED."v", "note" = EXCLUDED."note"`,
     );
   });
 
-  it('keeps stored cells where the new ones are missing under merge', () => {
+  it('keeps stored cells without new values with merge', () => {
     assert.equal(
       insertStatement(table, columns, { rule: 'merge', key: ['ts', 'host'], others: ['v'] }),
       `${insert} ON CONFLICT ("ts", "host") DO UPDATE SET "v" = COALESCE(EXCLUDED."v", stored."v")`,
     );
   });
 
-  it('leaves the stored row alone under discard, and where there is nothing but the key', () => {
+  it('keeps the stored row with discard, and if there are only key columns', () => {
     const nothing = `${insert} ON CONFLICT ("ts") DO NOTHING`;
     assert.equal(insertStatement(table, columns, { rule: 'discard', key: ['ts'], others: ['v'] }), nothing);
     assert.equal(insertStatement(table, columns, { rule: 'override', key: ['ts'], others: [] }), nothing);
   });
 
-  it('carries array columns as text and fills defaults for missing cells', () => {
+  it('passes array columns as text and uses defaults for missing cells', () => {
     const special = [
       column('tags', 'text[]', { isArray: true }),
       column('kind', 'character varying', { nullDefault: "'x'::character varying" }),
@@ -67,7 +67,7 @@ describe('update and delete statements', () => {
     );
   });
 
-  it('set the key to itself where there is nothing else', () => {
+  it('set the key to itself if there are no other columns', () => {
     assert.equal(
       updateStatement(table, columns.slice(1, 2), ['host']),
       'UPDATE "public"."cpu" AS stored SET "host" = c1 FROM ROWS FROM (pg_catalog.unnest($1::character varying[])) AS input(c1) WHERE stored."host" OPERATOR("pg_catalog".=) c1',

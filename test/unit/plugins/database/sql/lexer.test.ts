@@ -41,7 +41,7 @@ describe('the SQL lexer', () => {
     ]);
   });
 
-  it('goes on with a string in another line, in the mode in which it began', () => {
+  it('continues a string on another line in the same mode', () => {
     assert.deepEqual(tokens(`'a'\n  'b' E'a' -- c\n'\\'' 'x' 'y'`), [
       `string:'a'\n  'b'`,
       `string:E'a' -- c\n'\\''`,
@@ -78,7 +78,7 @@ describe('the SQL lexer', () => {
     ]);
   });
 
-  it('flags what the end of the text cuts off', () => {
+  it('marks tokens that the end of the text cuts off', () => {
     for (const text of [`'a`, `E'a\\'`, '"a', '$$a', '$x$ $$', '/* /* */', `U&'`, `B'`]) {
       assert.deepEqual(
         tokenize(text).map(({ start, end, unterminated }) => [start, end, unterminated]),
@@ -88,7 +88,7 @@ describe('the SQL lexer', () => {
     }
   });
 
-  it('takes time in proportion to the text, whatever it holds', () => {
+  it('takes time in proportion to the text, whatever it contains', () => {
     const row = `INSERT INTO m (ts, v) VALUES (1700000000000, 12.5, 'b -- x; y'), (now(), -1e5, "h;b") /* c */;\n`;
     for (const piece of [
       row,
@@ -121,7 +121,7 @@ describe('the SQL lexer', () => {
   });
 });
 
-describe('what a token stands for', () => {
+describe('the value of a token', () => {
   it('is the text of strings with escapes and dollar quotes', () => {
     for (const [source, text] of [
       [`'it''s'`, "it's"],
@@ -134,7 +134,7 @@ describe('what a token stands for', () => {
     }
   });
 
-  it('is not told where it depends on the encoding, on UESCAPE or on a second line', () => {
+  it('is unknown if it depends on the encoding, on UESCAPE or on a second line', () => {
     for (const source of [`E'\\xff'`, `E'\\0'`, `U&'a'`, `'a'\n'b'`, `E'a'\n'b'`, '1', 'a']) {
       assert.equal(stringValue(source, only(source)), undefined, source);
     }

@@ -24,21 +24,21 @@ describe('quoting', () => {
     assert.equal(quoteTable({ schema: 'Plant A', name: 't.1' }), '"Plant A"."t.1"');
   });
 
-  it('takes a name of 63 bytes and refuses 64, counted in UTF-8, instead of cutting', () => {
+  it('accepts a name of 63 bytes in UTF-8 and refuses 64 instead of truncating it', () => {
     assert.equal(quoteIdentifier('é'.repeat(31) + 'x'), `"${'é'.repeat(31)}x"`);
     assert.throws(
       () => quoteIdentifier('é'.repeat(32)),
       (error: unknown) => error instanceof DatabaseError && error.sqlstate === '42622' && error.scope === 'table',
     );
-    assert.throws(() => quoteIdentifier('x'.repeat(64)), /has 64 bytes; PostgreSQL takes at most 63/);
+    assert.throws(() => quoteIdentifier('x'.repeat(64)), /has 64 bytes; PostgreSQL allows at most 63/);
   });
 
-  it('refuses names that no database can hold', () => {
+  it('refuses names that PostgreSQL cannot store', () => {
     assert.throws(() => quoteIdentifier(''), /must not be empty/);
-    assert.throws(() => quoteIdentifier('a\0b'), /holds a NUL character/);
+    assert.throws(() => quoteIdentifier('a\0b'), /contains a NUL character/);
   });
 
-  it('makes literals that read the same whatever standard_conforming_strings says', () => {
+  it('creates literals that do not depend on standard_conforming_strings', () => {
     assert.equal(quoteLiteral("it's"), "'it''s'");
     assert.equal(quoteLiteral("a\\'b"), "E'a\\\\''b'");
     assert.throws(() => quoteLiteral('a\0'), /NUL/);

@@ -12,7 +12,7 @@ describe('splitting a text into statements', () => {
     assert.deepEqual(split(''), []);
   });
 
-  it('tells where each begins', () => {
+  it('provides the offset of each', () => {
     const text = '/* a */ select 1; select 2';
     assert.deepEqual(
       [...splitStatements(text)].map(({ offset, text: statement }) => text.slice(offset, offset + statement.length)),
@@ -66,7 +66,7 @@ describe('splitting a text into statements', () => {
     ]);
   });
 
-  it('says which statement was cut off', () => {
+  it('marks a statement that was cut off', () => {
     assert.deepEqual(
       [...splitStatements(`select 1; select 'a; select 2`)].map(({ text, unterminated }) => [text, unterminated]),
       [
@@ -76,7 +76,7 @@ describe('splitting a text into statements', () => {
     );
   });
 
-  it('takes for a blank only what PostgreSQL does, so that no name loses a letter', () => {
+  it('treats the same characters as blanks as PostgreSQL, so that no name loses one', () => {
     assert.deepEqual(split('DROP TABLE x\u00a0;\t SELECT\n1 \f'), ['DROP TABLE x\u00a0', 'SELECT\n1']);
   });
 

@@ -17,7 +17,7 @@ describe('timestamp text', () => {
     assert.equal(write(-1_000_000), '1969-12-31 23:59:59+00');
   });
 
-  it('reaches both ends of PostgreSQL, before Christ and after year 9999', () => {
+  it("covers PostgreSQL's range, from BC to years after 9999", () => {
     assert.equal(write(-210866803200000000n), '4714-11-24 00:00:00+00 BC');
     assert.equal(write(-62135596800000001n), '0001-12-31 23:59:59.999999+00 BC');
     assert.equal(write(253402300800000000n), '10000-01-01 00:00:00+00');

@@ -18,14 +18,14 @@ function only(sql: string): string {
 }
 
 describe('INSERT … VALUES', () => {
-  it('takes text in double quotes as text', () => {
+  it('treats text in double quotes as text', () => {
     assert.equal(
       only(`insert into log (id, "Note") values("1", "it's ""x"" \\n"), (2, "")`),
       `insert into log (id, "Note") VALUES ('1', E'it''s "x" \\\\n'), (2, '')`,
     );
   });
 
-  it('takes integers for timestamps in the unit of the column', () => {
+  it('converts integers to timestamps in the unit of the column', () => {
     const sql = `INSERT INTO log (id, at, seen, day) VALUES (1, 1700000000123456, -1, 1700000000), (2, +5 /* µs */, 0, now())`;
     assert.equal(
       only(sql),
@@ -39,15 +39,15 @@ describe('INSERT … VALUES', () => {
     );
   });
 
-  it('refuses integers that are no time in that unit instead of guessing another', () => {
+  it('refuses integers out of range in that unit instead of guessing another', () => {
     assert.match(
       refusal('INSERT INTO meters (ts) VALUES (1700000000123456789)'),
-      /^22008 the integer 1700000000123456789 is no time in milliseconds, the unit of column "ts"/,
+      /^22008 the integer 1700000000123456789 is out of range in milliseconds, the unit of column "ts"/,
     );
     assert.match(refusal(`INSERT INTO meters (ts) VALUES (-${'9'.repeat(100_000)})`), /^22008 /);
   });
 
-  it('puts values without names in the order of the definition, tags last', () => {
+  it('assigns values without a column list in the order of the definition, tags last', () => {
     assert.equal(
       only(`INSERT INTO meters VALUES (5, 1, 2.5, 'berlin', 3)`),
       `INSERT INTO meters ("ts", "power", "added", "location", "floor") VALUES ` +
@@ -76,7 +76,7 @@ describe('INSERT … VALUES', () => {
     assertUnchanged('INSERT INTO other.log (id) VALUES (7)');
   });
 
-  it('leaves names in double quotes where a name must be', () => {
+  it('keeps names in double quotes where a name is required', () => {
     assertUnchanged(
       `INSERT INTO log ("id") VALUES ("s"."f"(1), 'a'::"T", CAST(1 AS "T"), 'a' COLLATE "C", f("a" => 1), "T" 'x')`,
       'INSERT INTO log (id) VALUES ((SELECT "id" FROM "log" LIMIT 1))',
@@ -155,7 +155,7 @@ describe('INSERT … VALUES', () => {
 });
 
 describe('UPSERT', () => {
-  it('becomes INSERT that updates the columns it names where the key is stored', () => {
+  it('becomes an INSERT that updates its columns if the key exists', () => {
     assert.equal(
       only('UPSERT INTO log (id, at, "Note") VALUES (1, 5, "x") RETURNING id'),
       `INSERT INTO log (id, at, "Note") VALUES (1, '1970-01-01 00:00:00.000005+00', 'x') ` +
@@ -177,14 +177,14 @@ describe('UPSERT', () => {
     assert.equal(only('UPSERT INTO nowhere VALUES (1)'), 'INSERT INTO nowhere VALUES (1)');
   });
 
-  it('is refused with ON CONFLICT and behind WITH', () => {
+  it('is refused with ON CONFLICT and after WITH', () => {
     assert.match(refusal('UPSERT INTO log (id) VALUES (1) ON CONFLICT DO NOTHING'), /^42601 .* write INSERT/);
     assert.match(refusal('WITH a AS (SELECT 1) UPSERT INTO log SELECT * FROM a'), /ON CONFLICT/);
     assertUnchanged('WITH a AS (SELECT 1) SELECT * FROM a');
   });
 });
 
-describe('an INSERT that met a stored key', () => {
+describe('an INSERT that failed on an existing key', () => {
   const set = `DO UPDATE SET "power" = EXCLUDED."power", "floor" = EXCLUDED."floor", "added" = EXCLUDED."added"`;
 
   it('replaces the row of a time-series table', () => {
@@ -222,7 +222,7 @@ describe('an INSERT that met a stored key', () => {
     );
   });
 
-  it('has the database find the rows with one key where they are written differently, and takes the last', () => {
+  it('lets the database find rows with the same key in different notation, and keeps the last', () => {
     const sql = `INSERT INTO meters (location, ts, power) VALUES ('a', 5, 1), ('a', '1970-01-01 00:00:00.0051Z', lower('2')::int)`;
     const once = afterRefusal(sql, '23505') ?? '';
     assert.equal(
@@ -251,7 +251,7 @@ describe('an INSERT that met a stored key', () => {
   });
 });
 
-describe('conditions that PostgreSQL refused', () => {
+describe('conditions that PostgreSQL rejected', () => {
   it('take integers for the times of a timestamp column', () => {
     for (const [sql, expected] of [
       [
@@ -321,14 +321,14 @@ describe('conditions that PostgreSQL refused', () => {
     }
   });
 
-  it('are refused with the unit for integers that are no time in it', () => {
+  it('with integers out of range are refused with the unit', () => {
     const translation = translateRefused('DELETE FROM meters WHERE ts < 1700000000123456789', '42883', CONTEXT);
     assert.ok(translation?.kind === 'refuse' && translation.message.includes('milliseconds'));
   });
 });
 
 describe('the name of the current database before a table', () => {
-  it('is left out after PostgreSQL knew no such schema', () => {
+  it('is removed after PostgreSQL reported an unknown schema', () => {
     assert.equal(
       afterRefusal(
         "SELECT plant.log.id, a.plant.x FROM plant.log, plant.public.log WHERE plant.log.id = 'plant.x'",
@@ -346,8 +346,8 @@ describe('the name of the current database before a table', () => {
   });
 });
 
-describe('the tables that a translation must know', () => {
-  it('are none for statements that PostgreSQL is asked about first', () => {
+describe('the tables that a translation looks up', () => {
+  it('are none for statements that are first sent unchanged', () => {
     for (const sql of [
       'SELECT * FROM log WHERE at > 5',
       'DELETE FROM log',
@@ -374,7 +374,7 @@ describe('the tables that a translation must know', () => {
     assert.deepEqual(tablesNeeded('SHOW CREATE log', 'plant'), [{ name: 'log' }]);
   });
 
-  it('are all of the statement after a refusal that turns on columns', () => {
+  it('are all tables of the statement after an error about columns', () => {
     const sql = 'SELECT * FROM a, plant.b x JOIN ONLY c ON true WHERE d = "e"';
     assert.deepEqual(tablesNeeded(sql, 'plant', '42703'), [
       { name: 'a' },

@@ -7,7 +7,7 @@ import { translate } from '../../../../../../plugins/database/sql/translate/tran
 import { afterRefusal, assertUnchanged, CONTEXT, refusal, statements } from './translation-context.ts';
 
 describe('CREATE TABLE … TAGS', () => {
-  it('becomes a table keyed by time and primary tags, with marked tags behind the data', () => {
+  it('becomes a table keyed by time and primary tags, with marked tags after the data', () => {
     assert.deepEqual(
       statements(
         'CREATE TABLE meters2 (ts timestamp not null, power int) tags(location varchar not null, f int2) primary tags (location)',
@@ -21,7 +21,7 @@ describe('CREATE TABLE … TAGS', () => {
     );
   });
 
-  it('is run in one transaction', () => {
+  it('runs in one transaction', () => {
     const translation = translate('CREATE TABLE t (a TIMESTAMPTZ) TAGS (b INT) PRIMARY TAGS (b)', CONTEXT);
     assert.ok(translation.kind === 'run' && translation.transaction && translation.doneOn === undefined);
   });
@@ -33,7 +33,7 @@ describe('CREATE TABLE … TAGS', () => {
     assert.match(translation.statements[0] ?? '', /^CREATE TABLE "t" /);
   });
 
-  it('takes the types of the original, milliseconds where no precision is given', () => {
+  it('accepts the types of the original, with milliseconds by default', () => {
     const types = [
       ...['timestamp(6)', 'TIMESTAMPTZ', 'timestamp with time zone', 'int', 'INTEGER', 'int64', 'bigint', 'smallint'],
       ...['float', 'real', 'double precision', 'double', 'bool', 'char(4)', 'NCHAR(5)', 'varchar(6)', 'nvarchar(7)'],
@@ -49,11 +49,11 @@ describe('CREATE TABLE … TAGS', () => {
     ]);
   });
 
-  it('says that nanoseconds are kept as microseconds', () => {
+  it('warns that nanoseconds are stored as microseconds', () => {
     const translation = translate('CREATE TABLE t (ts TIMESTAMPTZ(9)) TAGS (b INT) PRIMARY TAGS (b)', CONTEXT);
     assert.ok(translation.kind === 'run');
     assert.match(translation.statements[0] ?? '', /"ts" pg_catalog\.timestamptz\(6\) NOT NULL/);
-    assert.match(translation.notices.join(), /^column "ts": TIMESTAMPTZ\(9\) keeps microseconds here/);
+    assert.match(translation.notices.join(), /^column "ts": TIMESTAMPTZ\(9\) stores microseconds here/);
   });
 
   it('keeps defaults and comments, the mark of a tag before the comment', () => {
@@ -69,7 +69,7 @@ describe('CREATE TABLE … TAGS', () => {
     ]);
   });
 
-  it('leaves out retention, partitions, hash rings and encodings, each with a notice', () => {
+  it('ignores retention, partitions, hash rings and encodings, each with a notice', () => {
     const translation = translate(
       `CREATE TABLE t (ts TIMESTAMP, v FLOAT ENCODE simple8b COMPRESS lz4) TAGS (b INT) PRIMARY TAGS (b)
         RETENTIONS 20D ACTIVETIME 1 day DICT ENCODING PARTITION INTERVAL = 10d WITH HASH(20)`,
@@ -77,7 +77,7 @@ describe('CREATE TABLE … TAGS', () => {
     );
     assert.ok(translation.kind === 'run');
     assert.deepEqual(
-      translation.notices.map((notice) => notice.replace(/ is left out: .*/, '')),
+      translation.notices.map((notice) => notice.replace(/ is ignored: .*/, '')),
       [
         'ENCODE simple8b of column "v"',
         'COMPRESS lz4 of column "v"',
@@ -98,13 +98,13 @@ describe('CREATE TABLE … TAGS', () => {
     assert.match(refusal(`CREATE TABLE other.s.t ${body}`), /^3D000 .* USE "other"/);
   });
 
-  it('is refused with what is wrong', () => {
+  it('is refused with the reason', () => {
     for (const [sql, message] of [
       ['CREATE TABLE t (a INT) TAGS (b INT) PRIMARY TAGS (b)', /^42P16 the first column .* TIMESTAMP/],
       ['CREATE TABLE t (a TIMESTAMP) TAGS (b INT) PRIMARY TAGS (c)', /^42703 primary tag "c" is not among the TAGS/],
       ['CREATE TABLE t (a TIMESTAMP) TAGS (b INT)', /^42601 syntax error at end of input: expected PRIMARY TAGS/],
       ['CREATE TABLE t (a TIMESTAMP) TAGS (b GEOMETRY) PRIMARY TAGS (b)', /^42704 the type "GEOMETRY" is not known/],
-      ['CREATE TABLE t (a TIMESTAMP, a INT) TAGS (b INT) PRIMARY TAGS (b)', /^42701 .* "a" stands twice/],
+      ['CREATE TABLE t (a TIMESTAMP, a INT) TAGS (b INT) PRIMARY TAGS (b)', /^42701 .* "a" occurs twice/],
       ['CREATE TABLE t (a TIMESTAMP, ) TAGS (b INT) PRIMARY TAGS (b)', /^42601 .* expected the name of a column/],
       ['CREATE TABLE t (a TIMESTAMP) TAGS (b INT CHECK) PRIMARY TAGS (b)', /^42601 .* near "CHECK"/],
       ['CREATE TABLE t (a TIMESTAMP) TAGS (b INT) PRIMARY TAGS (b) WITH x', /^42601 .* near "WITH"/],
@@ -158,7 +158,7 @@ function namesIn(sql: string): (string | undefined)[] {
 }
 
 describe('type names of the original', () => {
-  it('are replaced where a type stands, after PostgreSQL refused them', () => {
+  it('are replaced in type positions after PostgreSQL rejected them', () => {
     for (const [sql, expected] of [
       [
         'create table x (a string(5), b bytes(9), c double, d nvarchar(3)[], "e" int64, f double precision)',
@@ -215,7 +215,7 @@ describe('databases', () => {
       `COMMENT ON DATABASE "x" IS 'sluice:relational'`,
     ]);
     assert.deepEqual(statements('drop database if exists X cascade'), ['DROP DATABASE IF EXISTS "x"']);
-    assert.match(refusal('drop database x restrict'), /leave out RESTRICT/);
+    assert.match(refusal('drop database x restrict'), /omit RESTRICT/);
     assertUnchanged('DROP DATABASE x', 'DROP DATABASE x WITH (FORCE)', `CREATE USER u PASSWORD 'p'`);
   });
 

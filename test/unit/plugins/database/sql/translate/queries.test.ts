@@ -110,13 +110,13 @@ describe('integer times and double-quoted texts in queries of several levels', (
     );
   });
 
-  it('do not let nesting decide the depth of the stack', () => {
+  it('do not overflow the stack because of deep nesting', () => {
     const deep = `SELECT 1 FROM meters WHERE power IN (${'SELECT (('.repeat(20_000)}`;
     assert.equal(afterRefusal(deep, '42883'), undefined);
     assert.equal(afterRefusal(`${'('.repeat(100_000)}SELECT 1`, '42883'), undefined);
   });
 
-  it('need to know all tables that are named, and no common ones', () => {
+  it('need the definitions of all named tables except common table expressions', () => {
     const sql = 'WITH a AS (SELECT * FROM b) SELECT * FROM a, (SELECT * FROM plant.c) d WHERE EXISTS (SELECT FROM e)';
     assert.deepEqual(tablesNeeded(sql, 'plant', '42883'), [
       { name: 'b' },
@@ -128,14 +128,14 @@ describe('integer times and double-quoted texts in queries of several levels', (
 });
 
 describe('functions of the original', () => {
-  it('end where a name before a dot is followed by no name', () => {
+  it('are not translated if no name follows a dot', () => {
     for (const argument of ['m.*', 'm.', 'a.[]', 'm.(ts)', 'm.1', 'm.*, power']) {
       for (const name of ['first', 'last_row', 'lastts']) {
         const sql = `SELECT ${name}(${argument}) FROM meters m`;
         assert.doesNotMatch(String(outcome(sql)), /RangeError|TypeError/, sql);
       }
     }
-    assert.match(String(outcome('SELECT last(m.*) FROM meters m')), /last\(\) takes a column of a table/);
+    assert.match(String(outcome('SELECT last(m.*) FROM meters m')), /last\(\) requires a column of a table/);
     assert.match(String(outcome('SELECT last(m.*::text || m.power) FROM meters m')), /ORDER BY "m"."ts" DESC/);
   });
 });

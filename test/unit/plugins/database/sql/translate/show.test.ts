@@ -81,7 +81,7 @@ describe('SHOW', () => {
     );
   });
 
-  it('says what to write where PostgreSQL has nothing of the kind', () => {
+  it('suggests an alternative if PostgreSQL has no counterpart', () => {
     assert.match(refusal('SHOW GRANTS ON TABLE x'), /table_privileges/);
     assert.match(refusal('SHOW SESSIONS'), /GET \/restapi\/session/);
     assert.match(refusal('SHOW RETENTIONS ON TABLE x'), /until they are deleted/);

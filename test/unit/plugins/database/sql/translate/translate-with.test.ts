@@ -17,13 +17,13 @@ describe('a refused statement that names tables of another database', () => {
     return { asked: asked.length, text: JSON.stringify(instead) };
   }
 
-  it('is translated with one look at each table', async () => {
+  it('is translated with one lookup of each table', async () => {
     const { asked, text } = await lookedUp(3);
     assert.equal(asked, 3);
     assert.match(text ?? '', /select \* from t0, t1, t2/);
   });
 
-  it('is left as it is when it names more than 100, so that it cannot make thousands of statements', async () => {
+  it('is left unchanged when it names more than 100, so that it cannot cause thousands of queries', async () => {
     assert.deepEqual(await lookedUp(101), { asked: 0, text: undefined });
   });
 });

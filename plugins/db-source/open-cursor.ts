@@ -1,53 +1,51 @@
 import type { Executor, RowBlock } from '../database/index.ts';
 
-/** A cursor that nobody asks anything of is closed, because its snapshot keeps the server from cleaning up. */
+/** Idle cursors are closed, because their snapshot keeps the server from removing dead rows. */
 const IDLE_CLOSE_MS = 30_000;
 
-/** Pieces grow as long as they are full. */
+/** Growth factor while chunks are full. */
 const GROWTH = 4;
-/** Pieces do not grow beyond this size; above four times this size they shrink. */
+/** Chunks do not grow beyond this size, and shrink above four times this size. */
 const PIECE_BYTES = 262_144;
 
-/** How many rows a piece has. */
-export interface PieceSize {
+export interface ChunkSize {
   readonly firstRows: number;
   readonly maxRows: number;
-  /** Pieces become as large as their bytes allow. */
+  /** True if chunks grow as far as their size in bytes allows. */
   readonly grows: boolean;
 }
 
-/** The rows of one fetch. */
-export interface Piece {
+/** The rows of a fetch. */
+export interface Chunk {
   readonly block: RowBlock;
-  /** It has all the rows that were asked for: there may be more. */
+  /** True if it has all requested rows, so that there may be more. */
   readonly isFull: boolean;
 }
 
 /**
- * A query whose rows are fetched piece by piece, with whatever time in between, on a connection of its own.
- *
- * open -> (a piece that is not full, a failure, `close`, or 30 s without a call) closed.
+ * A query whose rows are fetched in chunks, at any time, on a dedicated connection. It is closed after a chunk that is
+ * not full, after a failure, by `close`, and after 30 s without a call.
  */
-export class HeldRead {
+export class OpenCursor {
   readonly #next: (rows: number) => Promise<RowBlock | undefined>;
   readonly #release: () => void;
-  readonly #size: PieceSize;
+  readonly #size: ChunkSize;
   #rows: number;
   #isClosed = false;
   #idle: NodeJS.Timeout | undefined;
 
-  private constructor(size: PieceSize, next: (rows: number) => Promise<RowBlock | undefined>, release: () => void) {
+  private constructor(size: ChunkSize, next: (rows: number) => Promise<RowBlock | undefined>, release: () => void) {
     this.#size = size;
     this.#rows = size.firstRows;
     this.#next = next;
     this.#release = release;
   }
 
-  /** Takes a connection; the statement is sent with the first `read`. */
-  static async open(executor: Executor, sql: string, size: PieceSize, signal: AbortSignal): Promise<HeldRead> {
+  /** Acquires a connection; the statement is sent with the first `read`. */
+  static async open(executor: Executor, sql: string, size: ChunkSize, signal: AbortSignal): Promise<OpenCursor> {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    return new Promise<HeldRead>((resolve, reject) => {
+    return new Promise<OpenCursor>((resolve, reject) => {
       executor
         .reading(
           async (session) => {
@@ -58,7 +56,7 @@ export class HeldRead {
               const block = await blocks.next();
               return block.done === true ? undefined : block.value;
             };
-            resolve(new HeldRead(size, next, release));
+            resolve(new OpenCursor(size, next, release));
             await released;
             await blocks.return?.();
           },
@@ -72,8 +70,8 @@ export class HeldRead {
     return this.#isClosed;
   }
 
-  /** The next rows; after those of a piece that is not full it is closed. */
-  async read(): Promise<Piece | undefined> {
+  /** Fetches the next rows; a chunk that is not full closes the cursor. */
+  async read(): Promise<Chunk | undefined> {
     clearTimeout(this.#idle);
     try {
       const block = await this.#next(this.#rows);
@@ -92,7 +90,7 @@ export class HeldRead {
     }
   }
 
-  /** Gives the connection back. */
+  /** Releases the connection. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#idle);
