@@ -29,11 +29,11 @@ declare const SHAPE: unique symbol;
 export type ShapeOf<S> = S extends { readonly [SHAPE]?: infer T } ? T : never;
 
 type Properties = Readonly<Record<string, Typed<unknown>>>;
-/** Keys ending with `?` are optional. */
+/** Keys ending with `?` are optional; JSON leaves out what is undefined. */
 type ObjectShape<P extends Properties> = {
   readonly [K in keyof P & string as K extends `${string}?` ? never : K]: ShapeOf<P[K]>;
 } & {
-  readonly [K in keyof P & string as K extends `${infer Name}?` ? Name : never]?: ShapeOf<P[K]>;
+  readonly [K in keyof P & string as K extends `${infer Name}?` ? Name : never]?: ShapeOf<P[K]> | undefined;
 };
 
 export const TEXT: Typed<string> = { type: 'string' };
@@ -50,6 +50,11 @@ export function enumOf<const T extends readonly string[]>(values: T): Typed<T[nu
 
 export function arrayOf<T>(items: Typed<T>): Typed<readonly T[]> {
   return { type: 'array', items };
+}
+
+/** An array of which a check refuses more items than these. */
+export function limited<T>(items: Typed<readonly T[]>, maxItems: number): Typed<readonly T[]> {
+  return { ...items, maxItems };
 }
 
 export function mapOf<T>(values: Typed<T>): Typed<Readonly<Record<string, T>>> {

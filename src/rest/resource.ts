@@ -21,11 +21,13 @@ export interface OwnRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With parameters as `:name`. */
   readonly path: string;
+  /** As those of an `Operation`. */
+  readonly answers?: Operation['answers'];
   readonly handle: (context: Context, next: Koa.Next) => unknown;
 }
 
 /** A route of the management API. */
-export interface DescribedRoute extends OwnRoute, Operation {}
+export interface DescribedRoute extends Omit<OwnRoute, 'answers'>, Operation {}
 
 export type Route = DescribedRoute | OwnRoute;
 

@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
@@ -33,7 +34,7 @@ const NAMES = [
 ];
 
 describe('the console under attack', function () {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   let worker: WorkerProcess;
   let kafka: KafkaTraffic;
   let db: TestDatabase;

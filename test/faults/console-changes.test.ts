@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { keepingLetters, sourceConfig } from '../support/connectors.ts';
 import { consolePage } from '../../plugins/console/test/support/console-page.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { SinkFixture } from '../integration/sink-fixture.ts';
@@ -8,7 +9,7 @@ import { SinkFixture } from '../integration/sink-fixture.ts';
 const COUNT = 20;
 
 describe('changes in the console', function () {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   let fixture: SinkFixture;
 
   before(async () => (fixture = await SinkFixture.create('console_changes')));

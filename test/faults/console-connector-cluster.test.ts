@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../../plugins/console/test/support/console-page.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { clusterServices } from '../support/worker-services.ts';
 
 describe('a connector with tasks on two workers', () => {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   const name = uniqueName('console');
   const on = clusterServices('console_cluster', 2, { 'session.timeout.ms': '30000' });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { consolePage } from '../../plugins/console/test/support/console-page.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { TcpProxy } from '../support/proxy.ts';
 import { uniqueName } from '../support/services.ts';
 import { workerServices } from '../support/worker-services.ts';
@@ -9,7 +10,7 @@ import { workerServices } from '../support/worker-services.ts';
 const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
 
 describe('a connector in the console', function () {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   const on = workerServices('console', {
     properties: {
       'plugin.path': PLUGINS,

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../../plugins/console/test/support/console-page.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { uniqueName } from '../support/services.ts';
 import { clusterServices, workerServices } from '../support/worker-services.ts';
 
 describe('the data of a connector in the console', () => {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   const on = workerServices('console_data');
 
   const rows = () => shown.page.getByRole('region', { name: 'Messages' }).last().locator('tbody tr');
@@ -139,7 +140,7 @@ describe('the data of a connector in the console', () => {
 });
 
 describe('the cluster in the console', function () {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   const on = clusterServices('cluster_view', 3, {
     'scheduled.rebalance.max.delay.ms': '0',
     'session.timeout.ms': '6000',

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../../plugins/console/test/support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +11,7 @@ import { WorkerCluster } from '../support/worker-cluster.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 describe('the console’s editor of configurations', function () {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   const role = uniqueName('editor').replaceAll('-', '_');
   const secret = `secret-${randomUUID()}`;
   let cluster: WorkerCluster;

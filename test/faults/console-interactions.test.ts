@@ -6,6 +6,7 @@ import { parse as parseYaml } from 'yaml';
 import { freePort } from '../../src/dev/ports.ts';
 import { keepingLetters } from '../support/connectors.ts';
 import { consolePage } from '../../plugins/console/test/support/console-page.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 import { SinkFixture } from '../integration/sink-fixture.ts';
@@ -13,7 +14,7 @@ import { SinkFixture } from '../integration/sink-fixture.ts';
 const ROWS = 5;
 
 describe('what a user does in the console', function () {
-  const shown = consolePage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const shown = consolePage(assertDescribed, { permissions: ['clipboard-read', 'clipboard-write'] });
   let fixture: SinkFixture;
   /** Of the same group; its console is read only, and levels of loggers are set elsewhere. */
   let other: WorkerProcess;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { consolePage, type ConsolePage } from '../../plugins/console/test/support/console-page.ts';
 import { freePort } from '../../src/dev/ports.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
@@ -56,7 +57,7 @@ describe('SQL in the console', () => {
   });
 
   describe('of a worker with the database’s HTTP API', () => {
-    const shown = consolePage({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const shown = consolePage(assertDescribed, { permissions: ['clipboard-read', 'clipboard-write'] });
     let worker: WorkerProcess;
 
     before(async () => {
@@ -182,7 +183,7 @@ describe('SQL in the console', () => {
   });
 
   describe('of a worker with https and users, read only', () => {
-    const shown = consolePage({ ignoreHTTPSErrors: true, httpCredentials: OPERATOR });
+    const shown = consolePage(assertDescribed, { ignoreHTTPSErrors: true, httpCredentials: OPERATOR });
     let worker: Worker;
 
     before(async () => {
@@ -238,7 +239,7 @@ describe('SQL in the console', () => {
   });
 
   describe('of a standalone worker without the database’s HTTP API', () => {
-    const shown = consolePage();
+    const shown = consolePage(assertDescribed);
     let worker: WorkerProcess;
 
     before(async () => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { keepingLetters, sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { consolePage, type ConsolePage } from '../../plugins/console/test/support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
@@ -23,7 +24,7 @@ const FORMS = [
 
 /** The hour of work that a fleet of an operator shows, in small. */
 describe('each view of the console', function () {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   const orders = uniqueName('orders').replaceAll('-', '_');
   const payments = uniqueName('payments').replaceAll('-', '_');
   const archive = uniqueName('archive').replaceAll('-', '_');

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { sinkRows, type OffsetsPreview } from '../../plugins/console/src/connector/offset-rows.ts';
-import type { TaskFigures } from '../../plugins/console/src/connector/health.ts';
-import type { FleetRow } from '../../plugins/console/src/common/fleet-row.ts';
-import type { WorkerFlow } from '../../plugins/console/src/connector/flow.ts';
+import type { FleetRow, OffsetsPreview, TaskFigures, WorkerFlow } from '../../plugins/console/src/common/answers.ts';
+import { sinkRows } from '../../plugins/console/src/connector/offset-rows.ts';
 import { fleetCsv } from '../../plugins/console/src/fleet/fleet-csv.ts';
 import { texts } from '../../plugins/console/src/texts/fleet.ts';
 import { sinkConfig } from '../support/connectors.ts';

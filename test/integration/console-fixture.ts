@@ -1,5 +1,6 @@
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage, type ConsolePage } from '../../plugins/console/test/support/console-page.ts';
+import { assertDescribed } from '../support/open-api-check.ts';
 import { uniqueName } from '../support/services.ts';
 import { workerServices } from '../support/worker-services.ts';
 
@@ -7,7 +8,7 @@ type Locator = ReturnType<ConsolePage['page']['locator']>;
 
 /** To be called within a `describe`: the console of a worker, with the rows of its table of connectors. */
 export function fleetConsole() {
-  const shown = consolePage();
+  const shown = consolePage(assertDescribed);
   const on = workerServices('console', { properties: { 'offset.flush.interval.ms': '200' } });
   const rowOf = (name: string): Locator => shown.page.locator('table.fleet tbody tr', { hasText: name });
 

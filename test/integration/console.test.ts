@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import type { FleetRow } from '../../src/operate/fleet/fleet.ts';
+import type { FleetSnapshot } from '../../src/operate/console/console-answers.ts';
+import type { FleetRow } from '../../src/operate/fleet/fleet-answers.ts';
 import { consoleFiles } from '../../src/operate/console/console-files.ts';
 import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
@@ -287,9 +288,9 @@ function pictureRows(): FleetRow[] {
 /** The API with these connectors. */
 async function fakeApi(rows: readonly FleetRow[]): Promise<Server> {
   const files = await consoleFiles();
-  const snapshot = {
+  const snapshot: FleetSnapshot = {
     at: Date.now(),
-    worker: { id: 'w', version: '0', readOnly: false },
+    worker: { id: 'w', version: '0', readOnly: false, lostWorkWaitsMs: null },
     rows,
     total: rows.length,
     silent: [],

@@ -16,7 +16,8 @@ export function importsBelow(...folders: readonly string[]): ReadonlyMap<string,
   return new Map(files.map((file) => [file, importsOf(file)]));
 }
 
-function importsOf(file: string): string[] {
+/** What a file of the project imports of the project, types included. */
+export function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']*)'/g)].map(([, path = '']) =>
     normalize(join(dirname(file), path)),

@@ -12,6 +12,13 @@ import { configAt, numberOf, restore } from '../history/history-resource.ts';
 import { answer, pathName, queryText, withinTimeLimit, type Route } from '../../rest/resource.ts';
 import { answerOf, hiding } from './config-resource.ts';
 import { configMask } from './config-secrets.ts';
+import {
+  DELETED_CONNECTORS,
+  NAMED,
+  RESTORE_PREVIEW,
+  type DeletedConnectors,
+  type RestorePreview,
+} from './console-answers.ts';
 
 const MAX_DELETED = 200;
 
@@ -26,17 +33,20 @@ export function changesResource(
     {
       method: 'GET',
       path: '/ui/connectors/:connector/changes/:n',
+      answers: { 200: RESTORE_PREVIEW },
       handle: async (context) => {
         const found = history.toToday(pathName(context, 'connector'), numberOf(context));
         const { today, then, difference, newest } = await withinTimeLimit(herder.stage, found);
         const restarts = today !== undefined && !isSameButLimits(withoutNulls(today), withoutNulls(then));
-        answer(context, 200, { difference, newest, exists: today !== undefined, restarts });
+        const preview: RestorePreview = { difference, newest, exists: today !== undefined, restarts };
+        answer(context, 200, preview);
       },
     },
     // `newest`: the last change that was known when the difference was shown.
     {
       method: 'POST',
       path: '/ui/connectors/:connector/changes/:n/restore',
+      answers: { 200: NAMED, 201: NAMED },
       handle: async (context) => {
         const name = pathName(context, 'connector');
         const n = numberOf(context);
@@ -63,12 +73,14 @@ export function changesResource(
     {
       method: 'GET',
       path: '/ui/deleted-connectors',
+      answers: { 200: DELETED_CONNECTORS },
       handle: async (context) => {
         const deleted = await withinTimeLimit(herder.stage, history.deleted());
         const connectors = deleted
           .slice(0, MAX_DELETED)
           .map(({ connector, atMs, restores = null }) => ({ name: connector, at: atMs, restores }));
-        answer(context, 200, { connectors, total: deleted.length });
+        const found: DeletedConnectors = { connectors, total: deleted.length };
+        answer(context, 200, found);
       },
     },
   ];

@@ -15,6 +15,7 @@ import { goneSignal } from '../../rest/client-gone.ts';
 import { StageTracker } from '../../observe/stage.ts';
 import { parseInitialState, requireValid, withName } from '../../rest/connectors-resource.ts';
 import { forwardAs } from '../../rest/forwarding.ts';
+import { PREVIEW } from '../preview/preview-answers.ts';
 import { readPreview } from '../preview/preview-body.ts';
 import {
   ajv,
@@ -45,6 +46,15 @@ import {
   withStoredValues,
   type CompletedConfig,
 } from './config-secrets.ts';
+import {
+  CONSOLE_VALIDATION,
+  NAMED,
+  STORED_CONFIG,
+  TOPICS,
+  type ConsoleValidation,
+  type StoredConfig,
+  type Topics,
+} from './console-answers.ts';
 
 /** Topics of one answer. */
 const MAX_TOPICS = 200;
@@ -101,18 +111,21 @@ export function configResource({
     {
       method: 'GET',
       path: '/ui/connectors/:connector/config',
+      answers: { 200: STORED_CONFIG },
       handle: async (context) => {
         const name = pathName(context, 'connector');
         if (herder.directory.configOf(name) === undefined) await herder.catchUp();
         const config = herder.directory.config(name);
         const secrets = await secretKeys(config, plugins);
         const { entries, version } = shownConfig(config, secrets);
-        answer(context, 200, { name, entries, version, mark: MARK, secrets: [...secrets] });
+        const shown: StoredConfig = { name, entries, version, mark: MARK, secrets: [...secrets] };
+        answer(context, 200, shown);
       },
     },
     {
       method: 'PUT',
       path: '/ui/connectors/:connector/config',
+      answers: { 200: NAMED, 201: NAMED },
       handle: async (context) => {
         const name = pathName(context, 'connector');
         const { config: sent, version } = checkBody(isSave, (await readJsonText(context.req)).parsed);
@@ -145,6 +158,7 @@ export function configResource({
     {
       method: 'POST',
       path: '/ui/connectors',
+      answers: { 201: NAMED },
       handle: async (context) => {
         const { name, config: sent, initialState } = await readCreateConnector(context.req);
         if (/^\.{1,2}$/.test(name))
@@ -176,6 +190,7 @@ export function configResource({
     {
       method: 'PUT',
       path: '/ui/connector-plugins/:plugin/validate',
+      answers: { 200: CONSOLE_VALIDATION },
       handle: async (context) => {
         const completed = await complete(context, await readConfig(context.req));
         const stage = new StageTracker();
@@ -196,6 +211,7 @@ export function configResource({
     {
       method: 'POST',
       path: '/ui/connector-plugins/:plugin/preview',
+      answers: { 200: PREVIEW },
       handle: async (context) => {
         const request = await readPreview(context.req);
         const completed = await complete(context, request.config);
@@ -216,11 +232,13 @@ export function configResource({
     {
       method: 'GET',
       path: '/ui/topics',
+      answers: { 200: TOPICS },
       handle: async (context) => {
         const text = (queryText(context, 'text') ?? '').toLowerCase();
         const all = await kafkaTopics();
         const found = all.filter((name) => !name.startsWith('__') && name.toLowerCase().includes(text)).sort();
-        answer(context, 200, { topics: found.slice(0, MAX_TOPICS), total: found.length });
+        const topics: Topics = { topics: found.slice(0, MAX_TOPICS), total: found.length };
+        answer(context, 200, topics);
       },
     },
   ];
@@ -245,7 +263,12 @@ function isStored({ config, stored }: Completed): boolean {
 }
 
 /** Without values: a browser knows those it has sent. Without errors of options whose variables were not resolved. */
-function validationView(infos: ConfigInfos, completed: Completed, held: Withheld, isReadOnly: boolean) {
+function validationView(
+  infos: ConfigInfos,
+  completed: Completed,
+  held: Withheld,
+  isReadOnly: boolean,
+): ConsoleValidation {
   const { config, missing, secrets, stored, mask } = completed;
   const without = new Set(missing);
   const unknown = new Set(isReadOnly ? variableKeys(config) : []);

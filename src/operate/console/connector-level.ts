@@ -7,6 +7,7 @@ import { TemporaryLevels } from '../../observe/temporary-levels.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { ajv, readPlainJson } from '../../rest/request-body.ts';
 import { answer, flag, pathName, type Route } from '../../rest/resource.ts';
+import { CONNECTOR_LEVEL, type ConnectorLevel } from './console-answers.ts';
 
 const MAX_MINUTES = 60;
 const LEVELS = ['DEBUG', 'TRACE'] as const;
@@ -39,15 +40,18 @@ export function connectorLevelResource(
     {
       method: 'GET',
       path,
+      answers: { 200: CONNECTOR_LEVEL },
       handle: (context) => {
         const connector = pathName(context, 'connector');
         herder.directory.require(connector);
-        answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector) });
+        const level: ConnectorLevel = { level: null, remainingMs: 0, ...levels.get(connector) };
+        answer(context, 200, level);
       },
     },
     {
       method: 'PUT',
       path,
+      answers: { 200: CONNECTOR_LEVEL },
       handle: async (context) => {
         const connector = pathName(context, 'connector');
         herder.directory.require(connector);
@@ -77,7 +81,8 @@ export function connectorLevelResource(
             });
           }),
         );
-        answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector), unreached });
+        const set: ConnectorLevel = { level: null, remainingMs: 0, ...levels.get(connector), unreached };
+        answer(context, 200, set);
       },
     },
   ];

@@ -1,9 +1,10 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { ConnectorHealth } from '../health/connector-health.ts';
-import type { ConnectorLog, ConnectorLogPart } from '../../observe/connector-log.ts';
+import type { ConnectorLog } from '../../observe/connector-log.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { ajv } from '../../rest/request-body.ts';
 import { answer, flag, pathName, queryText, type Route } from '../../rest/resource.ts';
+import { LOG_PART, type LogPart } from './console-answers.ts';
 import { eventBytes, EventStreams, type EventStream } from './event-stream.ts';
 
 /** More open logs at once are refused. */
@@ -16,30 +17,7 @@ const OTHERS_MS = 2000;
 const BEAT_MS = 15_000;
 const BEAT = Buffer.from(': still here\n\n');
 
-const isPart = ajv.compile<ConnectorLogPart>({
-  type: 'object',
-  properties: {
-    lines: {
-      type: 'array',
-      maxItems: 1000,
-      items: {
-        type: 'object',
-        properties: {
-          number: { type: 'integer' },
-          at: { type: 'number' },
-          level: { type: 'string' },
-          task: { type: ['integer', 'null'] },
-          thread: { type: ['integer', 'null'] },
-          logger: { type: 'string' },
-          text: { type: 'string' },
-        },
-        required: ['number', 'at', 'level', 'task', 'thread', 'logger', 'text'],
-      },
-    },
-    isCut: { type: 'boolean' },
-  },
-  required: ['lines', 'isCut'],
-});
+const isPart = ajv.compile<LogPart>(LOG_PART);
 
 /** `/ui/connectors/{connector}/log`: the lines of a connector as they come, from all workers that have tasks of it. */
 export function connectorLogResource(
@@ -54,6 +32,7 @@ export function connectorLogResource(
     {
       method: 'GET',
       path: '/ui/connectors/:connector/log',
+      answers: { 200: 'text/event-stream' },
       handle: (context) => {
         const connector = pathName(context, 'connector');
         herder.directory.require(connector);
@@ -137,7 +116,7 @@ class LogFeed {
     if (this.#stream?.isClosed() === false) setTimeout(() => void this.#askOthers(), OTHERS_MS).unref();
   }
 
-  #tell(worker: string, { lines, isCut }: ConnectorLogPart): void {
+  #tell(worker: string, { lines, isCut }: LogPart): void {
     const last = lines.at(-1);
     if (last === undefined) return;
     this.#told.set(worker, last.number);

@@ -3,13 +3,15 @@ import { askFigures } from '../health/ask-figures.ts';
 import type { ConnectorHealth } from '../health/connector-health.ts';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { AskRates, Fleet, FleetLook, OwnRate } from '../fleet/fleet.ts';
-import { HISTORY_SERIES, type ConnectorHistory } from '../fleet/fleet-history.ts';
+import type { AskRates, Fleet, FleetLook } from '../fleet/fleet.ts';
+import { OWN_RATES, WORKER_HISTORY, type OwnRate, type WorkerHistory } from '../fleet/fleet-answers.ts';
 import { RequestError } from '../../errors.ts';
+import { arrayOf } from '../../json/open-api.ts';
 import { askerOf, type Asker, type OtherWorkers } from '../workers/other-workers.ts';
 import { ajv } from '../../rest/request-body.ts';
 import { answer, answerText, flag, pathName, type Context, type OwnRoute } from '../../rest/resource.ts';
 import { SLUICE_VERSION } from '../../version.ts';
+import { FLEET_SNAPSHOT, type FleetSnapshot } from './console-answers.ts';
 import { consoleFiles, type ConsoleFile } from './console-files.ts';
 import { EventStreams } from './event-stream.ts';
 import { FleetFeed } from './fleet-feed.ts';
@@ -20,20 +22,8 @@ const MAX_CONSOLES = 200;
 const MAX_UNREAD_BYTES = 8_388_608;
 const NOT_BUILT = 'The console was not built: run npm run build';
 
-const numbers = { type: 'array', maxItems: 1000, items: { type: ['number', 'null'] } } as const;
-const isRates = ajv.compile<readonly OwnRate[]>({
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: { name: { type: 'string' }, rate: { type: ['number', 'null'] }, spark: numbers },
-    required: ['name', 'rate', 'spark'],
-  },
-});
-const isHistory = ajv.compile<ConnectorHistory>({
-  type: 'object',
-  properties: Object.fromEntries(['at', ...HISTORY_SERIES].map((name) => [name, numbers])),
-  required: ['at', ...HISTORY_SERIES],
-});
+const isRates = ajv.compile<readonly OwnRate[]>(OWN_RATES);
+const isHistory = ajv.compile<WorkerHistory>(WORKER_HISTORY);
 
 export interface ConsoleSettings {
   readonly readOnly: boolean;
@@ -75,11 +65,13 @@ export function consoleResource(
     {
       method: 'GET',
       path: '/ui/snapshot',
+      answers: { 200: FLEET_SNAPSHOT },
       handle: async (context) => {
         const { at, rows, total, silent } = await view.feed(context).snapshot();
         const { lostWorkWaitsMs = null } = herder.cluster() ?? {};
         const worker = { id: herder.workerId, version: SLUICE_VERSION, ...settings, lostWorkWaitsMs };
-        const text = Buffer.from(JSON.stringify({ at, worker, rows, total, silent }));
+        const snapshot: FleetSnapshot = { at, worker, rows, total, silent };
+        const text = Buffer.from(JSON.stringify(snapshot));
         context.set('Content-Type', 'application/json');
         answerBytes(context, text, await promisify(gzip)(text, { level: constants.Z_BEST_SPEED }));
       },
@@ -87,6 +79,7 @@ export function consoleResource(
     {
       method: 'GET',
       path: '/ui/events',
+      answers: { 200: 'text/event-stream' },
       handle: (context) => {
         const feed = view.feed(context);
         const stream = streams.answer(context, () => {
@@ -98,6 +91,7 @@ export function consoleResource(
     {
       method: 'GET',
       path: '/ui/rates',
+      answers: { 200: OWN_RATES },
       handle: (context) => {
         answer(context, 200, fleet.ownRates());
       },
@@ -105,6 +99,7 @@ export function consoleResource(
     {
       method: 'GET',
       path: '/ui/connectors/:connector/history',
+      answers: { 200: arrayOf(WORKER_HISTORY) },
       handle: async (context) => {
         const connector = pathName(context, 'connector');
         herder.directory.require(connector);
@@ -138,11 +133,8 @@ class ConsoleView {
   }
 
   /** Of all workers that have tasks of the connector. */
-  async history(
-    context: Context,
-    connector: string,
-  ): Promise<readonly (ConnectorHistory & { readonly worker: string })[]> {
-    const own = { worker: this.#herder.workerId, ...this.#fleet.history(connector) };
+  async history(context: Context, connector: string): Promise<readonly WorkerHistory[]> {
+    const own: WorkerHistory = { worker: this.#herder.workerId, ...this.#fleet.history(connector) };
     if (flag(context, 'local')) return [own];
     const get = this.#others.get(askerOf(context));
     const path = `/ui/connectors/${encodeURIComponent(connector)}/history?local=true`;
@@ -150,8 +142,7 @@ class ConsoleView {
     const found = answers.flatMap((each) =>
       each.status === 'fulfilled' && Array.isArray(each.value) ? (each.value as unknown[]) : [],
     );
-    const others = found.filter((each): each is typeof own => isHistory(each));
-    return [own, ...others];
+    return [own, ...found.filter((each) => isHistory(each))];
   }
 
   async #look(): Promise<FleetLook> {

@@ -1,19 +1,7 @@
-import type { FleetLook, FleetRow } from '../fleet/fleet.ts';
+import type { FleetLook } from '../fleet/fleet.ts';
 import { toError } from '../../errors.ts';
+import type { FleetNews } from './console-answers.ts';
 import { eventBytes } from './event-stream.ts';
-
-/** All rows of the fleet, or those that are new or have changed. */
-export interface FleetNews {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly rows: readonly FleetRow[];
-  /** Connectors that are no longer there. */
-  readonly gone: readonly string[];
-  /** How many there are now: a console that has another number asks for all rows again. */
-  readonly total: number;
-  /** Workers that have tasks and do not answer, each since when (milliseconds since the epoch). */
-  readonly silent: readonly { readonly worker: string; readonly since: number }[];
-}
 
 /** What the feed asks for. */
 interface FleetSource {

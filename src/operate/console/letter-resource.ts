@@ -1,4 +1,5 @@
 import type { Herder } from '../../herder/herder.ts';
+import { WHOLE_LETTER } from '../dead-letters/letter-answers.ts';
 import type { LetterReadings } from '../dead-letters/letter-readings.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import { RequestError } from '../../errors.ts';
@@ -10,6 +11,7 @@ export function letterResource(herder: Herder, readings: LetterReadings): readon
     {
       method: 'GET',
       path: '/ui/connectors/:connector/dead-letters/:partition/:offset',
+      answers: { 200: WHOLE_LETTER },
       handle: async (context) => {
         const [partition, offset] = [numberOf(context, 'partition'), numberOf(context, 'offset')];
         const letter = readings.letter(pathName(context, 'connector'), partition, offset, goneSignal(context));

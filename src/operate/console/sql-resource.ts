@@ -4,6 +4,7 @@ import { ajv, checkBody, readPlainJson } from '../../rest/request-body.ts';
 import { answer, type Context, type Route } from '../../rest/resource.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import { readBody, type HttpAnswer } from '../../http/http-client.ts';
+import { NOTHING, SQL_AVAILABLE, SQL_LOGIN, SQL_RESULT, type SqlFailure } from './console-answers.ts';
 import { pinnedResponse, type OwnService, type PinnedRequest } from './pinned-request.ts';
 
 const MAX_FAILURE = 20_000;
@@ -67,6 +68,7 @@ export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): read
     {
       method: 'GET',
       path: '/ui/sql',
+      answers: { 200: SQL_AVAILABLE },
       handle: async (context) => {
         answer(context, 200, { available: (await databaseApi()) !== undefined });
       },
@@ -74,6 +76,7 @@ export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): read
     {
       method: 'POST',
       path: '/ui/sql/login',
+      answers: { 200: SQL_LOGIN },
       handle: async (context) => {
         const { user, password } = checkBody(isLogin, await readPlainJson(context.req));
         const credentials = Buffer.from(`${user}:${password}`).toString('base64');
@@ -90,6 +93,7 @@ export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): read
     {
       method: 'POST',
       path: '/ui/sql/logout',
+      answers: { 200: NOTHING },
       handle: async (context) => {
         const { token } = checkBody(isLogout, await readPlainJson(context.req));
         const headers = { Authorization: `Basic ${token}` };
@@ -100,6 +104,7 @@ export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): read
     {
       method: 'POST',
       path: '/ui/sql/run',
+      answers: { 200: SQL_RESULT },
       handle: async (context) => {
         const { token, sql, kind, database, limit } = checkBody(isStatement, await readPlainJson(context.req));
         if (kind !== 'query' && isReadOnly) {
@@ -181,12 +186,12 @@ function answerStream(context: Context, response: IncomingMessage): void {
   context.body = response;
 }
 
-function failureOf({ status, headers, body }: HttpAnswer): object {
+function failureOf({ status, headers, body }: HttpAnswer): SqlFailure {
   const position = Number(headers['x-sql-position'] ?? NaN);
   return {
     status,
     message: shortened(descText(answered(body).desc)),
-    ...(headers['x-sql-state'] === undefined ? {} : { sqlstate: headers['x-sql-state'] }),
+    ...(headers['x-sql-state'] === undefined ? {} : { sqlstate: String(headers['x-sql-state']) }),
     ...(Number.isSafeInteger(position) ? { position } : {}),
   };
 }

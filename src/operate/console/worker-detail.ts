@@ -6,13 +6,20 @@ import { slowest } from '../../observe/thread-figures.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import { RequestError } from '../../errors.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
+import { ajv } from '../../rest/request-body.ts';
 import { answer, flag, pathName, withinTimeLimit, type Route } from '../../rest/resource.ts';
 import { CpuShare } from './cpu-share.ts';
-import { isWorkerDetail } from './worker-detail-schema.ts';
+import { INTERNAL_TOPICS, WORKER_DETAIL, type InternalTopicsAnswer, type WorkerDetail } from './console-answers.ts';
 
 /** So many tasks of a thread are named. */
 const MAX_TASKS = 500;
 const TOPICS_MS = 15_000;
+
+/**
+ * Checks what another worker says of itself, before it goes to a browser.
+ * @internal
+ */
+export const isWorkerDetail = ajv.compile<WorkerDetail>(WORKER_DETAIL);
 
 /** `/ui/workers/{worker}`: what a worker is busy with, and its rebalances; any worker answers for all. `/ui/internal-topics`. */
 export function workerDetailResource(
@@ -23,21 +30,17 @@ export function workerDetailResource(
 ): readonly Route[] {
   const cpu = new CpuShare();
 
-  const own = (): object => {
+  const own = (): WorkerDetail => {
     const view = herder.cluster();
     const views = threads.views();
-    const { rss, heapUsed } = process.memoryUsage();
     return {
       worker: herder.workerId,
       version: SLUICE_VERSION,
       startedAt: herder.startedAtMs,
-      memoryBytes: rss,
-      heapBytes: heapUsed,
+      memoryBytes: process.memoryUsage.rss(),
       cpuCores: cpu.cores(),
       loopDelayMs: Math.round(slowest(views).loopDelaySeconds * 1000),
-      isLeader: view?.isLeader ?? true,
       isRebalancing: view?.rebalancing ?? false,
-      connectors: view?.connectors.length ?? null,
       threads: threadViews(views, herder.taskPlaces()),
       rebalances: (view?.rebalances ?? []).map(rebalanceView).reverse(),
     };
@@ -47,6 +50,7 @@ export function workerDetailResource(
     {
       method: 'GET',
       path: '/ui/workers/:worker',
+      answers: { 200: WORKER_DETAIL },
       handle: async (context) => {
         const worker = pathName(context, 'worker');
         if (worker.toLowerCase() === herder.workerId.toLowerCase() || flag(context, 'local')) {
@@ -68,15 +72,17 @@ export function workerDetailResource(
     {
       method: 'GET',
       path: '/ui/internal-topics',
+      answers: { 200: INTERNAL_TOPICS },
       handle: async (context) => {
         if (internalTopics === undefined) throw new RequestError(404, 'A standalone worker has no internal topics.');
-        answer(context, 200, await withinTimeLimit(herder.stage, internalTopics.view(), TOPICS_MS));
+        const view: InternalTopicsAnswer = await withinTimeLimit(herder.stage, internalTopics.view(), TOPICS_MS);
+        answer(context, 200, view);
       },
     },
   ];
 }
 
-function threadViews(views: readonly ThreadView[], places: ReadonlyMap<string, ThreadName>): readonly object[] {
+function threadViews(views: readonly ThreadView[], places: ReadonlyMap<string, ThreadName>): WorkerDetail['threads'] {
   const tasks = new Map<ThreadName, string[]>();
   for (const [task, thread] of places) tasks.set(thread, [...(tasks.get(thread) ?? []), task]);
   return views.map(({ thread, purpose, loopDelaySeconds }) => {
@@ -86,6 +92,6 @@ function threadViews(views: readonly ThreadView[], places: ReadonlyMap<string, T
   });
 }
 
-function rebalanceView({ completedAtMs, ...rebalance }: PastRebalance): object {
+function rebalanceView({ completedAtMs, ...rebalance }: PastRebalance): WorkerDetail['rebalances'][number] {
   return { at: completedAtMs, ...rebalance };
 }

@@ -6,10 +6,13 @@ import { StageTracker } from '../../observe/stage.ts';
 import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
+import type { PreviewedRecord } from '../preview/preview-answers.ts';
+import type { StoredConnector } from '../preview/preview-request.ts';
 import { storedConnector } from '../preview/preview-secrets.ts';
 import { readyConnector, type ReadyConnector } from '../preview/ready-connector.ts';
 import type { ConnectorValidation, RawConnectorConfig } from '../../herder/validation.ts';
 import { originalRecord, type DeadLetter } from './dead-letter.ts';
+import type { PreviewedLetter, WholeLetter } from './letter-answers.ts';
 import { LetterGroups } from './letter-groups.ts';
 import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
 import { withChain } from '../preview/transform-options.ts';
@@ -114,7 +117,7 @@ export class ConnectorDeadLetters {
       withinLimit(signal),
     );
     const previewed = await this.#previewed(ready, letters, withChain(ready.stored, chain), false, signal);
-    const records = letters.map((letter, index) => {
+    const records = letters.map((letter, index): PreviewedLetter => {
       const { faults = [], ...would } = previewed[index] ?? {};
       return { letter: letterView(letter, sent), outcome: outcome(letter, would, faults), ...would, faults };
     });
@@ -165,7 +168,7 @@ export class ConnectorDeadLetters {
     ready: ReadyConnector,
     letters: readonly DeadLetter[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<DeadLetter, unknown>> {
+  ): Promise<ReadonlyMap<DeadLetter, WholeLetter['record']>> {
     try {
       const views = await this.#previewed(ready, letters, ready.stored, true, signal);
       return new Map(letters.map((letter, index) => [letter, views[index]?.record ?? null]));
@@ -195,27 +198,19 @@ function withinLimit(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
 }
 
-/** What the preview says of one record; rows, lines and statements go into the answer as they are. */
-interface PreviewView {
-  readonly record?: unknown;
-  readonly dropped?: boolean;
-  readonly faults?: readonly FaultView[];
-}
-
-interface FaultView {
-  readonly stage?: string;
-  readonly message?: string;
-  readonly sqlstate?: string;
-  readonly table?: string;
-  readonly column?: string;
-}
+/** Rows, lines and statements go into the answer as they are. */
+type PreviewView = Partial<PreviewedRecord>;
 
 /** Connect puts the place of a record around the message of its fault. */
 function isSameText(a = '', b = ''): boolean {
   return a !== '' && b !== '' && (a.includes(b) || b.includes(a));
 }
 
-function outcome(letter: DeadLetter, { dropped }: PreviewView, [fault]: readonly FaultView[]): string {
+function outcome(
+  letter: DeadLetter,
+  { dropped }: PreviewView,
+  [fault]: PreviewedRecord['faults'],
+): PreviewedLetter['outcome'] {
   if (fault === undefined) return dropped === true ? 'dropped' : 'stored';
   const isSame =
     fault.sqlstate === undefined
@@ -225,23 +220,32 @@ function outcome(letter: DeadLetter, { dropped }: PreviewView, [fault]: readonly
 }
 
 /** `replay`: the newest one that has sent the letter. */
-function letterView(letter: DeadLetter, sent: SentLetters): object {
+function letterView(letter: DeadLetter, sent: SentLetters) {
   const { partition, offset, timestamp, origin, task, attempt } = letter;
   const replay = sent.replayOf(letter);
   return { partition, offset, timestamp, origin, task, attempt, replay, fault: faultView(letter) };
 }
 
-function faultView({ stage, className, exception, message, cause, sqlstate, table, column }: DeadLetter): object {
+function faultView({
+  stage,
+  className,
+  exception,
+  message,
+  cause,
+  sqlstate,
+  table,
+  column,
+}: DeadLetter): WholeLetter['fault'] {
   const text = message && joinedMessage(message, cause).slice(0, MAX_TEXT);
   return { stage: stage ?? 'UNKNOWN', class: className, exception, message: text, sqlstate, table, column };
 }
 
 function exampleView(
   letter: DeadLetter,
-  record: unknown,
+  record: WholeLetter['record'] | undefined,
   sent: SentLetters,
   limits = { hexBytes: HEX_BYTES, headers: MAX_HEADERS },
-): object {
+): WholeLetter {
   const hex = (bytes: Buffer | null) => bytes?.subarray(0, limits.hexBytes).toString('hex') ?? null;
   return {
     ...letterView(letter, sent),

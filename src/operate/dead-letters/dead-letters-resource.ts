@@ -1,9 +1,9 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { PeerClient } from '../../herder/peer-client.ts';
-import { arrayOf, objectOf } from '../../json/open-api.ts';
+import { arrayOf } from '../../json/open-api.ts';
 import type { LetterReadings } from './letter-readings.ts';
 import type { ConnectorReplays } from './connector-replays.ts';
-import { DEAD_LETTERS, PREVIEWED_LETTERS, RECENT_FAULT, REPLAY } from './letter-answers.ts';
+import { DEAD_LETTERS, LETTER_SELECTION, PREVIEWED_LETTERS, RECENT_FAULT, REPLAY, REPLAYS } from './letter-answers.ts';
 import type { RecentFault } from '../../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../../errors.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
@@ -41,38 +41,10 @@ interface PreviewLettersBody {
   readonly transforms?: Readonly<Record<string, string>>;
 }
 
-const place = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
-const name = { type: 'string', maxLength: 1000 } as const;
-
-/** Which letters: for preview and replay. */
-const SELECTION = {
-  type: 'object',
-  properties: {
-    group: { type: 'string', maxLength: 64 },
-    offsets: {
-      type: 'array',
-      maxItems: 1000,
-      items: {
-        type: 'object',
-        properties: { partition: place, from: place, to: place },
-        required: ['partition'],
-        additionalProperties: false,
-      },
-    },
-    time: { type: 'object', properties: { from: place, to: place }, additionalProperties: false },
-    filter: {
-      type: 'object',
-      properties: { stage: name, class: name, sqlstate: name, table: name, column: name, topic: name, message: name },
-      additionalProperties: false,
-    },
-  },
-  additionalProperties: false,
-} as const;
-
 const PREVIEW_LETTERS_BODY = {
   type: 'object',
   properties: {
-    selection: SELECTION,
+    selection: LETTER_SELECTION,
     /** In place of the connector's chain: `transforms` and its `transforms.…` options, `predicates` likewise. */
     transforms: { type: 'object', additionalProperties: { type: 'string' } },
   },
@@ -185,7 +157,7 @@ export function deadLettersResource({
       path: '/connectors/:connector/dead-letters/replays',
       summary: 'The last 20 replays of a connector, the newest first',
       tag: 'connectors',
-      answers: { 200: objectOf({ replays: arrayOf(REPLAY) }) },
+      answers: { 200: REPLAYS },
       handle: async (context) => {
         answerText(context, 200, await replays.list(pathName(context, 'connector')));
       },

@@ -1,16 +1,50 @@
 import {
-  ANY_OBJECT,
   arrayOf,
   BOOLEAN,
   component,
+  described,
   enumOf,
   INTEGER,
+  limited,
   nullable,
   objectOf,
   TEXT,
+  type ShapeOf,
+  type Typed,
 } from '../../json/open-api.ts';
+import { DECODED_RECORD, MESSAGE_PLACE, PREVIEW_FAULT, PREVIEWED_WRITES } from '../preview/preview-answers.ts';
 
-const PLACE = objectOf({ partition: INTEGER, offset: INTEGER, timestamp: INTEGER });
+const PLACE = { partition: INTEGER, offset: INTEGER, timestamp: INTEGER };
+const LETTER_FAULT = objectOf({
+  stage: TEXT,
+  'class?': TEXT,
+  'exception?': TEXT,
+  'message?': TEXT,
+  'sqlstate?': TEXT,
+  'table?': TEXT,
+  'column?': TEXT,
+});
+const LETTER = {
+  ...PLACE,
+  'origin?': objectOf({ topic: TEXT, partition: INTEGER, offset: INTEGER }),
+  'task?': INTEGER,
+  attempt: INTEGER,
+  'replay?': described(INTEGER, 'the newest replay that has sent it'),
+  fault: LETTER_FAULT,
+};
+
+/** A letter with its record. The last three are only in the answer about one letter. */
+export const WHOLE_LETTER = objectOf({
+  ...LETTER,
+  record: DECODED_RECORD,
+  keyHex: nullable(TEXT),
+  valueHex: nullable(TEXT),
+  headers: arrayOf(objectOf({ key: TEXT, value: nullable(TEXT) })),
+  'topic?': TEXT,
+  'keyBytes?': nullable(INTEGER),
+  'valueBytes?': nullable(INTEGER),
+});
+export type WholeLetter = ShapeOf<typeof WHOLE_LETTER>;
 
 export const RECENT_FAULT = component(
   'RecentFault',
@@ -24,7 +58,35 @@ export const RECENT_FAULT = component(
     'sqlstate?': TEXT,
     'table?': TEXT,
     'column?': TEXT,
-    record: ANY_OBJECT,
+    record: objectOf({
+      topic: TEXT,
+      ...PLACE,
+      keyHex: described(nullable(TEXT), 'the first bytes, hexadecimal'),
+      valueHex: nullable(TEXT),
+    }),
+  }),
+);
+const LETTER_GROUP = component(
+  'LetterGroup',
+  objectOf({
+    id: TEXT,
+    stage: TEXT,
+    'class?': TEXT,
+    'sqlstate?': TEXT,
+    'table?': TEXT,
+    'column?': TEXT,
+    'message?': TEXT,
+    count: INTEGER,
+    replayed: described(INTEGER, 'number of these letters that a replay has sent'),
+    first: objectOf(PLACE),
+    last: objectOf(PLACE),
+    'histogram?': objectOf({
+      from: described(INTEGER, 'milliseconds since the epoch'),
+      bucketMs: INTEGER,
+      counts: arrayOf(INTEGER),
+    }),
+    examples: arrayOf(WHOLE_LETTER),
+    source: TEXT,
   }),
 );
 export const DEAD_LETTERS = component(
@@ -36,31 +98,50 @@ export const DEAD_LETTERS = component(
     hasMore: BOOLEAN,
     partitions: arrayOf(objectOf({ partition: INTEGER, next: INTEGER, end: INTEGER })),
     ungrouped: INTEGER,
-    groups: arrayOf(
-      objectOf({
-        id: TEXT,
-        stage: TEXT,
-        'class?': TEXT,
-        'sqlstate?': TEXT,
-        'table?': TEXT,
-        'column?': TEXT,
-        'message?': TEXT,
-        count: INTEGER,
-        replayed: INTEGER,
-        first: PLACE,
-        last: PLACE,
-        'histogram?': objectOf({ from: INTEGER, bucketMs: INTEGER, counts: arrayOf(INTEGER) }),
-        examples: arrayOf(ANY_OBJECT),
-        source: TEXT,
-      }),
-    ),
+    groups: arrayOf(LETTER_GROUP),
     faults: objectOf({ unanswered: arrayOf(INTEGER), recent: arrayOf(RECENT_FAULT) }),
   }),
 );
 export const PREVIEWED_LETTERS = component(
   'PreviewedLetters',
-  objectOf({ topic: TEXT, scanned: INTEGER, hasMore: BOOLEAN, records: arrayOf(ANY_OBJECT) }),
+  objectOf({
+    topic: TEXT,
+    scanned: INTEGER,
+    hasMore: BOOLEAN,
+    records: arrayOf(
+      objectOf({
+        letter: objectOf(LETTER),
+        outcome: enumOf(['stored', 'dropped', 'fails with the same fault', 'fails with another fault']),
+        'message?': MESSAGE_PLACE,
+        'record?': DECODED_RECORD,
+        'dropped?': BOOLEAN,
+        ...PREVIEWED_WRITES,
+        faults: arrayOf(PREVIEW_FAULT),
+      }),
+    ),
+  }),
 );
+export type PreviewedLetter = ShapeOf<typeof PREVIEWED_LETTERS>['records'][number];
+
+const WHOLE_NUMBER: Typed<number> = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const NAME: Typed<string> = { type: 'string', maxLength: 1000 };
+const GROUP_ID: Typed<string> = { type: 'string', maxLength: 64 };
+
+/** Which letters: in requests for a preview or a replay, and in answers on replays. */
+export const LETTER_SELECTION = objectOf({
+  'group?': GROUP_ID,
+  'offsets?': limited(arrayOf(objectOf({ partition: WHOLE_NUMBER, 'from?': WHOLE_NUMBER, 'to?': WHOLE_NUMBER })), 1000),
+  'time?': objectOf({ 'from?': WHOLE_NUMBER, 'to?': WHOLE_NUMBER }),
+  'filter?': objectOf({
+    'stage?': NAME,
+    'class?': NAME,
+    'sqlstate?': NAME,
+    'table?': NAME,
+    'column?': NAME,
+    'topic?': NAME,
+    'message?': NAME,
+  }),
+});
 export const REPLAY = component(
   'Replay',
   objectOf({
@@ -68,7 +149,7 @@ export const REPLAY = component(
     state: enumOf(['RUNNING', 'STOPPED', 'DONE', 'FAILED']),
     topic: TEXT,
     group: TEXT,
-    selection: ANY_OBJECT,
+    selection: LETTER_SELECTION,
     transforms: nullable(TEXT),
     rate: INTEGER,
     read: INTEGER,
@@ -83,3 +164,5 @@ export const REPLAY = component(
     reason: nullable(TEXT),
   }),
 );
+export type ReplayAnswer = ShapeOf<typeof REPLAY>;
+export const REPLAYS = objectOf({ replays: arrayOf(REPLAY) });

@@ -3,6 +3,7 @@ import type { ConnectorConfig } from '../../connect/api.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
 import type { ReplayProgress } from '../../connect/dead-letters/replay-assignment.ts';
 import type { StoredJson } from '../../herder/stores/own-store.ts';
+import type { ReplayAnswer } from './letter-answers.ts';
 
 export type ReplayState = 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
 
@@ -103,7 +104,7 @@ export function deliveredOf({ selected, dropped, failed }: StoredReplay): number
 }
 
 /** What `GET …/dead-letters/replays` shows of one. */
-export function replayView(replay: StoredReplay): object {
+export function replayView(replay: StoredReplay): ReplayAnswer {
   const { chain, selected, dropped, failed, startedAt, endedAt, partitions, isResumed: _, ...rest } = replay;
   return {
     ...rest,

@@ -1,33 +1,8 @@
 import type { StageFigures } from '../../connect/pipeline/stage-times.ts';
-import type { TaskPart } from '../../connect/api.ts';
 import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
-import type { CommittedLag, TopicLag } from '../health/committed-lags.ts';
+import type { CommittedLag } from '../health/committed-lags.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
-
-/** What the tasks of a connector on one worker do to records, stage by stage; rates are of the window of metrics, by second. */
-export interface ConnectorFlow {
-  readonly type: TaskReport['type'] | 'unknown';
-  readonly tasks: number;
-  /** Records that were read from topics or polled. */
-  readonly readRate: number;
-  /** Records that were put or written to topics. */
-  readonly sentRate: number;
-  /** Records that are stored in the other system, or in topics. */
-  readonly deliveredRate: number;
-  /** For one record of `put` or `poll`; `null`: there was none within the window. */
-  readonly taskMicroseconds: number | null;
-  readonly stages: readonly StageFigures[];
-  readonly areStagesInPut: boolean;
-  /** Records that have failed, in whatever stage. */
-  readonly errors: number;
-  readonly topics: readonly TopicLag[];
-  /** Tables that a sink has written. */
-  readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  /** For one row of a write of a sink. */
-  readonly writeMicroseconds: number | null;
-  /** What a source is made of. */
-  readonly parts: readonly TaskPart[];
-}
+import type { ConnectorFlow } from './fleet-answers.ts';
 
 const MAX_LISTED = 200;
 

@@ -1,19 +1,14 @@
 import type { TaskReport } from '../../connect/hosting/task-hosting.ts';
 import type { CommittedLag } from '../health/committed-lags.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
+import type { ConnectorHistory } from './fleet-answers.ts';
 
-/** What is remembered of a connector: of all its tasks on this worker. */
+/**
+ * What is remembered of a connector: of all its tasks on this worker.
+ * @internal
+ */
 export const HISTORY_SERIES = ['rate', 'lag', 'letters', 'batchMs', 'batchSize', 'retries'] as const;
-export type HistorySeries = (typeof HISTORY_SERIES)[number];
-
-/** `null`: nothing ran here at that time. */
-export type HistoryValues = Readonly<Record<HistorySeries, readonly (number | null)[]>>;
-
-/** Points of the last hour, the oldest first. */
-export interface ConnectorHistory extends HistoryValues {
-  /** Milliseconds since the epoch. */
-  readonly at: readonly number[];
-}
+type HistorySeries = (typeof HISTORY_SERIES)[number];
 
 /** The last point; `null`: nothing of the connector runs here. */
 export type NewestFigures = Readonly<Record<HistorySeries, number | null>>;
@@ -77,7 +72,7 @@ export class FleetHistory {
     });
     return {
       at: order.map((slot) => this.#atMs[slot] ?? 0),
-      ...(Object.fromEntries(values) as unknown as HistoryValues),
+      ...(Object.fromEntries(values) as unknown as Omit<ConnectorHistory, 'at'>),
     };
   }
 

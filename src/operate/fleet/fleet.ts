@@ -1,41 +1,10 @@
 import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import type { ConnectorHealth, HealthView } from '../health/connector-health.ts';
 import type { AskWorker } from '../health/gathered-figures.ts';
-import type { TaskFigures, Verdict } from '../health/verdict.ts';
+import type { TaskFigures } from '../health/verdict.ts';
 import type { StatusStore } from '../../herder/stores/status-store.ts';
-import type { ConnectorHistory, FleetHistory } from './fleet-history.ts';
-
-/** A connector as a row of the console. */
-export interface FleetRow {
-  readonly name: string;
-  readonly type: HealthView['type'];
-  readonly className: string;
-  /** `SILENT`: nothing is wrong with the tasks that are known, and the worker of another one does not answer. */
-  readonly verdict: Verdict | typeof SILENT;
-  /** One sentence. */
-  readonly sentence: string;
-  /** ISO 8601. */
-  readonly since: string;
-  /** Tasks by their state; `SILENT` are those whose worker does not answer. */
-  readonly tasks: Readonly<Record<string, number>>;
-  readonly workers: readonly string[];
-  /** `topics` or `topics.regex` of a sink. */
-  readonly topics: string;
-  /** Records a second in the last five; `null` where none of its tasks runs. */
-  readonly rate: number | null;
-  /** Records that are not delivered; `null` where it is not known. */
-  readonly lag: number | null;
-  readonly deadLettersPerMinute: number;
-  /** Mean rates of the minutes of the last hour, the oldest first. */
-  readonly spark: readonly (number | null)[];
-}
-
-/** What a worker knows of its own tasks of a connector. */
-export interface OwnRate {
-  readonly name: string;
-  readonly rate: number | null;
-  readonly spark: readonly (number | null)[];
-}
+import type { ConnectorHistory, FleetRow, OwnRate } from './fleet-answers.ts';
+import type { FleetHistory } from './fleet-history.ts';
 
 /** Asks the other workers for their rates; those that do not answer are left out. */
 export type AskRates = () => Promise<readonly (readonly OwnRate[])[]>;

@@ -18,7 +18,8 @@ import {
 } from './gathered-figures.ts';
 import { thresholdsOf } from './thresholds.ts';
 import { VerdictTimes } from './verdict-times.ts';
-import { judge, VERDICTS, type Judgement, type TaskFigures, type Verdict } from './verdict.ts';
+import { judge, type Judgement, type TaskFigures } from './verdict.ts';
+import { VERDICTS, type Verdict } from './verdicts.ts';
 
 /** `GET /connectors/{connector}/health`. */
 export interface HealthView extends Judgement {

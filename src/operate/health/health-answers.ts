@@ -13,7 +13,7 @@ import {
   withMore,
 } from '../../json/open-api.ts';
 import { CONNECTOR_TYPE } from '../../rest/answers.ts';
-import { VERDICTS } from './verdict.ts';
+import { VERDICTS } from './verdicts.ts';
 
 const VERDICT = enumOf(VERDICTS);
 
@@ -33,7 +33,7 @@ export const FIGURES_OF_TASK = withMore(
     task: NUMBER,
     state: TEXT,
     worker: TEXT,
-    thread: anyOf(TEXT, INTEGER, { type: 'null' }),
+    thread: nullable(anyOf(TEXT, INTEGER)),
     partitions: arrayOf(objectOf({ topic: TEXT, partition: NUMBER, lag: nullable(NUMBER) })),
     lag: nullable(NUMBER),
     waiting: NUMBER,

@@ -4,7 +4,7 @@ import { WORKER_STATUS } from '../../rest/answers.ts';
 import { askFigures } from './ask-figures.ts';
 import { CONNECTOR_HEALTH, CONNECTORS_HEALTH, TASK_FIGURES } from './health-answers.ts';
 import type { ConnectorHealth, HealthSummary } from './connector-health.ts';
-import { VERDICTS, type Verdict } from './verdict.ts';
+import { VERDICTS, type Verdict } from './verdicts.ts';
 import { RequestError } from '../../errors.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { answer, flag, pathName, queryText, type Context, type Route } from '../../rest/resource.ts';

@@ -1,4 +1,5 @@
-import type { TaskFigures, Verdict } from './verdict.ts';
+import type { TaskFigures } from './verdict.ts';
+import type { Verdict } from './verdicts.ts';
 
 /** Since when each connector has its verdict, as far as this worker has seen it. */
 export class VerdictTimes {

@@ -1,17 +1,5 @@
 import { restartClause, type RestartView } from '../restarts/restart-view.ts';
-
-/** One word for how a connector is doing: the first of these that holds. */
-export const VERDICTS = [
-  'FAILED',
-  'STALLED',
-  'UNASSIGNED',
-  'DEGRADED',
-  'LAGGING',
-  'RUNNING',
-  'PAUSED',
-  'STOPPED',
-] as const;
-export type Verdict = (typeof VERDICTS)[number];
+import type { Verdict } from './verdicts.ts';
 
 /** What is known of a task. Absent: its worker does not answer, or the task does not run. */
 export interface TaskFigures {

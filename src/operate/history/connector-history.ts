@@ -8,7 +8,8 @@ import type { HerderListener } from '../../herder/herder-listener.ts';
 import type { Change, ChangeOrigin, ChangeRecorder } from '../../herder/recorded-change.ts';
 import type { ConfigStore } from '../../herder/stores/config-store.ts';
 import type { OwnStore, StoredJson } from '../../herder/stores/own-store.ts';
-import { difference, sameConfig, type KeyDifference } from './difference.ts';
+import { difference, sameConfig } from './difference.ts';
+import type { KeyDifference } from './history-answers.ts';
 import {
   CONFIG_CHANGES,
   entryOf,

@@ -1,14 +1,6 @@
 import { isSecretValue } from '../../config/secret-values.ts';
+import type { KeyDifference } from './history-answers.ts';
 import type { KeptConfig } from './history-entry.ts';
-
-/** Of one key. Secrets are `[hidden]`. */
-export interface KeyDifference {
-  readonly key: string;
-  /** Absent: the key is new. */
-  readonly before?: string | null;
-  /** Absent: the key is gone. */
-  readonly after?: string | null;
-}
 
 const HIDDEN = '[hidden]';
 

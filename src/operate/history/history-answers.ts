@@ -12,6 +12,14 @@ import {
   type ShapeOf,
 } from '../../json/open-api.ts';
 
+/** Secrets are `[hidden]`. */
+export const KEY_DIFFERENCE = objectOf({
+  key: TEXT,
+  'before?': described(nullable(TEXT), 'absent: the key is new'),
+  'after?': described(nullable(TEXT), 'absent: the key is gone'),
+});
+export type KeyDifference = ShapeOf<typeof KEY_DIFFERENCE>;
+
 export const CONNECTOR_CHANGE = component(
   'ConnectorChange',
   objectOf({
@@ -27,10 +35,7 @@ export const CONNECTOR_CHANGE = component(
     'task?': described(INTEGER, 'The task that was restarted'),
     'automatic?': described(BOOLEAN, 'A restart by the worker after a failure'),
     'restoredFrom?': INTEGER,
-    difference: described(
-      nullable(arrayOf(objectOf({ key: TEXT, 'before?': nullable(TEXT), 'after?': nullable(TEXT) }))),
-      'null: not known',
-    ),
+    difference: described(nullable(arrayOf(KEY_DIFFERENCE)), 'null: not known'),
   }),
 );
 export type ConnectorChangeAnswer = ShapeOf<typeof CONNECTOR_CHANGE>;

@@ -1,4 +1,6 @@
 import type { Herder } from '../../herder/herder.ts';
+import { PREVIEW } from '../preview/preview-answers.ts';
+import { MESSAGE_PAGE } from './message-answers.ts';
 import type { MessageReadings } from './message-readings.ts';
 import type { MessagePlace, PeekQuery } from './topic-peek.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
@@ -40,6 +42,7 @@ export function messagesResource(herder: Herder, readings: MessageReadings): rea
     {
       method: 'POST',
       path: '/ui/connectors/:connector/messages',
+      answers: { 200: MESSAGE_PAGE },
       handle: async (context) => {
         const query = checkBody(isQuery, await readPlainJson(context.req));
         const page = readings.page(pathName(context, 'connector'), query, goneSignal(context));
@@ -49,6 +52,7 @@ export function messagesResource(herder: Herder, readings: MessageReadings): rea
     {
       method: 'POST',
       path: '/ui/connectors/:connector/messages/preview',
+      answers: { 200: PREVIEW },
       handle: async (context) => {
         const place = checkBody(isPlace, await readPlainJson(context.req));
         const preview = readings.preview(pathName(context, 'connector'), place, goneSignal(context));

@@ -4,27 +4,7 @@ import type { Converters } from '../../connect/pipeline/record-converter.ts';
 import { JsonConverter, jsonConverterOptions } from '../../converters/json-converter.ts';
 import { UnavailableError, toError } from '../../errors.ts';
 import type { ConsumedRecord } from '../../kafka/api.ts';
-
-/** A key, value or header, as people see it. */
-export type ShownPart =
-  | { readonly kind: 'null' }
-  /** `cut`: how many characters it has, where not all are here. */
-  | { readonly kind: 'text' | 'json'; readonly text: string; readonly cut?: number }
-  /** `fault`: why the converter could not read it; `bytes`: how many there are. */
-  | { readonly kind: 'hex'; readonly text: string; readonly bytes: number; readonly fault?: string };
-
-export interface ShownMessage {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  /** Milliseconds since the epoch; `null`: it has none. */
-  readonly timestamp: number | null;
-  readonly timestampType: ConsumedRecord['timestampType'];
-  readonly bytes: number;
-  readonly key: ShownPart;
-  readonly value: ShownPart;
-  readonly headers: readonly { readonly key: string; readonly value: ShownPart }[];
-}
+import type { ShownMessage, ShownPart } from './message-answers.ts';
 
 const MAX_TEXT = 20_000;
 const MAX_HEX_BYTES = 1024;

@@ -17,6 +17,7 @@ import { storedConnector } from '../preview/preview-secrets.ts';
 import { readyConnector, type ReadyConnector } from '../preview/ready-connector.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
 import { BackwardReader, type Bounds, type Stretch } from './backward-reader.ts';
+import type { MessagePage } from './message-answers.ts';
 import { MessageDecoder } from './shown-message.ts';
 
 /** Which messages are looked for; all bounds are upper ones, as the newest messages come first. */
@@ -134,7 +135,8 @@ export class TopicPeek {
         messages.push(hiddenInJson(JSON.stringify(message), ready.hide));
         if (turn.isOver(message.bytes)) await turn.next();
       }
-      const head = hiddenInJson(JSON.stringify({ topics, searched: scanned, next }), ready.hide);
+      const page: Omit<MessagePage, 'messages'> = { topics, searched: scanned, next };
+      const head = hiddenInJson(JSON.stringify(page), ready.hide);
       return `${head.slice(0, -1)},"messages":[${messages.join(',')}]}`;
     } finally {
       converters.key.close?.();

@@ -4,7 +4,7 @@ import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import type { ReplayFigures } from '../dead-letters/replay-figures.ts';
 import type { RestartFigures } from '../restarts/restart-counts.ts';
 import type { CommittedLags } from '../health/committed-lags.ts';
-import type { Verdict } from '../health/verdict.ts';
+import type { Verdict } from '../health/verdicts.ts';
 import type { ClusterView, Placement } from '../../herder/group/placement.ts';
 
 /** What metrics are made of, asked anew for each page. */

@@ -8,7 +8,7 @@ import { addProcess } from '../../observe/metrics/process-metrics.ts';
 import type { WorkerThreads } from '../../observe/thread-figures.ts';
 import { connectorMetrics } from './connector-metrics.ts';
 import { addRestarts } from '../restarts/restart-counts.ts';
-import { VERDICTS, type Verdict } from '../health/verdict.ts';
+import { VERDICTS, type Verdict } from '../health/verdicts.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { addVirtualMachine } from './virtual-machine.ts';
 import { addThreads } from './thread-metrics.ts';

@@ -1,6 +1,7 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { PreviewReadings } from './preview-readings.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
+import { PREVIEW } from './preview-answers.ts';
 import { PREVIEW_BODY, readPreview } from './preview-body.ts';
 import { answerText, pathName, withinTimeLimit, type Route } from '../../rest/resource.ts';
 
@@ -13,7 +14,7 @@ export function previewResource(herder: Herder, readings: PreviewReadings): read
       summary: 'What a sink would do with some messages: records, rows, statements and faults; nothing is written',
       tag: 'plugins',
       body: PREVIEW_BODY,
-      answers: { 200: { type: 'object' } },
+      answers: { 200: PREVIEW },
       handle: async (context) => {
         const request = await readPreview(context.req);
         const config = herder.directory.configOf(request.config['name'] ?? '');

@@ -1,11 +1,11 @@
 import { useId, useRef } from 'preact/hooks';
+import type { GroupWorkerAnswer } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { texts } from '../texts/cluster.ts';
-import type { GroupWorker } from './worker-detail.ts';
 
 interface DrainButtonProps {
-  readonly worker: GroupWorker;
-  readonly all: readonly GroupWorker[];
+  readonly worker: GroupWorkerAnswer;
+  readonly all: readonly GroupWorkerAnswer[];
   readonly report: (problem: string) => void;
 }
 

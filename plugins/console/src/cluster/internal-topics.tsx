@@ -1,19 +1,15 @@
+import type { InternalTopicsAnswer } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { bytesText } from '../common/bytes-text.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/cluster.ts';
-import { topicProblems, type InternalTopic } from './topic-problems.ts';
-
-interface Answer {
-  readonly brokers: number;
-  readonly topics: readonly InternalTopic[];
-}
+import { topicProblems } from './topic-problems.ts';
 
 /** The topics in which the group keeps its state, and what is wrong with them. */
 export function InternalTopics() {
-  const { value, error } = usePolled('topics', () => request<Answer>('GET', '/ui/internal-topics'));
+  const { value, error } = usePolled('topics', () => request<InternalTopicsAnswer>('GET', '/ui/internal-topics'));
   const problem = error === undefined ? '' : error.status === 404 ? texts.standalone : error.message;
   if (value === undefined) return problem === '' ? <p class="empty">{texts.loading}</p> : <Problem text={problem} />;
   const titles = [texts.topic, texts.partitions, texts.replicas, texts.policy, texts.size, texts.noted];
@@ -33,7 +29,13 @@ export function InternalTopics() {
   );
 }
 
-function TopicRow({ topic, brokers }: { readonly topic: InternalTopic; readonly brokers: number }) {
+function TopicRow({
+  topic,
+  brokers,
+}: {
+  readonly topic: InternalTopicsAnswer['topics'][number];
+  readonly brokers: number;
+}) {
   const { name, property, state, partitions, replicas, cleanupPolicy, bytes } = topic;
   const problems = topicProblems(topic, brokers);
   const isThere = state === 'exists';

@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
+import type { LoggerLevelAnswer } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/cluster.ts';
-
-type FoundLevels = Readonly<Record<string, { readonly level: string; readonly last_modified: number | null }>>;
 
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'OFF'] as const;
 
@@ -21,7 +20,9 @@ function Levels() {
   const [changes, setChanges] = useState(0);
   const [problem, setProblem] = useState('');
   const [done, setDone] = useState('');
-  const { value, error } = usePolled(`loggers ${String(changes)}`, () => request<FoundLevels>('GET', '/admin/loggers'));
+  const { value, error } = usePolled(`loggers ${String(changes)}`, () =>
+    request<Readonly<Record<string, LoggerLevelAnswer>>>('GET', '/admin/loggers'),
+  );
   const reason = problem === '' ? (error?.message ?? '') : problem;
   if (value === undefined && changes === 0) {
     return reason === '' ? <p class="empty">{texts.loading}</p> : <Problem text={reason} />;

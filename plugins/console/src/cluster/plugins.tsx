@@ -1,21 +1,21 @@
 import { useState } from 'preact/hooks';
 import { inPath, request } from '../common/api.ts';
+import type { ConfigKeyInfo, PluginInfo } from '../common/answers.ts';
 import { Broken } from '../common/broken.tsx';
 import { Documentation } from '../common/documentation.tsx';
 import { shortClass } from '../common/format.ts';
-import type { OptionView } from '../common/option-view.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/cluster.ts';
-import { matchingOptions, matchingPlugins, type PluginView } from './plugin-search.ts';
+import { matchingOptions, matchingPlugins } from './plugin-search.ts';
 
 /** The plugins of this worker, and the options of one of them. */
 export function Plugins() {
   const [text, setText] = useState('');
-  const [chosen, setChosen] = useState<PluginView | undefined>();
+  const [chosen, setChosen] = useState<PluginInfo | undefined>();
   const { value, error } = usePolled('plugins', () =>
-    request<readonly PluginView[]>('GET', '/connector-plugins?connectorsOnly=false'),
+    request<readonly PluginInfo[]>('GET', '/connector-plugins?connectorsOnly=false'),
   );
   if (value === undefined) {
     return error === undefined ? <p class="empty">{texts.loading}</p> : <Problem text={error.message} />;
@@ -28,7 +28,7 @@ export function Plugins() {
       <div class="plugins">
         <TitledTable label={texts.plugins} titles={[texts.plugin, texts.kind, texts.version]}>
           {found.map((plugin) => (
-            <tr key={`${plugin.class} ${plugin.version}`} class={plugin === chosen ? 'chosen' : ''}>
+            <tr key={`${plugin.class} ${plugin.version ?? ''}`} class={plugin === chosen ? 'chosen' : ''}>
               <th scope="row">
                 <button
                   type="button"
@@ -52,18 +52,18 @@ export function Plugins() {
         {chosen === undefined ? (
           <p class="empty">{texts.choosePlugin}</p>
         ) : (
-          <Options key={`${chosen.class} ${chosen.version}`} plugin={chosen} />
+          <Options key={`${chosen.class} ${chosen.version ?? ''}`} plugin={chosen} />
         )}
       </div>
     </>
   );
 }
 
-function Options({ plugin }: { readonly plugin: PluginView }) {
+function Options({ plugin }: { readonly plugin: PluginInfo }) {
   const [text, setText] = useState('');
-  const query = plugin.version === undefined ? '' : `?version=${inPath(`[${plugin.version}]`)}`;
+  const query = plugin.version === null ? '' : `?version=${inPath(`[${plugin.version}]`)}`;
   const path = `/connector-plugins/${inPath(plugin.class)}/config`;
-  const { value, error } = usePolled(path + query, () => request<readonly OptionView[]>('GET', path + query));
+  const { value, error } = usePolled(path + query, () => request<readonly ConfigKeyInfo[]>('GET', path + query));
   const found = matchingOptions(value ?? [], text);
   const titles = [texts.option, texts.meaning];
   return (
@@ -133,6 +133,6 @@ function Search({ label, text, found, change }: SearchProps) {
   );
 }
 
-function isSame(plugin: PluginView, other: PluginView | undefined): boolean {
+function isSame(plugin: PluginInfo, other: PluginInfo | undefined): boolean {
   return plugin.class === other?.class && plugin.version === other.version;
 }

@@ -1,10 +1,10 @@
+import type { WorkerDetail } from '../common/answers.ts';
 import { texts } from '../texts/cluster.ts';
-import type { Rebalance } from './worker-detail.ts';
 
 const MAX_NAMES = 8;
 
 /** What a rebalance did to its worker, in words. */
-export function rebalanceText(rebalance: Rebalance): string {
+export function rebalanceText(rebalance: WorkerDetail['rebalances'][number]): string {
   const { assigned, assignedCount, revoked, revokedCount, durationMs, delayMs, generation, led } = rebalance;
   const moved = [
     ...(assignedCount > 0 ? [texts.gained(assignedCount, named(assigned, assignedCount))] : []),

@@ -1,6 +1,6 @@
+import type { WorkerDetail } from '../common/answers.ts';
 import { texts } from '../texts/cluster.ts';
 import { rebalanceText } from './rebalance-text.ts';
-import type { WorkerDetail } from './worker-detail.ts';
 
 /** Why work moved, what moved, and how long it took; the newest first. */
 export function Rebalances({ detail: { worker, rebalances, isRebalancing } }: { readonly detail: WorkerDetail }) {

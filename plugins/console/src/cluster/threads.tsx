@@ -1,7 +1,7 @@
+import type { WorkerDetail } from '../common/answers.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/cluster.ts';
 import { connectorAddress } from '../common/route.ts';
-import type { WorkerDetail } from './worker-detail.ts';
 
 const MAX_TASKS = 12;
 

@@ -1,21 +1,8 @@
+import type { InternalTopicsAnswer } from '../common/answers.ts';
 import { texts } from '../texts/cluster.ts';
 
-/** An internal topic, as `GET /ui/internal-topics` has it. */
-export interface InternalTopic {
-  readonly name: string;
-  readonly property: string;
-  readonly state: 'exists' | 'missing' | 'denied';
-  readonly partitions: number;
-  readonly replicas: number;
-  readonly leaderless: number;
-  readonly singlePartition: boolean;
-  readonly cleanupPolicy: string | null;
-  readonly minInsyncReplicas: number | null;
-  readonly bytes: number | null;
-}
-
 /** What is wrong with a topic, the worst first. */
-export function topicProblems(topic: InternalTopic, brokers: number): readonly string[] {
+export function topicProblems(topic: InternalTopicsAnswer['topics'][number], brokers: number): readonly string[] {
   const { topicProblems: say } = texts;
   const { name, state, partitions, replicas, leaderless, singlePartition, cleanupPolicy, minInsyncReplicas } = topic;
   if (state !== 'exists') return [say[state]];

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { ClusterAnswer, FleetSnapshot, GroupWorkerAnswer, WorkerDetail } from '../common/answers.ts';
 import { ApiError, request } from '../common/api.ts';
 import { bytesText } from '../common/bytes-text.ts';
 import { silentWorkers, skewMs, worker as served } from '../common/fleet-store.ts';
@@ -12,7 +13,6 @@ import { texts } from '../texts/cluster.ts';
 import { DrainButton } from './drain-button.tsx';
 import { Rebalances } from './rebalances.tsx';
 import { Threads } from './threads.tsx';
-import type { GroupWorker, WorkerDetail } from './worker-detail.ts';
 
 /** Of more workers only what their leader knows is shown. */
 const MAX_DETAILS = 50;
@@ -20,10 +20,10 @@ const LONG_TURN_MS = 1000;
 const NUMBERS = [texts.connectors, texts.tasks, texts.memory, texts.cpu, texts.loopDelay];
 
 interface Group {
-  readonly workers: readonly GroupWorker[];
+  readonly workers: readonly GroupWorkerAnswer[];
   /** By worker; `undefined`: it does not answer. */
   readonly details: ReadonlyMap<string, WorkerDetail | undefined>;
-  readonly group: { readonly group: string; readonly generation: number; readonly protocol: string } | undefined;
+  readonly group: ClusterAnswer | undefined;
 }
 
 /** The workers of the group, and the threads and rebalances of one of them. */
@@ -42,7 +42,9 @@ export function Workers() {
     <>
       <Problem text={reason} />
       <p class="quiet">
-        {group === undefined ? texts.standalone : texts.groupOf(group.group, group.generation, group.protocol)}
+        {group === undefined
+          ? texts.standalone
+          : texts.groupOf(group.group, group.generation, group.protocol ?? texts.unknown)}
       </p>
       <WorkerTable
         workers={workers}
@@ -111,7 +113,7 @@ function WorkerTable({ workers, details, report }: WorkerTableProps) {
 }
 
 interface WorkerRowProps {
-  readonly row: GroupWorker;
+  readonly row: GroupWorkerAnswer;
   readonly detail: WorkerDetail | undefined;
   readonly isAsked: boolean;
   readonly drain: preact.JSX.Element | null;
@@ -148,15 +150,15 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
   );
 }
 
-function stateText({ state }: GroupWorker): string {
+function stateText({ state }: GroupWorkerAnswer): string {
   return texts.states[state] ?? state;
 }
 
 async function look(): Promise<Group> {
   try {
     const [workers, group] = await Promise.all([
-      request<readonly GroupWorker[]>('GET', '/cluster/workers'),
-      request<NonNullable<Group['group']>>('GET', '/cluster'),
+      request<readonly GroupWorkerAnswer[]>('GET', '/cluster/workers'),
+      request<ClusterAnswer>('GET', '/cluster'),
     ]);
     const asked = workers.slice(0, MAX_DETAILS).map(({ worker_id: id }) => id);
     return { workers, group, details: await detailsOf(asked) };
@@ -178,7 +180,7 @@ async function detailsOf(ids: readonly string[]): Promise<Group['details']> {
 async function alone(): Promise<Group> {
   const detail = await request<WorkerDetail>('GET', '/ui/workers/this?local=true');
   const tasks = detail.threads.reduce((sum, { taskCount }) => sum + taskCount, 0);
-  const { total } = await request<{ readonly total: number }>('GET', '/ui/snapshot');
-  const row = { worker_id: detail.worker, url: '', is_leader: false, state: 'running', connectors: total, tasks };
-  return { workers: [row], group: undefined, details: new Map([[detail.worker, detail]]) };
+  const { total } = await request<FleetSnapshot>('GET', '/ui/snapshot');
+  const row = { worker_id: detail.worker, url: '', is_leader: false, connectors: total, tasks };
+  return { workers: [{ ...row, state: 'running' }], group: undefined, details: new Map([[detail.worker, detail]]) };
 }

@@ -1,21 +1,5 @@
-import { VERDICTS, type Verdict } from './verdict.ts';
-
-/** A connector, as `/ui/snapshot` has it. */
-export interface FleetRow {
-  readonly name: string;
-  readonly type: 'sink' | 'source' | 'unknown';
-  readonly className: string;
-  readonly verdict: Verdict;
-  readonly sentence: string;
-  readonly since: string;
-  readonly tasks: Readonly<Record<string, number>>;
-  readonly workers: readonly string[];
-  readonly topics: string;
-  readonly rate: number | null;
-  readonly lag: number | null;
-  readonly deadLettersPerMinute: number;
-  readonly spark: readonly (number | null)[];
-}
+import type { FleetRow } from './answers.ts';
+import { VERDICTS } from './verdict.ts';
 
 /** What the address says of the rows to show; an empty text does not restrict. */
 export interface Filters {

@@ -1,35 +1,17 @@
 import { computed, signal } from '@preact/signals';
+import type { FleetNews, FleetRow, FleetSnapshot } from './answers.ts';
 import { ApiError, request } from './api.ts';
-import { inOrder, type FleetRow } from './fleet-row.ts';
-import type { SilentWorker } from './silence-text.ts';
-
-interface News {
-  readonly at: number;
-  readonly rows: readonly FleetRow[];
-  readonly gone: readonly string[];
-  readonly total: number;
-  readonly silent: readonly SilentWorker[];
-}
-
-interface Worker {
-  readonly id: string;
-  readonly version: string;
-  readonly readOnly: boolean;
-  /** So long, at most, the work of a lost worker waits for another one. */
-  readonly lostWorkWaitsMs: number | null;
-  /** Where levels of loggers are set; absent: here, empty: nowhere. */
-  readonly adminListeners?: readonly string[];
-}
+import { inOrder } from './fleet-row.ts';
 
 const byName = new Map<string, FleetRow>();
 const changes = signal(0);
 
-export const worker = signal<Worker | undefined>(undefined);
+export const worker = signal<FleetSnapshot['worker'] | undefined>(undefined);
 /** When the last rows came, by this machine's clock; milliseconds. */
 export const updatedAt = signal<number | undefined>(undefined);
 /** By how many milliseconds this machine's clock is ahead of the worker's. */
 export const skewMs = signal(0);
-export const silentWorkers = signal<readonly SilentWorker[]>([]);
+export const silentWorkers = signal<FleetSnapshot['silent']>([]);
 /** Why there are no news. */
 export const failure = signal<string | undefined>(undefined);
 /** All connectors, the broken first. */
@@ -40,7 +22,7 @@ const RETRY_MS = 3000;
 /** Loads all rows, then follows their changes; begins anew whenever something is missing. */
 export async function follow(): Promise<void> {
   try {
-    const snapshot = await request<Omit<News, 'gone'> & { worker: Worker }>('GET', '/ui/snapshot');
+    const snapshot = await request<FleetSnapshot>('GET', '/ui/snapshot');
     byName.clear();
     worker.value = snapshot.worker;
     take({ ...snapshot, gone: [] });
@@ -55,7 +37,7 @@ export async function follow(): Promise<void> {
     void follow();
   };
   events.addEventListener('rows', ({ data }: MessageEvent<string>) => {
-    const news = JSON.parse(data) as News;
+    const news = JSON.parse(data) as FleetNews;
     take(news);
     if (news.total !== byName.size) again();
   });
@@ -71,12 +53,12 @@ export async function follow(): Promise<void> {
 
 /** A change that this console has made itself, shown before the worker tells of it. */
 export async function refresh(): Promise<void> {
-  const snapshot = await request<Omit<News, 'gone'>>('GET', '/ui/snapshot');
+  const snapshot = await request<FleetSnapshot>('GET', '/ui/snapshot');
   byName.clear();
   take({ ...snapshot, gone: [] });
 }
 
-function take(news: News): void {
+function take(news: Omit<FleetNews, 'total'>): void {
   for (const name of news.gone) byName.delete(name);
   for (const row of news.rows) byName.set(row.name, row);
   updatedAt.value = Date.now();

@@ -1,17 +1,8 @@
-/** A row that a sink would store or delete, as the worker's previews have it. */
-export interface PreviewedRow {
-  readonly table: string;
-  readonly operation: string;
-  readonly columns: readonly string[];
-  readonly values: readonly unknown[];
-}
+import type { PreviewedRecord } from './answers.ts';
 
 /** What a sink would write. */
-export interface Writes {
-  readonly rows?: readonly PreviewedRow[];
-  readonly lines?: readonly string[];
-  readonly statements?: readonly string[];
-}
+export type Writes = Pick<PreviewedRecord, 'rows' | 'lines' | 'statements'>;
+type PreviewedRow = NonNullable<Writes['rows']>[number];
 
 export interface RowTable {
   readonly table: string;

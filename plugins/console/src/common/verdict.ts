@@ -1,4 +1,8 @@
-/** The verdicts of a connector, the worst first. `SILENT` is RUNNING with tasks whose worker does not answer. */
+import type { FleetRow } from './answers.ts';
+
+export type Verdict = FleetRow['verdict'];
+
+/** The verdicts of a connector, the worst first. */
 export const VERDICTS = [
   'FAILED',
   'STALLED',
@@ -9,5 +13,4 @@ export const VERDICTS = [
   'PAUSED',
   'STOPPED',
   'RUNNING',
-] as const;
-export type Verdict = (typeof VERDICTS)[number];
+] as const satisfies readonly Verdict[];

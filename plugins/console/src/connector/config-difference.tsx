@@ -1,14 +1,6 @@
+import type { KeyDifference } from '../common/answers.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/history.ts';
-
-/** The difference in one option. */
-export interface KeyDifference {
-  readonly key: string;
-  /** Absent: it was not set. */
-  readonly before?: string | null;
-  /** Absent: it is not set any more. */
-  readonly after?: string | null;
-}
 
 interface ConfigDifferenceProps {
   readonly label: string;

@@ -1,26 +1,15 @@
 import { useRef, useState } from 'preact/hooks';
+import type { ConnectorChangeAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { DeletedFold } from '../common/deleted-fold.tsx';
 import { worker } from '../common/fleet-store.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/history.ts';
-import { ConfigDifference, type KeyDifference } from './config-difference.tsx';
+import { ConfigDifference } from './config-difference.tsx';
 import './config-history.css';
 import type { PartProps } from './health.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
-
-interface Change {
-  readonly n: number;
-  readonly at: string;
-  readonly what: keyof typeof texts.what;
-  readonly by: { readonly user: string | null; readonly address: string | null; readonly via?: string } | null;
-  readonly worker: string | null;
-  readonly task?: number;
-  readonly automatic?: boolean;
-  readonly restoredFrom?: number;
-  readonly difference: readonly KeyDifference[] | null;
-}
 
 /** What was changed about a connector, by whom, and the way back; `health` is undefined for one that was deleted. */
 export function ConfigHistory({ name, health }: Pick<PartProps, 'name'> & Partial<PartProps>) {
@@ -30,7 +19,7 @@ export function ConfigHistory({ name, health }: Pick<PartProps, 'name'> & Partia
   const opener = useRef<HTMLElement | null>(null);
   const report = useRef<HTMLParagraphElement>(null);
   const { value: changes, error } = usePolled(`${name} ${String(round)}`, () =>
-    request<readonly Change[]>('GET', `${connectorPath(name)}/history`),
+    request<readonly ConnectorChangeAnswer[]>('GET', `${connectorPath(name)}/history`),
   );
   const end = (isDone: boolean): void => {
     if (isDone && restoring !== undefined) {
@@ -77,7 +66,7 @@ export function ConfigHistory({ name, health }: Pick<PartProps, 'name'> & Partia
 }
 
 interface ChangeItemProps {
-  readonly change: Change;
+  readonly change: ConnectorChangeAnswer;
   readonly onRestore: (button: HTMLElement) => void;
 }
 
@@ -120,7 +109,7 @@ function ChangeItem({ change, onRestore }: ChangeItemProps) {
   );
 }
 
-function byText(by: Change['by']): string {
+function byText(by: ConnectorChangeAnswer['by']): string {
   if (by === null) return texts.byUnknown;
   const { user, address, via } = by;
   const parts = [

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import type { Health } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { rows } from '../common/fleet-store.ts';
 import { shortClass } from '../common/format.ts';
@@ -9,7 +10,7 @@ import { CONNECTOR_PARTS, connectorAddress, fleetAddress, type ConnectorPart } f
 import { Tabs } from '../common/tabs.tsx';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 import { texts } from '../texts/connector.ts';
-import { shownVerdict, type Health, type PartProps } from './health.ts';
+import { shownVerdict, type PartProps } from './health.ts';
 import { Overview } from './overview.tsx';
 import './overview.css';
 import { RestartNotice } from './restart-notice.tsx';

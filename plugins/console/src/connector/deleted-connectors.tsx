@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DeletedConnectors as DeletedAnswer } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
@@ -6,18 +7,6 @@ import { connectorAddress } from '../common/route.ts';
 import { texts } from '../texts/history.ts';
 import './config-history.css';
 import { RestoreDialog } from './restore-dialog.tsx';
-
-interface DeletedConnector {
-  readonly name: string;
-  readonly at: number;
-  /** The last change that can be restored. */
-  readonly restores: number | null;
-}
-
-interface DeletedAnswer {
-  readonly connectors: readonly DeletedConnector[];
-  readonly total: number;
-}
 
 /** Those that have a history, the last first, and the way to create them again. */
 export function DeletedConnectors() {
@@ -86,7 +75,7 @@ export function DeletedConnectors() {
 }
 
 interface DeletedItemProps {
-  readonly deleted: DeletedConnector;
+  readonly deleted: DeletedAnswer['connectors'][number];
   readonly onRestore: (n: number, button: HTMLElement) => void;
 }
 

@@ -1,6 +1,7 @@
+import type { WorkerFlow } from '../common/answers.ts';
 import { short, shortClass } from '../common/format.ts';
 import { texts } from '../texts/connector.ts';
-import { addedUp, flowBoxes, timeText, type FlowBox, type WorkerFlow } from './flow.ts';
+import { addedUp, flowBoxes, timeText, type FlowBox } from './flow.ts';
 import './flow-picture.css';
 
 interface FlowPictureProps {

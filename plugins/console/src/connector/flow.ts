@@ -1,38 +1,6 @@
-/** The answer of `/ui/connectors/{connector}/flow`, of one worker. */
-export interface WorkerFlow {
-  readonly worker: string;
-  readonly type: string;
-  readonly tasks: number;
-  readonly readRate: number;
-  readonly sentRate: number;
-  /** Absent: the worker is of an earlier version. */
-  readonly deliveredRate?: number;
-  readonly taskMicroseconds: number | null;
-  readonly stages: readonly Stage[];
-  readonly areStagesInPut?: boolean;
-  readonly errors: number;
-  readonly topics: readonly { readonly name: string; readonly partitions: number; readonly lag: number | null }[];
-  readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  readonly writeMicroseconds?: number | null;
-  readonly parts: readonly Part[];
-}
+import type { WorkerFlow } from '../common/answers.ts';
 
-export interface Stage {
-  readonly name: string;
-  readonly className: string;
-  readonly samples: number;
-  readonly microseconds: number;
-  readonly passed: number;
-  readonly errors: number;
-}
-
-/** A table that a source reads. */
-export interface Part {
-  readonly name: string;
-  readonly state: string;
-  readonly error?: string;
-  readonly counts: Readonly<Record<string, number>>;
-}
+type Stage = WorkerFlow['stages'][number];
 
 /** A box of the picture. */
 export interface FlowBox {

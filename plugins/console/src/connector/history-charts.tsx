@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { WorkerHistory } from '../common/answers.ts';
 import { short } from '../common/format.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/connector.ts';
@@ -8,12 +9,6 @@ import { extremes, inFiveMinutes, lonePoints, type Points } from './chart-figure
 
 const SERIES = ['rate', 'lag', 'batchSize', 'batchMs', 'retries', 'letters'] as const;
 type Series = (typeof SERIES)[number];
-
-/** The last hour of a connector on one worker. */
-export type WorkerHistory = Readonly<Record<Series, readonly (number | null)[]>> & {
-  readonly worker: string;
-  readonly at: readonly number[];
-};
 
 const STEP_MS = 5000;
 const HEIGHT = 160;

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { LogPart } from '../common/answers.ts';
 import { connectorPath } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { Problem } from '../common/problem.tsx';
@@ -6,22 +7,7 @@ import { texts } from '../texts/log.ts';
 import type { PartProps } from './health.ts';
 import './live-log.css';
 import { LevelSwitch } from './log-level.tsx';
-import {
-  asText,
-  LOG_LEVELS,
-  placeOf,
-  shownLines,
-  withLines,
-  type LogLevel,
-  type LogLine,
-  type PlacedLine,
-} from './log-lines.ts';
-
-interface Told {
-  readonly worker: string;
-  readonly isCut: boolean;
-  readonly lines: readonly LogLine[];
-}
+import { asText, LOG_LEVELS, placeOf, shownLines, withLines, type LogLevel, type PlacedLine } from './log-lines.ts';
 
 interface Followed {
   readonly lines: readonly PlacedLine[];
@@ -179,7 +165,7 @@ function useLog(name: string): Followed {
         setFound((last) => ({ ...last, isLost: false }));
       };
       events.addEventListener('lines', ({ data }: MessageEvent<string>) => {
-        const { worker, isCut, lines } = JSON.parse(data) as Told;
+        const { worker, isCut, lines } = JSON.parse(data) as LogPart & { readonly worker: string };
         setFound((last) => ({
           ...last,
           lines: withLines(last.lines, worker, lines),

@@ -1,16 +1,11 @@
 import { useState } from 'preact/hooks';
+import type { ConnectorLevel } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { minutesText } from '../common/format.ts';
 import { usePolled } from '../common/polled.ts';
 import { texts } from '../texts/log.ts';
 import { useNow } from '../common/now.ts';
-
-interface Level {
-  readonly level: string | null;
-  readonly remainingMs: number;
-  readonly unreached?: readonly { readonly worker: string; readonly reason: string }[];
-}
 
 const LEVELS = ['DEBUG', 'TRACE'] as const;
 const MINUTES = [1, 5, 15, 60] as const;
@@ -33,14 +28,14 @@ function LevelForm({ name, report }: LevelSwitchProps) {
   const [sent, setSent] = useState(0);
   const [choice, setChoice] = useState({ level: 'DEBUG', minutes: 5 });
   const { value: found } = usePolled(`${name} ${String(sent)}`, async () => {
-    const level = await request<Level>('GET', path);
+    const level = await request<ConnectorLevel>('GET', path);
     return { level: level.level, until: Date.now() + level.remainingMs };
   });
   const now = useNow(typeof found?.level === 'string');
   const set = async (level: string | null): Promise<void> => {
     try {
       const body = level === null ? { level } : { level, minutes: choice.minutes };
-      const { unreached = [] } = await request<Level>('PUT', path, body);
+      const { unreached = [] } = await request<ConnectorLevel>('PUT', path, body);
       const reasons = unreached.map(({ worker: each, reason }) => `${each} (${reason})`);
       report(reasons.length === 0 ? '' : texts.levelUnreached(reasons.join(', ')));
       setSent((count) => count + 1);

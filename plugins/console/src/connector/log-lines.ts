@@ -1,13 +1,6 @@
-/** A line of the log, as `/ui/connectors/{connector}/log` has it. */
-export interface LogLine {
-  readonly number: number;
-  readonly at: number;
-  readonly level: string;
-  readonly task: number | null;
-  readonly thread: number | null;
-  readonly logger: string;
-  readonly text: string;
-}
+import type { LogPart } from '../common/answers.ts';
+
+type LogLine = LogPart['lines'][number];
 
 export interface PlacedLine extends LogLine {
   readonly worker: string;

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { ConnectorStateAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/offsets.ts';
-import { offsetText, partitionText, totals, type OffsetsPreview, type PlannedChange } from './offset-rows.ts';
+import { offsetText, partitionText, totals, type PlannedChange } from './offset-rows.ts';
 import { runOffsetSteps } from './offset-run.ts';
 import { StepList } from './offset-run-view.tsx';
 import { stepsFrom, type Step } from './offset-steps.ts';
@@ -20,7 +21,7 @@ export function ApplyOffsets({ name, planned: { preview, isReset } }: ApplyOffse
   const [state, setState] = useState<string | undefined>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
-    request<{ readonly connector: { readonly state: string } }>('GET', `${connectorPath(name)}/status`).then(
+    request<ConnectorStateAnswer>('GET', `${connectorPath(name)}/status`).then(
       ({ connector }) => {
         setState(connector.state);
       },
@@ -64,7 +65,7 @@ function applyText(steps: readonly Step[]): string {
 const MAX_ROWS = 200;
 
 interface PreviewTableProps {
-  readonly preview: OffsetsPreview;
+  readonly preview: PlannedChange['preview'];
   readonly leftOut: ReadonlySet<string>;
   /** `undefined`: nothing can be left out. */
   readonly onLeftOut: ((leftOut: ReadonlySet<string>) => void) | undefined;

@@ -1,17 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { OffsetsPreview } from '../common/answers.ts';
 import { ApiError, connectorPath, requestText } from '../common/api.ts';
 import { exactText, parseExact } from '../common/exact-json.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/offsets.ts';
 import { ApplyOffsets } from './offset-apply.tsx';
-import {
-  readOffset,
-  writtenOffset,
-  type OffsetEntry,
-  type OffsetRow,
-  type OffsetsPreview,
-  type PlannedChange,
-} from './offset-rows.ts';
+import { readOffset, writtenOffset, type OffsetEntry, type OffsetRow, type PlannedChange } from './offset-rows.ts';
 
 interface OffsetChangeProps {
   readonly name: string;
@@ -186,7 +180,7 @@ function targetOf(choice: Choice, { time, given, rows }: Given): Target | string
 }
 
 /** Offsets that were given can be set also where the connector does not say what they come to. */
-async function previewOf(name: string, target: Target): Promise<OffsetsPreview> {
+async function previewOf(name: string, target: Target): Promise<PlannedChange['preview']> {
   try {
     const text = await requestText('POST', `${connectorPath(name)}/offsets/preview`, exactText(target));
     return parseExact(text) as OffsetsPreview;

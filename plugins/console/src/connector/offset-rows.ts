@@ -1,33 +1,17 @@
+import type { ConnectorOffsets, OffsetsPreview, TaskFigures } from '../common/answers.ts';
 import { exactText, parseExact } from '../common/exact-json.ts';
-import type { TaskFigures } from './health.ts';
 
-type Coordinates = Readonly<Record<string, unknown>>;
-/** `null`: not known. */
+/** As `GET /connectors/{connector}/offsets` has it, and `PATCH` takes it; a `null` offset is that of a new connector. */
+export type OffsetEntry = ConnectorOffsets['offsets'][number];
+type Coordinates = OffsetEntry['partition'];
+/** `null`: unknown. */
 type Count = number | null;
-
-/** As `GET /connectors/{connector}/offsets` has it, and `PATCH` takes it. */
-export interface OffsetEntry {
-  readonly partition: Coordinates;
-  /** `null`: as a new connector begins. */
-  readonly offset: Coordinates | null;
-}
-
-interface PreviewedPartition extends OffsetEntry {
-  readonly current: Coordinates | null;
-  readonly again: Count;
-  readonly skipped: Count;
-}
-
-/** The answer of `POST /connectors/{connector}/offsets/preview`. */
-export interface OffsetsPreview {
-  readonly note: string;
-  readonly partitions: readonly PreviewedPartition[];
-}
+type ShownPreview = Pick<OffsetsPreview, 'note' | 'partitions'>;
 
 /** What is to be set, with what it comes to; of a reset all offsets go. */
 export interface PlannedChange {
   readonly isReset: boolean;
-  readonly preview: OffsetsPreview;
+  readonly preview: ShownPreview;
 }
 
 /** Where a connector reads a partition or a table. */
@@ -43,8 +27,8 @@ export interface OffsetRow {
 
 /** Of previews to the earliest and to the latest offsets. `tasks`: those that read count what is delivered, and commit it later. */
 export function sinkRows(
-  earliest: OffsetsPreview,
-  latest: OffsetsPreview,
+  earliest: ShownPreview,
+  latest: ShownPreview,
   tasks: readonly Pick<TaskFigures, 'partitions'>[] = [],
 ): readonly OffsetRow[] {
   const lags = new Map<string, Count>(
@@ -113,7 +97,7 @@ export function readOffset(text: string, { partition, current }: OffsetRow): Off
 
 /** Of the partitions that are chosen: what comes again and what is skipped. */
 export function totals(
-  { partitions }: OffsetsPreview,
+  { partitions }: ShownPreview,
   leftOut: ReadonlySet<string>,
 ): { readonly again: Count; readonly skipped: Count; readonly entries: readonly OffsetEntry[] } {
   const chosen = partitions.filter(({ partition }) => !leftOut.has(partitionText(partition)));

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { ConnectorStateAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/offsets.ts';
 import { forgetOffsetRun, runOffsetSteps, type OffsetRun } from './offset-run.ts';
-import type { Status } from './task-table.tsx';
 import type { ChangeReport, Step } from './offset-steps.ts';
 
 const NOTHING_DONE: ChangeReport = { done: [], at: undefined, problem: undefined };
@@ -47,7 +47,7 @@ function BrokenOff({ name, run, at, problem }: BrokenOffProps) {
   const last = steps.at(-1);
   // Tasks may still be ending.
   const { value: status, error } = usePolled(`${name} ${at}`, () =>
-    request<Status>('GET', `${connectorPath(name)}/status`),
+    request<ConnectorStateAnswer>('GET', `${connectorPath(name)}/status`),
   );
   const state = error === undefined ? status?.connector.state : undefined;
   const isLooking = status === undefined && error === undefined;

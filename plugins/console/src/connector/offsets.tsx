@@ -1,22 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { ConnectorOffsets, Health, OffsetsPreview } from '../common/answers.ts';
 import { connectorPath, request, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
 import '../common/form.css';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/offsets.ts';
-import type { Health, PartProps } from './health.ts';
+import type { PartProps } from './health.ts';
 import { OffsetChange } from './offset-change.tsx';
 import { offsetRun } from './offset-run.ts';
 import { OffsetRunView } from './offset-run-view.tsx';
-import {
-  offsetText,
-  sinkRows,
-  sourceRows,
-  type OffsetEntry,
-  type OffsetRow,
-  type OffsetsPreview,
-} from './offset-rows.ts';
+import { offsetText, sinkRows, sourceRows, type OffsetRow } from './offset-rows.ts';
 import './offsets.css';
 
 interface Found {
@@ -77,7 +71,7 @@ export function Offsets({ name, health }: PartProps) {
 async function load(name: string, isSink: boolean): Promise<readonly OffsetRow[]> {
   const path = `${connectorPath(name)}/offsets`;
   if (!isSink) {
-    const { offsets } = parseExact(await requestText('GET', path)) as { readonly offsets: readonly OffsetEntry[] };
+    const { offsets } = parseExact(await requestText('GET', path)) as ConnectorOffsets;
     return sourceRows(offsets);
   }
   const preview = async (to: 'earliest' | 'latest') =>

@@ -1,21 +1,23 @@
 import { useState } from 'preact/hooks';
+import type { ConnectorStateAnswer, WorkerFlow, WorkerHistory } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/connector.ts';
 import { Actions } from './actions.tsx';
-import type { WorkerFlow } from './flow.ts';
 import { FlowPicture } from './flow-picture.tsx';
 import type { PartProps } from './health.ts';
-import { HistoryCharts, type WorkerHistory } from './history-charts.tsx';
+import { HistoryCharts } from './history-charts.tsx';
 import { SourceTables } from './source-tables.tsx';
-import { TaskTable, type Status } from './task-table.tsx';
+import { TaskTable } from './task-table.tsx';
 
 /** What a connector does, its tasks and its last hour. */
 export function Overview({ name, health }: PartProps) {
   const [problem, setProblem] = useState('');
-  const { value: status } = usePolled(name, () => request<Status>('GET', `${connectorPath(name)}/status`));
+  const { value: status } = usePolled(name, () =>
+    request<ConnectorStateAnswer>('GET', `${connectorPath(name)}/status`),
+  );
   const { value: history } = usePolled(name, () =>
     request<readonly WorkerHistory[]>('GET', `/ui${connectorPath(name)}/history`),
   );

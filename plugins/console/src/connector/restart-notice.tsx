@@ -1,6 +1,6 @@
+import type { Health } from '../common/answers.ts';
 import { skewMs } from '../common/fleet-store.ts';
 import { texts } from '../texts/connector.ts';
-import type { Health } from './health.ts';
 import { useNow } from '../common/now.ts';
 import { alike, restartText } from './restart-text.ts';
 

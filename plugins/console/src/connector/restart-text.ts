@@ -1,6 +1,6 @@
+import type { Restart } from '../common/answers.ts';
 import { minutesText } from '../common/format.ts';
 import { texts } from '../texts/connector.ts';
-import type { Restart } from './health.ts';
 
 /** The texts of an automatic restart. */
 export interface RestartText {

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { RestorePreview } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { refresh } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/history.ts';
-import { ConfigDifference, type KeyDifference } from './config-difference.tsx';
+import { ConfigDifference } from './config-difference.tsx';
 
 interface RestoreDialogProps {
   readonly name: string;
@@ -13,24 +14,17 @@ interface RestoreDialogProps {
   readonly onEnd: (done: boolean) => void;
 }
 
-interface ToToday {
-  readonly difference: readonly KeyDifference[];
-  readonly newest: number;
-  readonly exists: boolean;
-  readonly restarts: boolean;
-}
-
 /** What a restore would change, and the way to do it. */
 export function RestoreDialog({ name, n, tasks, onEnd }: RestoreDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isDone = useRef(false);
-  const [found, setFound] = useState<ToToday | undefined>();
+  const [found, setFound] = useState<RestorePreview | undefined>();
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const path = `/ui${connectorPath(name)}/changes/${String(n)}`;
   useEffect(() => {
     dialog.current?.showModal();
-    request<ToToday>('GET', path).then(setFound, (error: unknown) => {
+    request<RestorePreview>('GET', path).then(setFound, (error: unknown) => {
       setProblem((error as Error).message);
     });
   }, [path]);
@@ -77,11 +71,11 @@ export function RestoreDialog({ name, n, tasks, onEnd }: RestoreDialogProps) {
   );
 }
 
-function isSame({ exists, difference }: ToToday): boolean {
+function isSame({ exists, difference }: RestorePreview): boolean {
   return exists && difference.length === 0;
 }
 
-function Coming({ found, tasks }: { readonly found: ToToday; readonly tasks: number }) {
+function Coming({ found, tasks }: { readonly found: RestorePreview; readonly tasks: number }) {
   const { difference, exists, restarts } = found;
   if (isSame(found)) return <p>{texts.sameAsToday}</p>;
   const secrets = difference

@@ -1,11 +1,13 @@
+import type { ConnectorOffsets, WorkerFlow } from '../common/answers.ts';
 import { connectorPath, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
 import { short } from '../common/format.ts';
 import { usePolled } from '../common/polled.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/connector.ts';
-import type { Part, WorkerFlow } from './flow.ts';
-import { offsetText, sourceRows, type OffsetEntry, type OffsetRow } from './offset-rows.ts';
+import { offsetText, sourceRows, type OffsetRow } from './offset-rows.ts';
+
+type Part = WorkerFlow['parts'][number];
 
 interface SourceTablesProps {
   readonly name: string;
@@ -16,7 +18,7 @@ interface SourceTablesProps {
 export function SourceTables({ name, workers }: SourceTablesProps) {
   const { value: offsets = [] } = usePolled(`offsets of ${name}`, async () => {
     const text = await requestText('GET', `${connectorPath(name)}/offsets`);
-    return sourceRows((parseExact(text) as { readonly offsets: readonly OffsetEntry[] }).offsets);
+    return sourceRows((parseExact(text) as ConnectorOffsets).offsets);
   });
   const parts = workers.flatMap((each) => each.parts);
   if (parts.length === 0) return null;

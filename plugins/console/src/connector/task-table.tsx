@@ -1,21 +1,16 @@
+import type { ConnectorStateAnswer, Health, Restart, TaskFigures } from '../common/answers.ts';
 import { connectorPath } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { minutesText, short } from '../common/format.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/connector.ts';
 import { send, type ActionsProps } from './actions.tsx';
-import { isSilent, type Health, type Restart, type TaskFigures } from './health.ts';
+import { isSilent } from './health.ts';
 import { Trace } from './trace.tsx';
-
-/** The answer of `GET /connectors/{connector}/status`, as far as it is shown. */
-export interface Status {
-  readonly connector: { readonly state: string; readonly trace?: string };
-  readonly tasks: readonly { readonly id: number; readonly trace?: string }[];
-}
 
 interface TaskTableProps extends ActionsProps {
   readonly health: Health;
-  readonly status: Status | undefined;
+  readonly status: ConnectorStateAnswer | undefined;
 }
 
 /** Where each task runs, what it has, and its trace. */

@@ -1,15 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { MessagePage, ShownMessage } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
 import { Problem } from '../common/problem.tsx';
 import type { PartProps } from '../connector/health.ts';
 import { texts } from '../texts/data.ts';
 import './data.css';
 import { MessageTable } from './message-table.tsx';
-import { NO_FIELDS, queryOf, type Fields, type Message, type Page } from './message.ts';
+import { NO_FIELDS, queryOf, type Fields } from './message.ts';
 
 interface Search {
   readonly fields: Fields;
-  readonly pages: readonly Page[];
+  readonly pages: readonly MessagePage[];
 }
 
 /** The messages of the topics that a sink reads or a source has written, as its converters read them. */
@@ -22,7 +23,7 @@ export function ConnectorData({ name, health }: PartProps) {
   const asked = useRef(0);
   const path = `/ui/connectors/${inPath(name)}/messages`;
 
-  const look = async (wanted: Fields, before: readonly Page[]): Promise<void> => {
+  const look = async (wanted: Fields, before: readonly MessagePage[]): Promise<void> => {
     const query = queryOf(wanted, before.at(-1)?.next);
     if (query === undefined) {
       setProblem(texts.badOffset);
@@ -32,7 +33,7 @@ export function ConnectorData({ name, health }: PartProps) {
     setBusy(true);
     setProblem('');
     try {
-      const page = await request<Page>('POST', path, query);
+      const page = await request<MessagePage>('POST', path, query);
       if (number === asked.current) setSearch({ fields: wanted, pages: [...before, page] });
     } catch (error) {
       if (number === asked.current) setProblem((error as Error).message);
@@ -74,7 +75,7 @@ export function ConnectorData({ name, health }: PartProps) {
 
 interface SearchFormProps {
   readonly fields: Fields;
-  readonly topics: Page['topics'];
+  readonly topics: MessagePage['topics'];
   readonly change: (fields: Fields) => void;
   readonly search: () => void;
   readonly reset: () => void;
@@ -159,7 +160,7 @@ interface OutcomeProps {
 }
 
 function Outcome({ path, isSink, search: { fields, pages }, isBusy, goOn }: OutcomeProps) {
-  const messages = pages.flatMap((page): readonly Message[] => page.messages);
+  const messages = pages.flatMap((page): readonly ShownMessage[] => page.messages);
   const searched = pages.reduce((sum, page) => sum + page.searched, 0);
   const last = pages.at(-1);
   const hasMore = last !== undefined && last.next.length > 0;

@@ -1,20 +1,20 @@
 import { useState } from 'preact/hooks';
+import type { Preview, PreviewedRecord, ShownMessage, ShownPart } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { worker } from '../common/fleet-store.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
-import type { Writes } from '../common/previewed-rows.ts';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/data.ts';
-import { firstOf, placeText, readable, timeText, type Message, type Part } from './message.ts';
+import { firstOf, placeText, readable, timeText } from './message.ts';
 
 interface MessageTableProps {
   /** Of the requests. */
   readonly path: string;
   /** What a message would become is known of sinks alone. */
   readonly isSink: boolean;
-  readonly messages: readonly Message[];
+  readonly messages: readonly ShownMessage[];
   readonly hasTopics: boolean;
 }
 
@@ -70,7 +70,7 @@ export function MessageTable({ path, isSink, messages, hasTopics }: MessageTable
   );
 }
 
-function First({ part, length }: { readonly part: Part; readonly length?: number }) {
+function First({ part, length }: { readonly part: ShownPart; readonly length?: number }) {
   if (part.kind === 'null') return <i class="quiet">{texts.null}</i>;
   return (
     <>
@@ -83,7 +83,7 @@ function First({ part, length }: { readonly part: Part; readonly length?: number
 }
 
 interface WholeProps extends Pick<MessageTableProps, 'path' | 'isSink'> {
-  readonly message: Message;
+  readonly message: ShownMessage;
 }
 
 function Whole({ path, isSink, message }: WholeProps) {
@@ -97,12 +97,12 @@ function Whole({ path, isSink, message }: WholeProps) {
       {message.headers.map(({ key, value }, index) => (
         <PartView key={index} title={key} part={value} />
       ))}
-      {isSink && worker.value?.readOnly === false ? <Preview path={path} message={message} /> : null}
+      {isSink && worker.value?.readOnly === false ? <MessagePreview path={path} message={message} /> : null}
     </div>
   );
 }
 
-function PartView({ title, part }: { readonly title: string; readonly part: Part }) {
+function PartView({ title, part }: { readonly title: string; readonly part: ShownPart }) {
   if (part.kind === 'null') {
     return (
       <p>
@@ -128,20 +128,15 @@ function PartView({ title, part }: { readonly title: string; readonly part: Part
   );
 }
 
-interface Previewed extends Writes {
-  readonly dropped: boolean;
-  readonly faults: readonly { readonly stage: string; readonly message: string }[];
-}
-
 /** What the connector would write for it now. */
-function Preview({ path, message }: { readonly path: string; readonly message: Message }) {
-  const [found, setFound] = useState<Previewed | undefined>();
+function MessagePreview({ path, message }: { readonly path: string; readonly message: ShownMessage }) {
+  const [found, setFound] = useState<PreviewedRecord | undefined>();
   const [problem, setProblem] = useState('');
   const ask = async (): Promise<void> => {
     const { topic, partition, offset } = message;
     try {
       const body = { topic, partition, offset };
-      const { records } = await request<{ records: readonly Previewed[] }>('POST', `${path}/preview`, body);
+      const { records } = await request<Preview>('POST', `${path}/preview`, body);
       setFound(records[0]);
       setProblem('');
     } catch (error) {
@@ -159,13 +154,14 @@ function Preview({ path, message }: { readonly path: string; readonly message: M
   );
 }
 
-function PreviewView({ found }: { readonly found: Previewed }) {
-  const { faults, dropped, ...writes } = found;
+function PreviewView({ found }: { readonly found: PreviewedRecord }) {
+  const { faults, dropped, rows, lines, statements } = found;
+  const writes = { rows, lines, statements };
   const isEmpty = [writes.rows, writes.lines, writes.statements].every((list = []) => list.length === 0);
   return (
     <>
       {faults.map(({ stage, message }, index) => (
-        <p key={index} class="problem">{`${stage}: ${message}`}</p>
+        <p key={index} class="problem">{`${stage}: ${message ?? ''}`}</p>
       ))}
       {dropped ? <p>{texts.dropped}</p> : null}
       <PreviewedWrites {...writes} />

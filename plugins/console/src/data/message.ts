@@ -1,34 +1,6 @@
-/** A key, value or header, as `POST /ui/connectors/{connector}/messages` has it. */
-export type Part =
-  | { readonly kind: 'null' }
-  | { readonly kind: 'text' | 'json'; readonly text: string; readonly cut?: number }
-  | { readonly kind: 'hex'; readonly text: string; readonly bytes: number; readonly fault?: string };
+import type { MessagePage, ShownPart } from '../common/answers.ts';
 
-export interface Message {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  readonly timestamp: number | null;
-  readonly timestampType: string;
-  readonly bytes: number;
-  readonly key: Part;
-  readonly value: Part;
-  readonly headers: readonly { readonly key: string; readonly value: Part }[];
-}
-
-interface Position {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-}
-
-export interface Page {
-  readonly topics: readonly { readonly topic: string; readonly partitions: number }[];
-  readonly searched: number;
-  readonly messages: readonly Message[];
-  /** Where the next page goes on; empty: everything was searched. */
-  readonly next: readonly Position[];
-}
+type Position = MessagePage['next'][number];
 
 /** What the fields of the search have. */
 export interface Fields {
@@ -89,7 +61,7 @@ function indented(json: string): string {
 }
 
 /** JSON on several lines, also where a converter for texts has read it; other text as it is. */
-export function readable(part: Exclude<Part, { readonly kind: 'null' }>): string {
+export function readable(part: Exclude<ShownPart, { readonly kind: 'null' }>): string {
   if (part.kind === 'hex' || part.cut !== undefined) return part.text;
   return part.kind === 'json' || isJson(part.text) ? indented(part.text) : part.text;
 }
@@ -105,7 +77,7 @@ function isJson(text: string): boolean {
 }
 
 /** The beginning of a part, on one line. */
-export function firstOf(part: Part, length = 160): string {
+export function firstOf(part: ShownPart, length = 160): string {
   if (part.kind === 'null') return 'null';
   const text = part.kind === 'hex' ? `0x${part.text}` : part.text;
   const flat = text.slice(0, length + 1).replace(/\s+/g, ' ');

@@ -1,16 +1,9 @@
+import type { SqlAnswer, SqlFailure, SqlLogin } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
 
-/** Why a statement or a login has failed. */
-export interface SqlFailure {
-  readonly status: number;
-  readonly message: string;
-  readonly sqlstate?: string;
-  /** Of a character of the statement, from 1. */
-  readonly position?: number;
-}
-
-export type Cell = string | number | bigint | boolean | null;
+/** Integers beyond what a number holds are `bigint`. */
+export type Cell = NonNullable<Extract<SqlAnswer, { data?: unknown }>['data']>[number][number] | bigint;
 
 export interface SqlResult {
   /** Absent for statements that give no rows. */
@@ -29,20 +22,8 @@ export interface Session {
 
 export const MAX_ROWS = 1000;
 
-interface Failed {
-  readonly failure: SqlFailure;
-}
-
-interface Answered {
-  readonly column_meta?: readonly (readonly [name: string, type: string, length: unknown])[] | null;
-  readonly data?: readonly (readonly Cell[])[] | null;
-  readonly truncated?: boolean;
-  readonly continuation?: string | null;
-  readonly time?: number | null;
-}
-
 export async function logIn(user: string, password: string): Promise<Session | SqlFailure> {
-  const answer = await request<{ readonly token: string } | Failed>('POST', '/ui/sql/login', { user, password });
+  const answer = await request<SqlLogin>('POST', '/ui/sql/login', { user, password });
   return 'failure' in answer ? answer.failure : { user, token: answer.token };
 }
 
@@ -69,7 +50,7 @@ export async function run(
   });
   const text = await response.text();
   if (!response.ok) return { status: response.status, message: messageOf(text) };
-  const answer = parseExact(text) as Answered | Failed;
+  const answer = parseExact(text) as SqlAnswer;
   if ('failure' in answer) return answer.failure;
   const { column_meta: columns, data, truncated, continuation } = answer;
   return {

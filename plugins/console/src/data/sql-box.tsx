@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { SqlFailure } from '../common/answers.ts';
 import { worker } from '../common/fleet-store.ts';
 import { SQL_ADDRESS } from '../common/route.ts';
 import { setUnfinished } from '../common/unfinished.ts';
 import { texts } from '../texts/data.ts';
 import { placeOf } from './result-text.ts';
-import { isFailure, run, type Session, type SqlFailure, type SqlResult } from './sql-api.ts';
+import { isFailure, run, type Session, type SqlResult } from './sql-api.ts';
 import { SqlEditor } from './sql-editor.tsx';
 import { SqlResultView } from './sql-result.tsx';
 

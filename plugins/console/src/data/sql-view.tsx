@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { SqlAvailable } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/data.ts';
@@ -12,7 +13,7 @@ export function SqlView() {
   const [session, setSession] = useState<Session | undefined>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
-    request<{ readonly available: boolean }>('GET', '/ui/sql').then(
+    request<SqlAvailable>('GET', '/ui/sql').then(
       ({ available }) => {
         setAvailable(available);
       },

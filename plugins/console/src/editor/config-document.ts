@@ -1,7 +1,8 @@
+import type { StoredConfig } from '../common/answers.ts';
 import { texts } from '../texts/editor.ts';
 
 /** A key of a configuration with its value; `null` is what the worker refuses, and what may have been stored by others. */
-export type Entry = readonly [key: string, value: string | null];
+export type Entry = StoredConfig['entries'][number];
 
 /** A part of a text, by its first and last offset. */
 export interface Place {

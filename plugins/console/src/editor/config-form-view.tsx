@@ -1,15 +1,16 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
+import type { ConsoleValidation } from '../common/answers.ts';
 import { texts } from '../texts/editor.ts';
 import { valueIn, withoutKey, withValue, type Entry } from './config-document.ts';
 import { ConfigField } from './config-field.tsx';
-import { fieldGroups, type Field, type Validation } from './config-form.ts';
+import { fieldGroups, type Field } from './config-form.ts';
 
 export interface ConfigFormProps {
   readonly entries: readonly Entry[];
   /** What the document was at first, for the place of keys. */
   readonly order: readonly string[];
-  readonly validation: Validation;
+  readonly validation: ConsoleValidation;
   readonly stored: readonly Entry[];
   readonly mark: string;
   /** Errors of keys that are not in the document. */

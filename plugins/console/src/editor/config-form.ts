@@ -1,38 +1,11 @@
-import type { OptionView } from '../common/option-view.ts';
+import type { ConsoleValidation } from '../common/answers.ts';
 import { texts } from '../texts/editor.ts';
 import type { Entry } from './config-document.ts';
 
-/** An option as `validate` describes it. */
-export interface Definition extends OptionView {
-  readonly group: string | null;
-  readonly order: number;
-  readonly display_name: string;
-}
-
-/** The answer of `/ui/connector-plugins/{class}/validate`. */
-export interface Validation {
-  readonly groups: readonly string[];
-  readonly configs: readonly {
-    readonly definition: Definition | null;
-    readonly value: {
-      readonly name: string;
-      readonly recommended_values: readonly (string | null)[];
-      readonly errors: readonly string[];
-      readonly visible: boolean;
-    };
-  }[];
-  /** Keys that are probably misspelt, with the options that were probably meant. */
-  readonly unknown: readonly { readonly key: string; readonly nearest: string }[];
-  /** Keys whose values are secrets. */
-  readonly secrets: readonly string[];
-  /** Secrets, stored or of config providers, that were not sent to another address or class than the stored one (`because`). */
-  readonly withheld: { readonly keys: readonly string[]; readonly because: readonly string[] };
-  /** Whether what is stored would start again with this configuration. */
-  readonly restarts: boolean;
-}
-
 /** The keys of what was withheld and why, as text; `undefined`: nothing was. */
-export function withheldTexts(withheld: Validation['withheld'] | undefined): readonly [string, string] | undefined {
+export function withheldTexts(
+  withheld: ConsoleValidation['withheld'] | undefined,
+): readonly [string, string] | undefined {
   if (withheld === undefined || withheld.keys.length === 0) return undefined;
   return [withheld.keys.join(', '), withheld.because.join(', ')];
 }
@@ -72,7 +45,7 @@ interface Draft extends Field {
  * had at first, which are not advanced; what is typed since then stays where it is.
  */
 export function fieldGroups(
-  validation: Validation,
+  validation: ConsoleValidation,
   entries: readonly Entry[],
   first: ReadonlySet<string>,
 ): readonly FieldGroup[] {
@@ -101,7 +74,7 @@ export function fieldGroups(
 }
 
 /** What is wrong, key by key, in the order of the answer. */
-export function errorsOf(validation: Validation): ReadonlyMap<string, readonly string[]> {
+export function errorsOf(validation: ConsoleValidation): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const { value } of validation.configs) {
     if (value.errors.length === 0) continue;
@@ -119,7 +92,11 @@ function groupOf(title: string, fields: readonly Draft[], isOpen: boolean): Fiel
 }
 
 /** One for each key that is visible; one that is not is shown where it is wrong. */
-function draftsOf(validation: Validation, given: ReadonlySet<string>, first: ReadonlySet<string>): readonly Draft[] {
+function draftsOf(
+  validation: ConsoleValidation,
+  given: ReadonlySet<string>,
+  first: ReadonlySet<string>,
+): readonly Draft[] {
   const errors = errorsOf(validation);
   const drafts = new Map<string, Draft>();
   for (const { definition, value } of validation.configs) {

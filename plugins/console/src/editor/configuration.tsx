@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { StoredConfig } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
@@ -9,19 +10,11 @@ import { texts } from '../texts/editor.ts';
 import { configDifference } from './config-difference.ts';
 import { firstDocument, keepDraft, keptDraft } from './config-draft.ts';
 import { withheldTexts } from './config-form.ts';
-import { configBody, type Entry } from './config-document.ts';
+import { configBody } from './config-document.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { useDocument, useValidation } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
 import { SaveDialog } from './save-dialog.tsx';
-
-/** The answer of `/ui/connectors/{connector}/config`. */
-interface StoredConfig {
-  readonly entries: readonly Entry[];
-  readonly version: string;
-  readonly mark: string;
-  readonly secrets: readonly string[];
-}
 
 /** A connector's configuration, to be looked at and changed. */
 export function Configuration({ name, health }: PartProps) {

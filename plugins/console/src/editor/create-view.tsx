@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { PluginInfo } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { DeletedFold } from '../common/deleted-fold.tsx';
 import { refresh, worker } from '../common/fleet-store.ts';
@@ -14,12 +15,6 @@ import { useDocument, useValidation } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
 import { TopicPicker } from './topic-picker.tsx';
 
-interface Plugin {
-  readonly class: string;
-  readonly type: string;
-  readonly version: string;
-}
-
 const STATES = ['RUNNING', 'PAUSED', 'STOPPED'] as const;
 const ORDER = ['name', 'connector.class', 'tasks.max', 'topics'];
 const CLASS_HINT = 'class-hint';
@@ -28,11 +23,11 @@ const MARK = '[hidden]';
 
 /** A connector from nothing: its class, its topics, its options, and what it would do. */
 export function CreateView() {
-  const [plugins, setPlugins] = useState<readonly Plugin[]>([]);
+  const [plugins, setPlugins] = useState<readonly PluginInfo[]>([]);
   const [problem, setProblem] = useState('');
   const [round, setRound] = useState(0);
   useEffect(() => {
-    request<readonly Plugin[]>('GET', '/connector-plugins').then(setPlugins, (error: unknown) => {
+    request<readonly PluginInfo[]>('GET', '/connector-plugins').then(setPlugins, (error: unknown) => {
       setProblem((error as Error).message);
     });
   }, []);
@@ -70,7 +65,7 @@ function keep(next: NewDraft): boolean {
   return isUnfinished;
 }
 
-function NewConnector({ plugins, again }: { readonly plugins: readonly Plugin[]; readonly again: () => void }) {
+function NewConnector({ plugins, again }: { readonly plugins: readonly PluginInfo[]; readonly again: () => void }) {
   const edited = useDocument(draft.entries, draft.text);
   const checked = useValidation(edited.entries, undefined);
   const [isTried, setTried] = useState(false);
@@ -202,7 +197,7 @@ function NewConnector({ plugins, again }: { readonly plugins: readonly Plugin[];
   );
 }
 
-function Classes({ plugins, type, label }: { plugins: readonly Plugin[]; type: string; label: string }) {
+function Classes({ plugins, type, label }: { plugins: readonly PluginInfo[]; type: string; label: string }) {
   const found = plugins.filter((plugin) => plugin.type === type);
   return (
     <optgroup label={label}>

@@ -1,17 +1,18 @@
 import { useState } from 'preact/hooks';
+import type { ConsoleValidation } from '../common/answers.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { lazy } from '../common/lazy.tsx';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/editor.ts';
 import { curlCommand, propertiesText, strimziText } from './config-copies.ts';
 import { lineOf, valueIn, type DocumentProblem, type Entry } from './config-document.ts';
-import { errorsOf, type Validation } from './config-form.ts';
+import { errorsOf } from './config-form.ts';
 import { ConfigForm } from './config-form-view.tsx';
 import { fieldId } from './config-field.tsx';
 import type { Checked, EditedDocument } from './edited-document.ts';
 import './editor.css';
 
-const NOTHING_KNOWN: Validation = {
+const NOTHING_KNOWN: ConsoleValidation = {
   groups: [],
   configs: [],
   unknown: [],

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ConsoleValidation } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
 import {
   configBody,
@@ -8,7 +9,6 @@ import {
   type Entry,
   type ParsedDocument,
 } from './config-document.ts';
-import type { Validation } from './config-form.ts';
 
 /** One document; its text is there while it is shown as JSON. */
 export interface EditedDocument {
@@ -64,7 +64,7 @@ export function useDocument(initial: readonly Entry[], shown?: string): EditedDo
 /** What the worker says of the document. */
 export interface Checked {
   /** The last answer of the class; `undefined` before the first. */
-  readonly validation: Validation | undefined;
+  readonly validation: ConsoleValidation | undefined;
   /** Why there is no answer for the present document. */
   readonly problem: string;
   /** The answer is for what the document was before. */
@@ -90,7 +90,7 @@ export function useValidation(entries: readonly Entry[], connector: string | und
       if (!isCurrent) return;
       const query = connector === undefined ? '' : `?connector=${inPath(connector)}`;
       const path = `/ui/connector-plugins/${inPath(className)}/validate${query}`;
-      const asked = request<Validation>('PUT', path, configBody(entries));
+      const asked = request<ConsoleValidation>('PUT', path, configBody(entries));
       running.current = asked.catch(() => undefined);
       try {
         const validation = await asked;

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Preview, PreviewedRecord } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
 import { payloadText, type Writes } from '../common/previewed-rows.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
@@ -6,7 +7,6 @@ import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/editor.ts';
 import { configBody, valueIn, type Entry } from './config-document.ts';
-import type { PreviewedRecord } from './previewed-record.ts';
 
 interface MessagePreviewProps {
   readonly entries: readonly Entry[];
@@ -38,7 +38,7 @@ export function MessagePreview({ entries, connector }: MessagePreviewProps) {
       const className = inPath(valueIn(entries, 'connector.class') ?? '');
       const path = `/ui/connector-plugins/${className}/preview?${query.toString()}`;
       const body = { config: configBody(entries), topic, count: COUNT };
-      const { records } = await request<{ records: readonly PreviewedRecord[] }>('POST', path, body);
+      const { records } = await request<Preview>('POST', path, body);
       setShown({ kind, records });
     } catch (error) {
       setShown(undefined);
@@ -115,7 +115,7 @@ function Records({ kind, records }: Shown) {
           )}
           <td class="problem">
             {faults.map(({ stage, message: text }) => (
-              <p key={text}>{texts.fault(stage, text)}</p>
+              <p key={text}>{texts.fault(stage, text ?? '')}</p>
             ))}
           </td>
         </tr>

@@ -1,12 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Topics } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/editor.ts';
-
-interface Topics {
-  readonly topics: readonly string[];
-  readonly total: number;
-}
 
 interface TopicPickerProps {
   readonly chosen: readonly string[];

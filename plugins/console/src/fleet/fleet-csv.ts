@@ -1,5 +1,5 @@
+import type { FleetRow } from '../common/answers.ts';
 import { csvOf } from '../common/csv.ts';
-import type { FleetRow } from '../common/fleet-row.ts';
 import { texts } from '../texts/fleet.ts';
 
 /** Connectors as CSV, with the figures in full. */

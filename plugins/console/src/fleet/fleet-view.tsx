@@ -1,8 +1,9 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { FleetRow } from '../common/answers.ts';
 import { BulkActions } from './bulk-actions.tsx';
 import { DeletedFold } from '../common/deleted-fold.tsx';
-import { matching, type Filters, type FleetRow } from '../common/fleet-row.ts';
+import { matching, type Filters } from '../common/fleet-row.ts';
 import { short, shortClass } from '../common/format.ts';
 import { VERDICTS } from '../common/verdict.ts';
 import { rows, updatedAt, worker } from '../common/fleet-store.ts';

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { DeadLetters as DeadLettersAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import '../common/form.css';
 import { worker } from '../common/fleet-store.ts';
@@ -6,7 +7,6 @@ import { short } from '../common/format.ts';
 import { Problem } from '../common/problem.tsx';
 import type { PartProps } from '../connector/health.ts';
 import { texts } from '../texts/letters.ts';
-import type { DeadLettersAnswer } from './letter.ts';
 import { LetterGroupView } from './letter-group-view.tsx';
 import { restKey } from './letter-selection.ts';
 import { LetterSearch } from './letter-search.tsx';

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { LetterGroup, PreviewedLetters as PreviewedLettersAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
 import { texts } from '../texts/letters.ts';
-import { faultText, type LetterGroup, type LettersPreview } from './letter.ts';
+import { faultText } from './letter.ts';
 import { LetterTimes } from './letter-times.tsx';
 import { LetterView } from './letter-view.tsx';
 import { outcomeText, PreviewedLetters } from './previewed-letters.tsx';
@@ -17,13 +18,13 @@ interface LetterGroupViewProps {
 /** Letters with the same fault: how many, since when, examples, and what would become of them now. */
 export function LetterGroupView({ name, group, onReplay }: LetterGroupViewProps) {
   const [outcome, setOutcome] = useState('');
-  const [preview, setPreview] = useState<LettersPreview | undefined>();
+  const [preview, setPreview] = useState<PreviewedLettersAnswer | undefined>();
   const ask = async (): Promise<void> => {
     setOutcome(texts.loading);
     setPreview(undefined);
     try {
       const body = { selection: { group: group.id } };
-      const answer = await request<LettersPreview>('POST', `${connectorPath(name)}/dead-letters/preview`, body);
+      const answer = await request<PreviewedLettersAnswer>('POST', `${connectorPath(name)}/dead-letters/preview`, body);
       setPreview(answer);
       setOutcome(outcomeText(answer));
     } catch (error) {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
+import type { WholeLetter } from '../common/answers.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/letters.ts';
-import type { WholeLetter } from './letter.ts';
 import { letterAt, LetterView } from './letter-view.tsx';
 
 /** One letter by its place in the topic. */

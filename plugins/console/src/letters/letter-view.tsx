@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { WholeLetter } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { Problem } from '../common/problem.tsx';
 import { payloadText } from '../common/previewed-rows.ts';
 import { texts } from '../texts/letters.ts';
-import { faultText, hexDump, type WholeLetter } from './letter.ts';
+import { faultText, hexDump } from './letter.ts';
 
 interface LetterViewProps {
   readonly name: string;

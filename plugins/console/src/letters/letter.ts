@@ -1,85 +1,8 @@
-import type { Writes } from '../common/previewed-rows.ts';
+import type { LetterGroup, PreviewedLetter, WholeLetter } from '../common/answers.ts';
 
 /** What was wrong with a record. */
-export interface Fault {
-  readonly stage?: string;
-  readonly class?: string;
-  readonly message?: string;
-  readonly sqlstate?: string;
-  readonly table?: string;
-  readonly column?: string;
-}
-
-interface LetterPlace {
-  readonly partition: number;
-  readonly offset: number;
-  readonly timestamp: number;
-}
-
-export interface Letter extends LetterPlace {
-  readonly origin?: { readonly topic: string; readonly partition: number; readonly offset: number };
-  readonly task?: number;
-  readonly attempt: number;
-  /** The newest replay that has sent it. */
-  readonly replay?: number;
-  readonly fault: Fault;
-}
-
-export interface WholeLetter extends Letter {
-  /** As the JSON converter writes keys and values; `null`: the record cannot be decoded. */
-  readonly record: { readonly key?: unknown; readonly value?: unknown } | null;
-  readonly keyHex: string | null;
-  readonly valueHex: string | null;
-  /** Only of a letter that was asked for alone. */
-  readonly keyBytes?: number | null;
-  readonly valueBytes?: number | null;
-  readonly headers: readonly { readonly key: string; readonly value: string | null }[];
-}
-
-/** Letters in each bucket of time. */
-export interface Histogram {
-  /** Milliseconds since the epoch. */
-  readonly from: number;
-  readonly bucketMs: number;
-  readonly counts: readonly number[];
-}
-
-export interface LetterGroup extends Fault {
-  readonly id: string;
-  readonly count: number;
-  /** The number of these letters that a replay has sent. */
-  readonly replayed: number;
-  readonly first: LetterPlace;
-  readonly last: LetterPlace;
-  /** Absent where no letter has a time. */
-  readonly histogram?: Histogram;
-  readonly examples: readonly WholeLetter[];
-}
-
-/** The answer of `GET /connectors/{connector}/dead-letters`. */
-export interface DeadLettersAnswer {
-  readonly topic: string | null;
-  readonly scanned: number;
-  readonly hasMore: boolean;
-  readonly ungrouped: number;
-  readonly groups: readonly LetterGroup[];
-  readonly faults: {
-    readonly unanswered: readonly number[];
-    readonly recent: readonly (Fault & { readonly at: number; readonly task: number })[];
-  };
-}
-
-export interface PreviewedLetter extends Writes {
-  readonly letter: Letter;
-  readonly outcome: string;
-  readonly faults: readonly Fault[];
-}
-
-/** The answer of `POST /connectors/{connector}/dead-letters/preview`. */
-export interface LettersPreview {
-  readonly hasMore: boolean;
-  readonly records: readonly PreviewedLetter[];
-}
+type Fault = Partial<Omit<WholeLetter['fault'], 'exception'>>;
+export type Histogram = NonNullable<LetterGroup['histogram']>;
 
 /** Stage, SQLSTATE or class, place and message in a line. */
 export function faultText({ stage, message, sqlstate, table, column, class: className }: Fault): string {

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { PreviewedLetter, PreviewedLetters as PreviewedLettersAnswer } from '../common/answers.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
 import { texts } from '../texts/letters.ts';
-import { faultText, outcomes, type LettersPreview, type PreviewedLetter } from './letter.ts';
+import { faultText, outcomes } from './letter.ts';
 
 /** What would become of letters, in one line. */
-export function outcomeText({ records }: LettersPreview): string {
+export function outcomeText({ records }: PreviewedLettersAnswer): string {
   const parts = outcomes(records).map(([outcome, count]) => `${textOf(outcome)}: ${String(count)}`);
   return texts.previewed(records.length, parts.join(', '));
 }
@@ -14,7 +15,7 @@ const FIRST = 5;
 const SAME_FAULT = 'fails with the same fault';
 
 /** What would become of each letter: its rows, its SQL, its faults. */
-export function PreviewedLetters({ records }: Pick<LettersPreview, 'records'>) {
+export function PreviewedLetters({ records }: Pick<PreviewedLettersAnswer, 'records'>) {
   const [isWhole, setWhole] = useState(false);
   useEffect(() => {
     setWhole(false);
@@ -41,7 +42,7 @@ export function PreviewedLetters({ records }: Pick<LettersPreview, 'records'>) {
 }
 
 function Previewed({ previewed }: { readonly previewed: PreviewedLetter }) {
-  const { letter, outcome, faults, ...writes } = previewed;
+  const { letter, outcome, faults, rows, lines, statements } = previewed;
   return (
     <li>
       <span class={`outcome-mark ${outcome.split(' ', 1)[0] ?? ''}`}>{textOf(outcome)}</span>{' '}
@@ -53,7 +54,7 @@ function Previewed({ previewed }: { readonly previewed: PreviewedLetter }) {
               {faultText(fault)}
             </p>
           ))}
-      <PreviewedWrites {...writes} />
+      <PreviewedWrites rows={rows} lines={lines} statements={statements} />
     </li>
   );
 }

@@ -1,10 +1,11 @@
+import type { DeadLetters } from '../common/answers.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { texts } from '../texts/letters.ts';
-import { faultText, type DeadLettersAnswer } from './letter.ts';
+import { faultText } from './letter.ts';
 
 interface RecentFaultsProps {
   readonly name: string;
-  readonly found: DeadLettersAnswer;
+  readonly found: DeadLetters;
 }
 
 /** What the tasks remember; of a sink that keeps no letters also how it would. */

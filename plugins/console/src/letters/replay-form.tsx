@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { LetterGroup, PreviewedLetters as PreviewedLettersAnswer, ReplayAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/letters.ts';
-import { faultText, type LetterGroup, type LettersPreview } from './letter.ts';
+import { faultText } from './letter.ts';
 import { EVERYTHING, restKey, selectionBody, type RestOfReplay, type SelectionForm } from './letter-selection.ts';
 import { outcomeText, PreviewedLetters } from './previewed-letters.tsx';
 import { SelectionFields } from './selection-fields.tsx';
@@ -31,7 +32,7 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
   const [problem, setProblem] = useState('');
   const [report, setReport] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const [preview, setPreview] = useState<LettersPreview | undefined>();
+  const [preview, setPreview] = useState<PreviewedLettersAnswer | undefined>();
   const select = useRef<HTMLSelectElement>(null);
   const path = `${connectorPath(name)}/dead-letters`;
   const change = (next: SelectionForm): void => {
@@ -64,13 +65,13 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
   const look = (): Promise<void> =>
     send(async (body) => {
       setPreview(undefined);
-      setPreview(await request<LettersPreview>('POST', `${path}/preview`, body));
+      setPreview(await request<PreviewedLettersAnswer>('POST', `${path}/preview`, body));
     });
   const start = (): Promise<void> =>
     send(async (body) => {
       const perSecond = Number(rate);
       if (!Number.isInteger(perSecond) || perSecond < 1 || perSecond > MAX_RATE) throw new Error(texts.problems.rate);
-      const { id } = await request<{ readonly id: number }>('POST', `${path}/replay`, { ...body, rate: perSecond });
+      const { id } = await request<ReplayAnswer>('POST', `${path}/replay`, { ...body, rate: perSecond });
       setPreview(undefined);
       setReport(texts.started(id));
       onStarted();

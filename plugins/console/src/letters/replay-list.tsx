@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { PreviewedLetters as PreviewedLettersAnswer, ReplayAnswer, Replays } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/letters.ts';
-import type { LettersPreview } from './letter.ts';
 import { outcomeText, PreviewedLetters } from './previewed-letters.tsx';
 import type { RestOfReplay } from './letter-selection.ts';
-import { failedAgain, progressOf, readRate, restOf, type ReadAt, type Replay } from './replay-progress.ts';
+import { failedAgain, progressOf, readRate, restOf, type ReadAt } from './replay-progress.ts';
 
 const RUNNING_MS = 1000;
 const QUIET_MS = 10_000;
 
 interface Found {
-  readonly replays: readonly Replay[];
+  readonly replays: readonly ReplayAnswer[];
   readonly rates: ReadonlyMap<number, number>;
 }
 
@@ -36,7 +36,7 @@ export function ReplayList({ name, round, onRest }: ReplayListProps) {
     const look = async (): Promise<void> => {
       let isRunning = false;
       try {
-        const { replays } = await request<{ readonly replays: readonly Replay[] }>('GET', `${path}/replays`);
+        const { replays } = await request<Replays>('GET', `${path}/replays`);
         if (!isOpen) return;
         const now = new Map(replays.map(({ id, read }) => [id, { at: Date.now(), read }] as const));
         const rates = [...now].flatMap(([id, each]) => {
@@ -92,7 +92,7 @@ export function ReplayList({ name, round, onRest }: ReplayListProps) {
 
 interface ReplayItemProps {
   readonly path: string;
-  readonly replay: Replay;
+  readonly replay: ReplayAnswer;
   readonly rate: number | undefined;
   readonly onStop: () => Promise<void>;
   readonly onRest: (rest: RestOfReplay) => void;
@@ -166,12 +166,14 @@ function ReplayItem({ path, replay, rate, onStop, onRest }: ReplayItemProps) {
 }
 
 function FailedAgain({ path, replay }: Pick<ReplayItemProps, 'path' | 'replay'>) {
-  const [preview, setPreview] = useState<LettersPreview | undefined>();
+  const [preview, setPreview] = useState<PreviewedLettersAnswer | undefined>();
   const [outcome, setOutcome] = useState('');
   const show = async (): Promise<void> => {
     setOutcome(texts.loading);
     try {
-      const answer = await request<LettersPreview>('POST', `${path}/preview`, { selection: failedAgain(replay) });
+      const answer = await request<PreviewedLettersAnswer>('POST', `${path}/preview`, {
+        selection: failedAgain(replay),
+      });
       const records = answer.records.filter(({ letter }) => letter.attempt > 0);
       setPreview({ ...answer, records });
       setOutcome(outcomeText({ ...answer, records }));

@@ -1,35 +1,5 @@
+import type { ReplayAnswer } from '../common/answers.ts';
 import type { RestOfReplay } from './letter-selection.ts';
-
-interface OffsetRange {
-  readonly partition: number;
-  readonly from?: number;
-  /** The last offset. */
-  readonly to?: number;
-}
-
-/** A replay, as `GET /connectors/{connector}/dead-letters/replays` has it. */
-export interface Replay {
-  readonly id: number;
-  readonly state: 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
-  readonly transforms: string | null;
-  readonly selection?: { readonly offsets?: readonly OffsetRange[] };
-  readonly rate: number;
-  readonly read: number;
-  readonly selected: number;
-  readonly delivered: number;
-  readonly dropped: number;
-  readonly failed: number;
-  readonly partitions: readonly {
-    readonly partition: number;
-    readonly from: number;
-    readonly next: number;
-    readonly end: number;
-  }[];
-  readonly startedAt: string;
-  readonly startedBy: string;
-  readonly endedAt: string | null;
-  readonly reason: string | null;
-}
 
 /** What was read of a replay at a time; milliseconds. */
 export interface ReadAt {
@@ -38,11 +8,11 @@ export interface ReadAt {
 }
 
 /** Offsets behind it and in all. */
-export function progressOf({ partitions }: Pick<Replay, 'partitions'>): {
+export function progressOf({ partitions }: Pick<ReplayAnswer, 'partitions'>): {
   readonly done: number;
   readonly all: number;
 } {
-  const sum = (of: (part: Replay['partitions'][number]) => number) =>
+  const sum = (of: (part: ReplayAnswer['partitions'][number]) => number) =>
     partitions.reduce((total, part) => total + Math.max(0, of(part)), 0);
   return { done: sum(({ from, next }) => next - from), all: sum(({ from, end }) => end - from) };
 }
@@ -54,7 +24,7 @@ export function readRate(before: ReadAt | undefined, now: ReadAt): number | unde
 }
 
 /** What it has not come to; `undefined`: there is nothing, or it is not known by which transforms. */
-export function restOf({ id, state, transforms, selection = {}, partitions }: Replay): RestOfReplay | undefined {
+export function restOf({ id, state, transforms, selection, partitions }: ReplayAnswer): RestOfReplay | undefined {
   if (state !== 'STOPPED' && state !== 'FAILED') return undefined;
   const left = partitions.filter(({ next, end }) => next < end);
   const offsets = left.flatMap(({ partition, next, end }) => {
@@ -68,7 +38,7 @@ export function restOf({ id, state, transforms, selection = {}, partitions }: Re
 }
 
 /** Letters that this replay has written again lie behind its ends. */
-export function failedAgain({ partitions }: Replay): {
+export function failedAgain({ partitions }: ReplayAnswer): {
   readonly offsets: readonly { readonly partition: number; readonly from: number }[];
 } {
   return { offsets: partitions.map(({ partition, end }) => ({ partition, from: end })) };

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { matchingOptions, matchingPlugins } from '../../src/cluster/plugin-search.ts';
 import { rebalanceText } from '../../src/cluster/rebalance-text.ts';
-import { topicProblems, type InternalTopic } from '../../src/cluster/topic-problems.ts';
+import { topicProblems } from '../../src/cluster/topic-problems.ts';
+import type { InternalTopicsAnswer } from '../../src/common/answers.ts';
 import { bytesText } from '../../src/common/bytes-text.ts';
+
+type InternalTopic = InternalTopicsAnswer['topics'][number];
 
 const TOPIC: InternalTopic = {
   name: 'configs',
@@ -96,10 +99,9 @@ describe('the search for plugins', () => {
   });
 
   it('finds options by their name and meaning', () => {
-    const option = { type: 'STRING', required: false, default_value: null, importance: 'LOW' };
     const options = [
-      { ...option, name: 'batch.size', documentation: 'Rows of a statement' },
-      { ...option, name: 'topics', documentation: 'What is read' },
+      { name: 'batch.size', documentation: 'Rows of a statement' },
+      { name: 'topics', documentation: 'What is read' },
     ];
     assert.deepEqual(
       matchingOptions(options, 'ROWS batch').map(({ name }) => name),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { csvOf } from '../../src/common/csv.ts';
-import type { FleetRow } from '../../src/common/fleet-row.ts';
+import type { FleetRow } from '../../src/common/answers.ts';
 import { fleetCsv } from '../../src/fleet/fleet-csv.ts';
 
 describe('CSV of the console', () => {

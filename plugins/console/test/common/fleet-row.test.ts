@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { inOrder, matching, type FleetRow } from '../../src/common/fleet-row.ts';
+import type { FleetRow } from '../../src/common/answers.ts';
+import { inOrder, matching } from '../../src/common/fleet-row.ts';
 import { short } from '../../src/common/format.ts';
 
 const NO_FILTERS = { text: '', verdict: '', type: '', className: '', worker: '', topic: '' };

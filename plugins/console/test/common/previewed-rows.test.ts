@@ -12,7 +12,8 @@ describe('a previewed record', () => {
   });
 
   it('has rows with the same columns in one table', () => {
-    const row = (table: string, value: number) => ({ table, operation: 'store', columns: ['n'], values: [value] });
+    const row = (table: string, value: number) =>
+      ({ table, operation: 'store', columns: ['n'], values: [value] }) as const;
     assert.deepEqual(
       rowTables([row('a', 1), row('a', 2), row('b', 3), row('a', 4)]).map(({ table, rows }) => [table, rows]),
       [

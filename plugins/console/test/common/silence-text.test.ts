@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { TaskFigures } from '../../src/common/answers.ts';
 import { silenceText } from '../../src/common/silence-text.ts';
-import { shownVerdict, type TaskFigures } from '../../src/connector/health.ts';
+import { shownVerdict } from '../../src/connector/health.ts';
 
 describe('a worker that does not answer, in the console', () => {
   it('is told with the time by which its tasks run elsewhere, if it is lost', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { addedUp, flowBoxes, timeText, type WorkerFlow } from '../../src/connector/flow.ts';
+import type { WorkerFlow } from '../../src/common/answers.ts';
+import { addedUp, flowBoxes, timeText } from '../../src/connector/flow.ts';
 import { extremes, inFiveMinutes, lonePoints } from '../../src/connector/chart-figures.ts';
 
 describe('the picture of what happens to a record', () => {

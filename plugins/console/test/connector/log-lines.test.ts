@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import type { LogPart } from '../../src/common/answers.ts';
 import { minutesText } from '../../src/common/format.ts';
-import { asText, shownLines, withLines, type LogLine } from '../../src/connector/log-lines.ts';
+import { asText, shownLines, withLines } from '../../src/connector/log-lines.ts';
 
 describe('lines of the log in the console', () => {
-  const line = (number: number, at: number, text: string, level = 'INFO'): LogLine => {
+  const line = (number: number, at: number, text: string, level = 'INFO'): LogPart['lines'][number] => {
     return { number, at, level, task: 0, thread: 1, logger: 'x', text };
   };
 

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
-import type { Restart } from '../../src/connector/health.ts';
+import type { Restart } from '../../src/common/answers.ts';
 import { alike, restartText } from '../../src/connector/restart-text.ts';
 
 describe('an automatic restart in the console', () => {
   const restart = (given: Partial<Restart> = {}): Restart => ({
-    ...{ task: 0, state: 'WAITING', givenUpFor: null, attempt: 3, maxAttempts: 20 },
+    ...{
+      task: 0,
+      state: 'WAITING',
+      policy: 'infrastructure',
+      since: '',
+      givenUpFor: null,
+      attempt: 3,
+      maxAttempts: 20,
+    },
     ...{ nextAttemptAt: '2026-01-01T00:01:05.000Z', kind: 'infrastructure', reason: 'the database is away' },
     ...given,
   });

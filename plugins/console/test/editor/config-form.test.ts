@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import type { ConsoleValidation } from '../../src/common/answers.ts';
 import { configDifference } from '../../src/editor/config-difference.ts';
-import { errorsOf, fieldGroups, type Validation } from '../../src/editor/config-form.ts';
+import { errorsOf, fieldGroups } from '../../src/editor/config-form.ts';
 
-type Config = Validation['configs'][number];
+type Config = ConsoleValidation['configs'][number];
 type Given = Partial<Config['value']> & Partial<NonNullable<Config['definition']>>;
 
 function option(name: string, given: Given = {}): Config {
@@ -17,6 +18,9 @@ function option(name: string, given: Given = {}): Config {
       documentation: '',
       group: 'Connection',
       order: 1,
+      order_in_group: 1,
+      width: 'NONE',
+      dependents: [],
       display_name: name,
       ...more,
     },
@@ -24,7 +28,7 @@ function option(name: string, given: Given = {}): Config {
   };
 }
 
-const validation = (...configs: Config[]): Validation => ({
+const validation = (...configs: Config[]): ConsoleValidation => ({
   groups: ['Common', 'Connection'],
   configs,
   secrets: [],

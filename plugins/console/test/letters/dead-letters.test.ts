@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import type { ReplayAnswer } from '../../src/common/answers.ts';
 import { ANY_RANGE, EVERYTHING, restKey, selectionBody, type RangeForm } from '../../src/letters/letter-selection.ts';
 import { faultText, hexDump, peakOf } from '../../src/letters/letter.ts';
-import { failedAgain, progressOf, readRate, restOf, type Replay } from '../../src/letters/replay-progress.ts';
+import { failedAgain, progressOf, readRate, restOf } from '../../src/letters/replay-progress.ts';
 import { texts } from '../../src/texts/letters.ts';
 
 describe('a selection of letters in the console', () => {
@@ -85,7 +86,7 @@ describe('the progress of a replay in the console', () => {
 
   it('is counted in offsets', () => {
     assert.deepEqual(progressOf({ partitions }), { done: 20, all: 45 });
-    assert.deepEqual(failedAgain({ partitions } as unknown as Replay), {
+    assert.deepEqual(failedAgain({ partitions } as unknown as ReplayAnswer), {
       offsets: [
         { partition: 0, from: 50 },
         { partition: 2, from: 5 },
@@ -109,7 +110,7 @@ describe('the progress of a replay in the console', () => {
         { partition: 0, from: 2, next: 5, end: 30 },
         { partition: 1, from: 0, next: 4, end: 4 },
       ],
-    } as unknown as Replay;
+    } as unknown as ReplayAnswer;
     const rest = restOf(replay);
     const offsets = [
       { partition: 0, from: 5, to: 8 },

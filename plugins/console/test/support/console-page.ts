@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page, Response } from 'playwright-core';
 import { chromiumPath, startBrowser } from './browser.ts';
 
 const MAX_TABS = 300;
@@ -27,8 +27,11 @@ export interface ConsolePage {
   isAccessible(): Promise<void>;
 }
 
+/** Fails when an answer of the worker does not match its schema. */
+export type CheckAnswer = (method: string, url: string, status: number, body: unknown) => void;
+
 /** To be called within a `describe`: its tests are skipped where there is no Chromium. */
-export function consolePage(options: BrowserContextOptions = {}): ConsolePage {
+export function consolePage(check: CheckAnswer, options: BrowserContextOptions = {}): ConsolePage {
   let browser: Browser | undefined;
   let page: Page | undefined;
   const problems: string[] = [];
@@ -58,6 +61,11 @@ export function consolePage(options: BrowserContextOptions = {}): ConsolePage {
     page?.on('console', (message) => {
       if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
         problems.push(message.text());
+    });
+    page?.on('response', (response) => {
+      void checked(response, check).then((problem) => {
+        if (problem !== undefined) problems.push(problem);
+      });
     });
   });
 
@@ -98,4 +106,17 @@ export function consolePage(options: BrowserContextOptions = {}): ConsolePage {
       assert.deepEqual(found, []);
     },
   };
+}
+
+async function checked(response: Response, check: CheckAnswer): Promise<string | undefined> {
+  if (!response.ok() || response.headers()['content-type'] !== 'application/json') return undefined;
+  // The body is gone once the page was left.
+  const body = (await response.json().catch(() => undefined)) as unknown;
+  if (body === undefined) return undefined;
+  try {
+    check(response.request().method(), response.url(), response.status(), body);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import type { FleetLook, FleetRow } from '../../../../src/operate/fleet/fleet.ts';
-import { FleetFeed, type FleetNews } from '../../../../src/operate/console/fleet-feed.ts';
+import type { FleetRow } from '../../../../src/operate/fleet/fleet-answers.ts';
+import type { FleetLook } from '../../../../src/operate/fleet/fleet.ts';
+import type { FleetNews } from '../../../../src/operate/console/console-answers.ts';
+import { FleetFeed } from '../../../../src/operate/console/fleet-feed.ts';
 import { until } from '../../../support/until.ts';
 
 const row = (name: string, sentence = 'runs'): FleetRow => ({

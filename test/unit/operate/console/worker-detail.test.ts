@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isWorkerDetail } from '../../../../src/operate/console/worker-detail-schema.ts';
+import { isWorkerDetail } from '../../../../src/operate/console/worker-detail.ts';
 
 const DETAIL = {
   worker: 'w:8083',

@@ -1,0 +1,243 @@
+import {
+  anyOf,
+  arrayOf,
+  BOOLEAN,
+  described,
+  enumOf,
+  INTEGER,
+  limited,
+  nullable,
+  NUMBER,
+  objectOf,
+  TEXT,
+  withMore,
+  type ShapeOf,
+  type Typed,
+} from '../../json/open-api.ts';
+import { CONFIG_KEY_INFO } from '../../rest/answers.ts';
+import { FLEET_ROW } from '../fleet/fleet-answers.ts';
+import { KEY_DIFFERENCE } from '../history/history-answers.ts';
+
+/** The answers below `/ui`, which the OpenAPI description leaves out: they serve the worker's own console, and may change with it. */
+
+/** Answers of other workers are checked: their lists have at most this many items. Later versions may send more fields. */
+const MAX_ITEMS = 10_000;
+
+/** The connector that was created or changed. */
+export const NAMED = objectOf({ name: TEXT });
+export const NOTHING = objectOf({});
+
+export const FLEET_SNAPSHOT = objectOf({
+  at: described(NUMBER, 'milliseconds since the epoch'),
+  worker: objectOf({
+    id: TEXT,
+    version: TEXT,
+    readOnly: BOOLEAN,
+    'adminListeners?': described(
+      arrayOf(TEXT),
+      'where levels of loggers are set; absent: at the listeners of the API, empty: nowhere',
+    ),
+    lostWorkWaitsMs: described(nullable(NUMBER), 'how long, at most, the work of a lost worker waits for another one'),
+  }),
+  rows: arrayOf(FLEET_ROW),
+  total: described(INTEGER, 'number of connectors: a console that has another number asks for all rows again'),
+  silent: described(
+    arrayOf(objectOf({ worker: TEXT, since: NUMBER })),
+    'workers that have tasks and do not answer, and since when; milliseconds since the epoch',
+  ),
+});
+export type FleetSnapshot = ShapeOf<typeof FLEET_SNAPSHOT>;
+
+/** All rows of the fleet, or those that are new or have changed; `gone`: connectors that no longer exist. An event, not an answer. */
+export type FleetNews = Omit<FleetSnapshot, 'worker'> & { readonly gone: readonly string[] };
+
+const ENTRY: Typed<readonly [key: string, value: string | null]> = {
+  type: 'array',
+  prefixItems: [TEXT, nullable(TEXT)],
+  items: false,
+};
+export const STORED_CONFIG = objectOf({
+  name: TEXT,
+  entries: arrayOf(ENTRY),
+  version: TEXT,
+  mark: described(TEXT, 'replaces each secret'),
+  secrets: described(arrayOf(TEXT), 'keys whose values are secrets'),
+});
+export type StoredConfig = ShapeOf<typeof STORED_CONFIG>;
+
+export const CONSOLE_VALIDATION = objectOf({
+  groups: arrayOf(TEXT),
+  configs: arrayOf(
+    objectOf({
+      definition: nullable(CONFIG_KEY_INFO),
+      value: objectOf({
+        name: TEXT,
+        recommended_values: arrayOf(nullable(TEXT)),
+        errors: arrayOf(TEXT),
+        visible: BOOLEAN,
+      }),
+    }),
+  ),
+  unknown: described(
+    arrayOf(objectOf({ key: TEXT, nearest: TEXT })),
+    'keys that are probably misspelt, with the options that were probably meant',
+  ),
+  secrets: described(arrayOf(TEXT), 'keys whose values are secrets'),
+  withheld: described(
+    objectOf({ keys: arrayOf(TEXT), because: arrayOf(TEXT) }),
+    'secrets that were not sent, as the address or class differs from the stored one (because)',
+  ),
+  restarts: described(BOOLEAN, 'saving the configuration restarts the tasks'),
+});
+export type ConsoleValidation = ShapeOf<typeof CONSOLE_VALIDATION>;
+
+export const TOPICS = objectOf({ topics: arrayOf(TEXT), total: INTEGER });
+export type Topics = ShapeOf<typeof TOPICS>;
+
+/** What a restore would change. */
+export const RESTORE_PREVIEW = objectOf({
+  difference: arrayOf(KEY_DIFFERENCE),
+  newest: described(INTEGER, 'the last change that is known'),
+  exists: BOOLEAN,
+  restarts: BOOLEAN,
+});
+export type RestorePreview = ShapeOf<typeof RESTORE_PREVIEW>;
+
+export const DELETED_CONNECTORS = objectOf({
+  connectors: arrayOf(
+    objectOf({
+      name: TEXT,
+      at: described(NUMBER, 'milliseconds since the epoch'),
+      restores: described(nullable(INTEGER), 'the last change that can be restored'),
+    }),
+  ),
+  total: INTEGER,
+});
+export type DeletedConnectors = ShapeOf<typeof DELETED_CONNECTORS>;
+
+export const LOG_PART = withMore(
+  objectOf({
+    lines: limited(
+      arrayOf(
+        withMore(
+          objectOf({
+            number: INTEGER,
+            at: NUMBER,
+            level: TEXT,
+            task: nullable(INTEGER),
+            thread: nullable(INTEGER),
+            logger: TEXT,
+            text: TEXT,
+          }),
+        ),
+      ),
+      1000,
+    ),
+    isCut: described(BOOLEAN, 'there were more lines than are kept'),
+  }),
+);
+export type LogPart = ShapeOf<typeof LOG_PART>;
+
+export const CONNECTOR_LEVEL = objectOf({
+  level: described(nullable(TEXT), 'null: that of its loggers'),
+  remainingMs: NUMBER,
+  'unreached?': arrayOf(objectOf({ worker: TEXT, reason: TEXT })),
+});
+export type ConnectorLevel = ShapeOf<typeof CONNECTOR_LEVEL>;
+
+const NAMES = limited(arrayOf(TEXT), MAX_ITEMS);
+export const WORKER_DETAIL = withMore(
+  objectOf({
+    worker: TEXT,
+    version: TEXT,
+    startedAt: NUMBER,
+    memoryBytes: NUMBER,
+    cpuCores: nullable(NUMBER),
+    loopDelayMs: NUMBER,
+    isRebalancing: BOOLEAN,
+    threads: limited(
+      arrayOf(
+        withMore(
+          objectOf({
+            thread: anyOf(TEXT, INTEGER),
+            purpose: TEXT,
+            loopDelayMs: NUMBER,
+            taskCount: NUMBER,
+            tasks: NAMES,
+          }),
+        ),
+      ),
+      MAX_ITEMS,
+    ),
+    rebalances: limited(
+      arrayOf(
+        withMore(
+          objectOf({
+            at: NUMBER,
+            generation: NUMBER,
+            led: BOOLEAN,
+            reason: TEXT,
+            durationMs: NUMBER,
+            delayMs: NUMBER,
+            assigned: NAMES,
+            assignedCount: NUMBER,
+            revoked: NAMES,
+            revokedCount: NUMBER,
+          }),
+        ),
+      ),
+      MAX_ITEMS,
+    ),
+  }),
+);
+export type WorkerDetail = ShapeOf<typeof WORKER_DETAIL>;
+
+export const INTERNAL_TOPICS = objectOf({
+  brokers: INTEGER,
+  topics: arrayOf(
+    objectOf({
+      name: TEXT,
+      property: described(TEXT, 'the worker property that names it'),
+      state: enumOf(['exists', 'missing', 'denied']),
+      partitions: INTEGER,
+      replicas: described(INTEGER, 'of the partition with the fewest'),
+      leaderless: INTEGER,
+      singlePartition: described(BOOLEAN, 'the order between its keys matters'),
+      cleanupPolicy: nullable(TEXT),
+      minInsyncReplicas: nullable(INTEGER),
+      bytes: nullable(NUMBER),
+    }),
+  ),
+});
+export type InternalTopicsAnswer = ShapeOf<typeof INTERNAL_TOPICS>;
+
+export const SQL_AVAILABLE = objectOf({ available: BOOLEAN });
+
+/** Why a statement or a login has failed. */
+const SQL_FAILURE = objectOf({
+  status: INTEGER,
+  message: TEXT,
+  'sqlstate?': TEXT,
+  'position?': described(INTEGER, 'of a character of the statement, from 1'),
+});
+export type SqlFailure = ShapeOf<typeof SQL_FAILURE>;
+const SQL_FAILED = objectOf({ failure: SQL_FAILURE });
+export const SQL_LOGIN = anyOf(objectOf({ token: TEXT }), SQL_FAILED);
+
+const COLUMN: Typed<readonly [name: string, type: string, length: unknown]> = {
+  type: 'array',
+  prefixItems: [TEXT, TEXT, {}],
+  items: false,
+};
+/** A result as the database's HTTP API sends it; statements without rows have no columns. */
+export const SQL_RESULT = anyOf(
+  withMore(
+    objectOf({
+      'column_meta?': nullable(arrayOf(COLUMN)),
+      'data?': nullable(arrayOf(arrayOf(nullable(anyOf(TEXT, NUMBER, BOOLEAN))))),
+      'truncated?': BOOLEAN,
+      'continuation?': nullable(TEXT),
+    }),
+  ),
+  SQL_FAILED,
+);

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { importsBelow, importsOf } from '../support/imports.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const ANSWERS = 'plugins/console/src/common/answers.ts';
+/** Schemas, and lists of words that import nothing. */
+const SCHEMAS = /answers\.ts$|^src\/json\/open-api\.ts$|^src\/herder\/recorded-change\.ts$|\/verdicts\.ts$/;
+
+/** The sources of the console below this folder of it. */
+function filesOf(folder: string): readonly string[] {
+  const path = join('plugins/console', folder);
+  return readdirSync(join(root, path), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => join(path, file));
+}
+
+function sourceOf(file: string): ts.SourceFile {
+  return ts.createSourceFile(file, readFileSync(root + file, 'utf8'), ts.ScriptTarget.ESNext, true);
+}
+
+describe('the console for browsers', () => {
+  it('imports types of answers from the worker, in one file, and nothing else', () => {
+    const importing = [...filesOf('src'), ...filesOf('test')].filter((file) =>
+      importsOf(file).some((path) => path.startsWith('src/')),
+    );
+    assert.deepEqual(importing, [ANSWERS]);
+    assert.deepEqual(
+      importsOf(ANSWERS).filter((path) => !SCHEMAS.test(path)),
+      [],
+    );
+    const values = sourceOf(ANSWERS).statements.filter(
+      (each) => !ts.isTypeAliasDeclaration(each) && !/^(?:import|export) type /.test(each.getText()),
+    );
+    assert.deepEqual(
+      values.map((each) => each.getText()),
+      [],
+    );
+  });
+
+  it('finds schemas that import no other code of the worker', () => {
+    const answers = [...importsBelow('src')].filter(([file]) => file.endsWith('answers.ts'));
+    assert.ok(answers.length > 5);
+    assert.deepEqual(
+      answers.flatMap(([, imports]) => imports.filter((path) => !SCHEMAS.test(path))),
+      [],
+    );
+  });
+});
