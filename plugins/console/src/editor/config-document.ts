@@ -1,3 +1,4 @@
+import { printParseErrorCode, visit } from 'jsonc-parser';
 import type { StoredConfig } from '../common/answers.ts';
 import { texts } from '../texts/editor.ts';
 
@@ -22,11 +23,9 @@ export interface ParsedDocument {
   readonly problems: readonly DocumentProblem[];
 }
 
-const TOKEN = /"(?:[^"\\\n\r]|\\.)*"|-?\d[\d.eE+-]*|[a-z]+|[{}[\]:,]/y;
-const SCALAR = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 /** More than these help nobody. */
 const MAX_PROBLEMS = 50;
-const BLANKS = /[ \t\r\n]*/y;
+const MAX_SHOWN = 20;
 
 /** Each key on a line of its own. */
 export function documentText(entries: readonly Entry[]): string {
@@ -37,28 +36,50 @@ export function documentText(entries: readonly Entry[]): string {
 
 /** Numbers, true and false become text, as the API takes them. Keys keep the order that they are written in. */
 export function parseDocument(text: string): ParsedDocument {
-  const reader = new Reader(text);
   const entries: Entry[] = [];
   const places = new Map<string, Place>();
   const problems: DocumentProblem[] = [];
+  let isOpen = false;
+  /** The key whose value comes next. */
+  let key: string | undefined;
+  /** Only an object is a document, and its values are not objects or arrays. */
+  const refuse = (offset: number, length: number): never => {
+    const message = isOpen ? texts.noValue : texts.expected('{', text.slice(offset, offset + length));
+    throw new DocumentError({ from: offset, to: offset + length }, message);
+  };
   try {
-    reader.expect('{');
-    for (let more = reader.peek() !== '}'; more; more = reader.optional(',')) {
-      const key = reader.next();
-      const name = textOf(key, texts.noKey);
-      if (places.has(name) && problems.length < MAX_PROBLEMS)
-        problems.push({ from: key.from, to: key.to, message: texts.keyTwice(name) });
-      places.set(name, { from: key.from, to: key.to });
-      reader.expect(':');
-      const entry = [name, valueOf(reader.next())] as const;
-      entries.push(entry);
-    }
-    reader.expect('}');
-    const rest = reader.next();
-    if (rest.text !== '') throw new DocumentError(rest, texts.moreText);
+    visit(
+      text,
+      {
+        onObjectBegin: (offset, length) => {
+          if (isOpen) refuse(offset, length);
+          isOpen = true;
+        },
+        onArrayBegin: refuse,
+        onObjectProperty: (name, from, length) => {
+          const place = { from, to: from + length };
+          if (places.has(name) && problems.length < MAX_PROBLEMS)
+            problems.push({ ...place, message: texts.keyTwice(name) });
+          places.set(name, place);
+          key = name;
+        },
+        onLiteralValue: (value: unknown, offset, length) => {
+          if (key === undefined) return refuse(offset, length);
+          const written = typeof value === 'string' ? value : text.slice(offset, offset + length);
+          entries.push([key, value === null ? null : written]);
+          key = undefined;
+        },
+        onError: (code, from, length) => {
+          const found = text.slice(from, from + length);
+          const message = syntaxText(printParseErrorCode(code), found, isOpen, key !== undefined);
+          throw new DocumentError({ from, to: from + length }, message);
+        },
+      },
+      { disallowComments: true, allowTrailingComma: false },
+    );
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    problems.push({ from: error.place.from, to: error.place.to, message: error.message });
+    problems.push({ ...error.place, message: error.message });
   }
   return { entries, places, problems };
 }
@@ -100,11 +121,6 @@ export function lineOf(text: string, offset: number): number {
   return line;
 }
 
-interface Token extends Place {
-  /** Empty: the end of the text, or what is no JSON. */
-  readonly text: string;
-}
-
 class DocumentError extends Error {
   readonly place: Place;
 
@@ -114,63 +130,23 @@ class DocumentError extends Error {
   }
 }
 
-class Reader {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
+function syntaxText(code: string, found: string, isOpen: boolean, hasKey: boolean): string {
+  switch (code) {
+    case 'PropertyNameExpected':
+      return texts.noKey;
+    case 'InvalidSymbol':
+    case 'ValueExpected':
+      if (!isOpen) return texts.expected('{', found);
+      return hasKey ? texts.noValue : texts.noKey;
+    case 'CommaExpected':
+      return texts.expected(',', found);
+    case 'ColonExpected':
+      return texts.expected(':', found);
+    case 'CloseBraceExpected':
+      return texts.expected('}', found);
+    case 'EndOfFileExpected':
+      return texts.moreText;
+    default:
+      return texts.notJson(found.slice(0, MAX_SHOWN));
   }
-
-  peek(): string {
-    const at = this.#at;
-    const { text } = this.next();
-    this.#at = at;
-    return text;
-  }
-
-  next(): Token {
-    BLANKS.lastIndex = this.#at;
-    BLANKS.exec(this.#text);
-    const from = BLANKS.lastIndex;
-    TOKEN.lastIndex = from;
-    const [text = ''] = TOKEN.exec(this.#text) ?? [];
-    this.#at = from + text.length;
-    if (text === '' && from < this.#text.length) {
-      throw new DocumentError(lineFrom(this.#text, from), texts.notJson(this.#text.slice(from, from + 20)));
-    }
-    return { text, from, to: this.#at };
-  }
-
-  expect(text: string): void {
-    const found = this.next();
-    if (found.text !== text) throw new DocumentError(found, texts.expected(text, found.text));
-  }
-
-  optional(text: string): boolean {
-    const isNext = this.peek() === text;
-    if (isNext) this.next();
-    return isNext;
-  }
-}
-
-function textOf(token: Token, otherwise: string): string {
-  if (!token.text.startsWith('"')) throw new DocumentError(token, otherwise);
-  try {
-    return JSON.parse(token.text) as string;
-  } catch {
-    throw new DocumentError(token, texts.notJson(token.text.slice(0, 20)));
-  }
-}
-
-function valueOf(token: Token): string | null {
-  if (token.text.startsWith('"')) return textOf(token, '');
-  if (!SCALAR.test(token.text)) throw new DocumentError(token, texts.noValue);
-  return token.text === 'null' ? null : token.text;
-}
-
-/** From an offset to the end of its line. */
-function lineFrom(text: string, from: number): Place {
-  const end = text.indexOf('\n', from);
-  return { from, to: end < 0 ? text.length : end };
 }

@@ -52,17 +52,15 @@ describe('the document of a configuration', () => {
   });
 
   for (const [what, text, line, message] of [
-    ['a missing comma', '{\n "a": "1"\n "b": "2"\n}', 3, '} belongs here, before "b".'],
+    ['a missing comma', '{\n "a": "1"\n "b": "2"\n}', 3, ', belongs here, before "b".'],
     ['an open end', '{\n "a": "1"', 2, '} is missing at the end.'],
-    ['an open text', '{\n "a": "1\n}', 2, 'This is not JSON: "1\n}'],
+    ['an open text', '{\n "a": "1\n}', 2, 'This is not JSON: "1'],
     ['an object within', '{\n "a": {}\n}', 2, 'A value belongs here: text in double quotes, a number, true or false.'],
     ['a key that is none', '{\n a: 1\n}', 2, 'A key in double quotes belongs here.'],
-    [
-      'a number that is none',
-      '{\n "a": 01\n}',
-      2,
-      'A value belongs here: text in double quotes, a number, true or false.',
-    ],
+    ['a number that is none', '{\n "a": 01\n}', 2, ', belongs here, before 1.'],
+    ['a word', '{\n "a": yes\n}', 2, 'A value belongs here: text in double quotes, a number, true or false.'],
+    ['a value alone', '"a"', 1, '{ belongs here, before "a".'],
+    ['a list', '[{}]', 1, '{ belongs here, before [.'],
     ['a comma too many', '{\n "a": "1",\n}', 3, 'A key in double quotes belongs here.'],
     ['more than one document', '{}\n{}', 2, 'The document ends before this.'],
     ['a wrong escape', '{"a": "\\x"}', 1, 'This is not JSON: "\\x"'],
@@ -98,5 +96,6 @@ describe('the document of a configuration', () => {
     const text = `{"a": "${'\\\\'.repeat(400_000)}`;
     assert.equal(parseDocument(text).problems.length, 1);
     assert.equal(parseDocument(`{${'"k":1,'.repeat(100_000)}`).places.size, 1);
+    assert.equal(parseDocument(`{"a":${'['.repeat(1_000_000)}`).problems.length, 1);
   });
 });
