@@ -10,6 +10,11 @@ const ANSWERS = 'plugins/console/src/common/answers.ts';
 /** Schemas, and lists of words that import nothing. */
 const SCHEMAS = /answers\.ts$|^src\/json\/open-api\.ts$|^src\/herder\/recorded-change\.ts$|\/verdicts\.ts$/;
 
+/** A component is one function with its hooks. */
+const MAX_LINES = 80;
+/** Elements that only the kit uses. */
+const OF_KIT = /<(?:dialog|form|select|table)\b|<button(?! type="submit")/;
+
 /** The sources of the console below this folder of it. */
 function filesOf(folder: string): readonly string[] {
   const path = join('plugins/console', folder);
@@ -48,5 +53,30 @@ describe('the console for browsers', () => {
       answers.flatMap(([, imports]) => imports.filter((path) => !SCHEMAS.test(path))),
       [],
     );
+  });
+
+  it('has components of at most 80 lines', () => {
+    const components = filesOf('src').flatMap((file) => {
+      const source = sourceOf(file);
+      const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
+      return source.statements.filter(ts.isFunctionDeclaration).flatMap((each) => {
+        const name = each.name?.text ?? '';
+        const lines = lineAt(each.end) - lineAt(each.getStart()) + 1;
+        return /^[A-Z]/.test(name) ? [{ name, file, lines }] : [];
+      });
+    });
+    assert.ok(components.length > 100);
+    assert.deepEqual(
+      components.filter(({ lines }) => lines > MAX_LINES),
+      [],
+    );
+  });
+
+  it('makes buttons, forms, fields, tables and dialogs with its kit', () => {
+    const own = filesOf('src').filter(
+      (file) => !file.startsWith('plugins/console/src/kit/') && OF_KIT.test(readFileSync(root + file, 'utf8')),
+    );
+    // Only rows that are seen are in the table of connectors.
+    assert.deepEqual(own, ['plugins/console/src/fleet/fleet-table.tsx']);
   });
 });

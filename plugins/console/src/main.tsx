@@ -67,7 +67,7 @@ function focusContent(event: Event): void {
   document.getElementById('content')?.focus();
 }
 
-/** Another view has the title of the window and the focus, as another page would. */
+/** Another view sets the title of the window and takes the focus, like another page. */
 function useArrival(view: string, name: string): void {
   const isFirst = useRef(true);
   useEffect(() => {
@@ -79,7 +79,7 @@ function useArrival(view: string, name: string): void {
   }, [view, name]);
 }
 
-/** Where something waits to be saved, to be ended, or to be thrown away. */
+/** Links to views with unsaved drafts or changes in progress. */
 function UnfinishedPlaces() {
   if (unfinished.value.length === 0) return null;
   return (
@@ -94,7 +94,7 @@ function UnfinishedPlaces() {
   );
 }
 
-/** How old what is shown is; a lost connection is said aloud. */
+/** The age of the shown data; screen readers announce a lost connection. */
 function Freshness() {
   const now = useSignal(Date.now());
   useEffect(() => {

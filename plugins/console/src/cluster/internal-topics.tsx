@@ -1,41 +1,37 @@
 import type { InternalTopicsAnswer } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { bytesText } from '../common/bytes-text.ts';
-import { usePolled } from '../common/polled.ts';
-import { Problem } from '../common/problem.tsx';
-import { TitledTable } from '../common/titled-table.tsx';
+import { Async, usePolled } from '../kit/loaded.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/cluster.ts';
 import { topicProblems } from './topic-problems.ts';
 
-/** The topics in which the group keeps its state, and what is wrong with them. */
+const TITLES = [texts.topic, texts.partitions, texts.replicas, texts.policy, texts.size, texts.noted];
+const NUMBERS = [texts.partitions, texts.replicas, texts.size];
+
+/** The topics in which the group keeps its state, and their problems. */
 export function InternalTopics() {
-  const { value, error } = usePolled('topics', () => request<InternalTopicsAnswer>('GET', '/ui/internal-topics'));
-  const problem = error === undefined ? '' : error.status === 404 ? texts.standalone : error.message;
-  if (value === undefined) return problem === '' ? <p class="empty">{texts.loading}</p> : <Problem text={problem} />;
-  const titles = [texts.topic, texts.partitions, texts.replicas, texts.policy, texts.size, texts.noted];
+  const loaded = usePolled('topics', () => request<InternalTopicsAnswer>('GET', '/ui/internal-topics'));
+  const { error } = loaded;
   return (
-    <>
-      <Problem text={problem} />
-      <TitledTable
-        label={texts.partTitles.topics}
-        titles={titles}
-        numbers={[texts.partitions, texts.replicas, texts.size]}
-      >
-        {value.topics.map((topic) => (
-          <TopicRow key={topic.property} topic={topic} brokers={value.brokers} />
-        ))}
-      </TitledTable>
-    </>
+    <Async of={loaded} problem={error?.status === 404 ? texts.standalone : error?.message}>
+      {({ topics, brokers }) => (
+        <Table label={texts.partTitles.topics} titles={TITLES} numbers={NUMBERS}>
+          {topics.map((topic) => (
+            <TopicRow key={topic.property} topic={topic} brokers={brokers} />
+          ))}
+        </Table>
+      )}
+    </Async>
   );
 }
 
-function TopicRow({
-  topic,
-  brokers,
-}: {
+interface TopicRowProps {
   readonly topic: InternalTopicsAnswer['topics'][number];
   readonly brokers: number;
-}) {
+}
+
+function TopicRow({ topic, brokers }: TopicRowProps) {
   const { name, property, state, partitions, replicas, cleanupPolicy, bytes } = topic;
   const problems = topicProblems(topic, brokers);
   const isThere = state === 'exists';

@@ -1,13 +1,19 @@
 import { useState } from 'preact/hooks';
 import type { LoggerLevelAnswer } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
-import { worker } from '../common/fleet-store.ts';
-import { usePolled } from '../common/polled.ts';
-import { Problem } from '../common/problem.tsx';
-import { TitledTable } from '../common/titled-table.tsx';
+import { isWritable, worker } from '../common/fleet-store.ts';
+import { useAction } from '../kit/action.ts';
+import { Select, TextField } from '../kit/field.tsx';
+import { Form } from '../kit/form.tsx';
+import { Async, usePolled } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/cluster.ts';
 
-const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'OFF'] as const;
+type FoundLevels = Readonly<Record<string, LoggerLevelAnswer>>;
+type SetLevel = (logger: string, level: string) => unknown;
+
+const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'OFF'];
 
 /** The levels of loggers, which can be set for all workers at once. */
 export function Loggers() {
@@ -17,99 +23,78 @@ export function Loggers() {
 }
 
 function Levels() {
-  const [changes, setChanges] = useState(0);
-  const [problem, setProblem] = useState('');
+  const loaded = usePolled('loggers', () => request<FoundLevels>('GET', '/admin/loggers'));
+  const { problem, run } = useAction();
   const [done, setDone] = useState('');
-  const { value, error } = usePolled(`loggers ${String(changes)}`, () =>
-    request<Readonly<Record<string, LoggerLevelAnswer>>>('GET', '/admin/loggers'),
-  );
-  const reason = problem === '' ? (error?.message ?? '') : problem;
-  if (value === undefined && changes === 0) {
-    return reason === '' ? <p class="empty">{texts.loading}</p> : <Problem text={reason} />;
-  }
-  const isWritable = worker.value?.readOnly === false;
   const set = async (logger: string, level: string): Promise<void> => {
-    try {
+    setDone('');
+    await run(async () => {
       await request('PUT', `/admin/loggers/${inPath(logger)}?scope=cluster`, { level });
-      setProblem('');
       setDone(texts.levelSet(logger, level));
-    } catch (failure) {
-      setDone('');
-      setProblem((failure as Error).message);
-    }
-    setChanges(changes + 1);
+    });
+    loaded.reload();
   };
   return (
     <>
-      <Problem text={reason} />
-      {isWritable ? <p class="quiet">{texts.everyWorker}</p> : null}
-      <p role="status">{done}</p>
-      {isWritable ? <OtherLogger set={set} /> : null}
-      <TitledTable label={texts.loggers} titles={[texts.logger, texts.level, texts.changed]}>
-        {Object.entries(value ?? {}).map(([logger, { level, last_modified: changedAt }]) => (
-          <tr key={logger}>
-            <th scope="row">{logger}</th>
-            <td>
-              {isWritable ? (
-                <LevelChoice label={texts.levelOf(logger)} level={level} set={(to) => set(logger, to)} />
-              ) : (
-                level
-              )}
-            </td>
-            <td class="quiet">{changedAt === null ? '' : new Date(changedAt).toLocaleString()}</td>
-          </tr>
-        ))}
-      </TitledTable>
+      <Problem text={problem} />
+      <Async of={loaded}>
+        {(levels) => (
+          <>
+            {isWritable.value ? <p class="quiet">{texts.everyWorker}</p> : null}
+            <p role="status">{done}</p>
+            {isWritable.value ? <OtherLogger set={set} /> : null}
+            <LevelTable levels={levels} set={set} />
+          </>
+        )}
+      </Async>
     </>
   );
 }
 
-interface LevelChoiceProps {
-  readonly label: string;
-  readonly level: string;
-  readonly set: (level: string) => unknown;
-}
-
-function LevelChoice({ label, level, set }: LevelChoiceProps) {
+function LevelTable({ levels, set }: { readonly levels: FoundLevels; readonly set: SetLevel }) {
   return (
-    <select aria-label={label} value={level} onChange={(event) => void set(event.currentTarget.value)}>
-      {LEVELS.map((each) => (
-        <option key={each} value={each}>
-          {each}
-        </option>
+    <Table label={texts.loggers} titles={[texts.logger, texts.level, texts.changed]}>
+      {Object.entries(levels).map(([logger, { level, last_modified: changedAt }]) => (
+        <tr key={logger}>
+          <th scope="row">{logger}</th>
+          <td>
+            {isWritable.value ? (
+              <Select
+                aria-label={texts.levelOf(logger)}
+                value={level}
+                options={LEVELS}
+                onChange={(to) => set(logger, to)}
+              />
+            ) : (
+              level
+            )}
+          </td>
+          <td class="quiet">{changedAt === null ? '' : new Date(changedAt).toLocaleString()}</td>
+        </tr>
       ))}
-    </select>
+    </Table>
   );
 }
 
-function OtherLogger({ set }: { readonly set: (logger: string, level: string) => Promise<void> }) {
+function OtherLogger({ set }: { readonly set: SetLevel }) {
   const [name, setName] = useState('');
-  const [level, setLevel] = useState<string>('DEBUG');
+  const [level, setLevel] = useState('DEBUG');
+  const logger = name.trim();
   return (
-    <form
-      class="filters"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (name.trim() !== '') void set(name.trim(), level);
-      }}
-    >
-      <label>
-        {texts.addLogger}
-        <input
-          type="search"
-          class="logger-name"
-          value={name}
-          title={texts.addLoggerHint}
-          placeholder="org.apache.kafka.connect"
-          onInput={(event) => {
-            setName(event.currentTarget.value);
-          }}
-        />
-      </label>
-      <LevelChoice label={texts.level} level={level} set={setLevel} />
-      <button type="submit" disabled={name.trim() === ''}>
+    <Form class="filters" onSubmit={() => logger !== '' && set(logger, level)}>
+      <TextField
+        label={texts.addLogger}
+        type="search"
+        class="logger-name"
+        title={texts.addLoggerHint}
+        placeholder="org.apache.kafka.connect"
+        value={name}
+        onInput={setName}
+      />
+      <Select aria-label={texts.level} value={level} options={LEVELS} onChange={setLevel} />
+      <button type="submit" disabled={logger === ''}>
         {texts.set}
       </button>
-    </form>
+    </Form>
   );
 }

@@ -1,83 +1,97 @@
 import { useState } from 'preact/hooks';
-import { inPath, request } from '../common/api.ts';
 import type { ConfigKeyInfo, PluginInfo } from '../common/answers.ts';
+import { inPath, request } from '../common/api.ts';
 import { Broken } from '../common/broken.tsx';
 import { Documentation } from '../common/documentation.tsx';
 import { shortClass } from '../common/format.ts';
-import { usePolled } from '../common/polled.ts';
-import { Problem } from '../common/problem.tsx';
-import { TitledTable } from '../common/titled-table.tsx';
+import { Button } from '../kit/button.tsx';
+import { TextField } from '../kit/field.tsx';
+import { Async, usePolled } from '../kit/loaded.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/cluster.ts';
 import { matchingOptions, matchingPlugins } from './plugin-search.ts';
 
 /** The plugins of this worker, and the options of one of them. */
 export function Plugins() {
-  const [text, setText] = useState('');
-  const [chosen, setChosen] = useState<PluginInfo | undefined>();
-  const { value, error } = usePolled('plugins', () =>
+  const loaded = usePolled('plugins', () =>
     request<readonly PluginInfo[]>('GET', '/connector-plugins?connectorsOnly=false'),
   );
-  if (value === undefined) {
-    return error === undefined ? <p class="empty">{texts.loading}</p> : <Problem text={error.message} />;
-  }
-  const found = matchingPlugins(value, text);
+  return <Async of={loaded}>{(plugins) => <PluginList plugins={plugins} />}</Async>;
+}
+
+function PluginList({ plugins }: { readonly plugins: readonly PluginInfo[] }) {
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState<PluginInfo | undefined>();
+  const found = matchingPlugins(plugins, text);
   return (
     <>
-      <Search label={texts.search} text={text} change={setText} found={texts.ofPlugins(found.length, value.length)} />
+      <Search label={texts.search} text={text} change={setText} found={found.length} all={plugins.length} />
       {found.length === 0 ? <p class="empty">{texts.noPlugin}</p> : null}
       <div class="plugins">
-        <TitledTable label={texts.plugins} titles={[texts.plugin, texts.kind, texts.version]}>
+        <Table label={texts.plugins} titles={[texts.plugin, texts.kind, texts.version]}>
           {found.map((plugin) => (
-            <tr key={`${plugin.class} ${plugin.version ?? ''}`} class={plugin === chosen ? 'chosen' : ''}>
-              <th scope="row">
-                <button
-                  type="button"
-                  class="link"
-                  aria-pressed={isSame(plugin, chosen)}
-                  onClick={() => {
-                    setChosen(plugin);
-                  }}
-                >
-                  {shortClass(plugin.class)}
-                </button>
-                <small class="below">
-                  <Broken text={plugin.class} />
-                </small>
-              </th>
-              <td>{plugin.type}</td>
-              <td class="nowrap">{plugin.version}</td>
-            </tr>
+            <PluginRow
+              key={idOf(plugin)}
+              plugin={plugin}
+              isChosen={chosen !== undefined && idOf(plugin) === idOf(chosen)}
+              choose={() => setChosen(plugin)}
+            />
           ))}
-        </TitledTable>
+        </Table>
         {chosen === undefined ? (
           <p class="empty">{texts.choosePlugin}</p>
         ) : (
-          <Options key={`${chosen.class} ${chosen.version ?? ''}`} plugin={chosen} />
+          <Options key={idOf(chosen)} plugin={chosen} />
         )}
       </div>
     </>
   );
 }
 
-function Options({ plugin }: { readonly plugin: PluginInfo }) {
-  const [text, setText] = useState('');
-  const query = plugin.version === null ? '' : `?version=${inPath(`[${plugin.version}]`)}`;
-  const path = `/connector-plugins/${inPath(plugin.class)}/config`;
-  const { value, error } = usePolled(path + query, () => request<readonly ConfigKeyInfo[]>('GET', path + query));
-  const found = matchingOptions(value ?? [], text);
-  const titles = [texts.option, texts.meaning];
+interface PluginRowProps {
+  readonly plugin: PluginInfo;
+  readonly isChosen: boolean;
+  readonly choose: () => void;
+}
+
+function PluginRow({ plugin, isChosen, choose }: PluginRowProps) {
   return (
-    <section class="options" aria-label={texts.optionsOf(shortClass(plugin.class))}>
-      <h2>{texts.optionsOf(shortClass(plugin.class))}</h2>
-      <Problem text={error?.message ?? ''} />
-      <Search
-        label={texts.searchOptions}
-        text={text}
-        change={setText}
-        found={texts.ofPlugins(found.length, value?.length ?? 0)}
-      />
-      {found.length === 0 && value !== undefined ? <p class="empty">{texts.noOption}</p> : null}
-      <TitledTable label={texts.optionsOf(shortClass(plugin.class))} titles={titles}>
+    <tr class={isChosen ? 'chosen' : ''}>
+      <th scope="row">
+        <Button class="link" aria-pressed={isChosen} onClick={choose}>
+          {shortClass(plugin.class)}
+        </Button>
+        <small class="below">
+          <Broken text={plugin.class} />
+        </small>
+      </th>
+      <td>{plugin.type}</td>
+      <td class="nowrap">{plugin.version}</td>
+    </tr>
+  );
+}
+
+function Options({ plugin }: { readonly plugin: PluginInfo }) {
+  const query = plugin.version === null ? '' : `?version=${inPath(`[${plugin.version}]`)}`;
+  const path = `/connector-plugins/${inPath(plugin.class)}/config${query}`;
+  const loaded = usePolled(path, () => request<readonly ConfigKeyInfo[]>('GET', path));
+  const title = texts.optionsOf(shortClass(plugin.class));
+  return (
+    <section class="options" aria-label={title}>
+      <h2>{title}</h2>
+      <Async of={loaded}>{(options) => <OptionList title={title} options={options} />}</Async>
+    </section>
+  );
+}
+
+function OptionList({ title, options }: { readonly title: string; readonly options: readonly ConfigKeyInfo[] }) {
+  const [text, setText] = useState('');
+  const found = matchingOptions(options, text);
+  return (
+    <>
+      <Search label={texts.searchOptions} text={text} change={setText} found={found.length} all={options.length} />
+      {found.length === 0 ? <p class="empty">{texts.noOption}</p> : null}
+      <Table label={title} titles={[texts.option, texts.meaning]}>
         {found.map((option) => (
           <tr key={option.name}>
             <th scope="row">
@@ -92,8 +106,8 @@ function Options({ plugin }: { readonly plugin: PluginInfo }) {
             </td>
           </tr>
         ))}
-      </TitledTable>
-    </section>
+      </Table>
+    </>
   );
 }
 
@@ -109,30 +123,22 @@ function DefaultText({ text }: { readonly text: string | null }) {
 interface SearchProps {
   readonly label: string;
   readonly text: string;
-  readonly found: string;
+  readonly found: number;
+  readonly all: number;
   readonly change: (text: string) => void;
 }
 
-function Search({ label, text, found, change }: SearchProps) {
+function Search({ label, text, found, all, change }: SearchProps) {
   return (
     <div class="filters">
-      <label>
-        {label}
-        <input
-          type="search"
-          value={text}
-          onInput={(event) => {
-            change(event.currentTarget.value);
-          }}
-        />
-      </label>
+      <TextField label={label} type="search" value={text} onInput={change} />
       <span class="quiet" role="status">
-        {found}
+        {texts.ofPlugins(found, all)}
       </span>
     </div>
   );
 }
 
-function isSame(plugin: PluginInfo, other: PluginInfo | undefined): boolean {
-  return plugin.class === other?.class && plugin.version === other.version;
+function idOf(plugin: PluginInfo): string {
+  return `${plugin.class} ${plugin.version ?? ''}`;
 }

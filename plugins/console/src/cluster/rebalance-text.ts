@@ -3,7 +3,7 @@ import { texts } from '../texts/cluster.ts';
 
 const MAX_NAMES = 8;
 
-/** What a rebalance did to its worker, in words. */
+/** The effect of a rebalance on its worker, as a sentence. */
 export function rebalanceText(rebalance: WorkerDetail['rebalances'][number]): string {
   const { assigned, assignedCount, revoked, revokedCount, durationMs, delayMs, generation, led } = rebalance;
   const moved = [

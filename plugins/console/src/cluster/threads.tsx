@@ -1,16 +1,16 @@
 import type { WorkerDetail } from '../common/answers.ts';
-import { TitledTable } from '../common/titled-table.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/cluster.ts';
 import { connectorAddress } from '../common/route.ts';
 
 const MAX_TASKS = 12;
 
-/** Which task is in which thread of a worker. */
+/** The threads of a worker, with their tasks. */
 export function Threads({ detail: { worker, threads } }: { readonly detail: WorkerDetail }) {
   return (
     <>
       <h2>{texts.threadsOf(worker)}</h2>
-      <TitledTable
+      <Table
         label={texts.threads}
         titles={[texts.thread, texts.purpose, texts.loopDelay, texts.tasks]}
         numbers={[texts.loopDelay]}
@@ -30,12 +30,12 @@ export function Threads({ detail: { worker, threads } }: { readonly detail: Work
             </td>
           </tr>
         ))}
-      </TitledTable>
+      </Table>
     </>
   );
 }
 
-/** Of `orders-12` it is `orders`. */
+/** `orders` for `orders-12`. */
 function connectorOf(task: string): string {
   return task.slice(0, task.lastIndexOf('-'));
 }

@@ -1,7 +1,7 @@
 import type { InternalTopicsAnswer } from '../common/answers.ts';
 import { texts } from '../texts/cluster.ts';
 
-/** What is wrong with a topic, the worst first. */
+/** The problems of a topic, the worst first. */
 export function topicProblems(topic: InternalTopicsAnswer['topics'][number], brokers: number): readonly string[] {
   const { topicProblems: say } = texts;
   const { name, state, partitions, replicas, leaderless, singlePartition, cleanupPolicy, minInsyncReplicas } = topic;

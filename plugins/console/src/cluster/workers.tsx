@@ -2,76 +2,76 @@ import { useState } from 'preact/hooks';
 import type { ClusterAnswer, FleetSnapshot, GroupWorkerAnswer, WorkerDetail } from '../common/answers.ts';
 import { ApiError, request } from '../common/api.ts';
 import { bytesText } from '../common/bytes-text.ts';
-import { silentWorkers, skewMs, worker as served } from '../common/fleet-store.ts';
+import { isWritable, silentWorkers, skewMs, worker as served } from '../common/fleet-store.ts';
 import { minutesText } from '../common/format.ts';
 import { useNow } from '../common/now.ts';
-import { usePolled } from '../common/polled.ts';
-import { Problem } from '../common/problem.tsx';
 import { fleetAddress } from '../common/route.ts';
-import { TitledTable } from '../common/titled-table.tsx';
+import { useAction, type Action } from '../kit/action.ts';
+import { SelectField } from '../kit/field.tsx';
+import { Async, usePolled } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/cluster.ts';
 import { DrainButton } from './drain-button.tsx';
 import { Rebalances } from './rebalances.tsx';
 import { Threads } from './threads.tsx';
 
-/** Of more workers only what their leader knows is shown. */
+/** Details are requested of at most this many workers. */
 const MAX_DETAILS = 50;
 const LONG_TURN_MS = 1000;
 const NUMBERS = [texts.connectors, texts.tasks, texts.memory, texts.cpu, texts.loopDelay];
 
 interface Group {
   readonly workers: readonly GroupWorkerAnswer[];
-  /** By worker; `undefined`: it does not answer. */
+  /** By worker; `undefined`: the worker does not answer. */
   readonly details: ReadonlyMap<string, WorkerDetail | undefined>;
   readonly group: ClusterAnswer | undefined;
 }
 
 /** The workers of the group, and the threads and rebalances of one of them. */
 export function Workers() {
-  const [changes, setChanges] = useState(0);
-  const [problem, setProblem] = useState('');
-  const [chosen, setChosen] = useState('');
-  const { value, error } = usePolled(`cluster ${String(changes)}`, look);
-  const reason = problem === '' ? (error?.message ?? '') : problem;
-  if (value === undefined) return reason === '' ? <p class="empty">{texts.loading}</p> : <Problem text={reason} />;
-  const { workers, details, group } = value;
-  const ids = workers.map(({ worker_id: id }) => id);
-  const shown = ids.includes(chosen) ? chosen : ids.includes(served.value?.id ?? '') ? served.value?.id : ids[0];
-  const detail = details.get(shown ?? '');
+  const loaded = usePolled('cluster', look);
+  const { problem, run } = useAction();
   return (
     <>
-      <Problem text={reason} />
+      <Problem text={problem} />
+      <Async of={loaded}>
+        {(found) => (
+          <WorkerGroup
+            found={found}
+            run={async (work) => {
+              await run(work);
+              loaded.reload();
+            }}
+          />
+        )}
+      </Async>
+    </>
+  );
+}
+
+interface WorkerGroupProps {
+  readonly found: Group;
+  readonly run: Action['run'];
+}
+
+function WorkerGroup({ found: { workers, details, group }, run }: WorkerGroupProps) {
+  const [chosen, setChosen] = useState('');
+  const ids = workers.map(({ worker_id: id }) => id);
+  const shown = [chosen, served.value?.id ?? ''].find((id) => ids.includes(id)) ?? ids[0] ?? '';
+  const detail = details.get(shown);
+  return (
+    <>
       <p class="quiet">
         {group === undefined
           ? texts.standalone
           : texts.groupOf(group.group, group.generation, group.protocol ?? texts.unknown)}
       </p>
-      <WorkerTable
-        workers={workers}
-        details={details}
-        report={(text) => {
-          setProblem(text);
-          setChanges(changes + 1);
-        }}
-      />
+      <WorkerTable workers={workers} details={details} run={run} />
       {workers.length > MAX_DETAILS ? <p class="quiet">{texts.manyWorkers(MAX_DETAILS)}</p> : null}
       {ids.length < 2 ? null : (
         <div class="filters choose-worker">
-          <label>
-            {texts.worker}
-            <select
-              value={shown}
-              onChange={(event) => {
-                setChosen(event.currentTarget.value);
-              }}
-            >
-              {ids.map((id) => (
-                <option key={id} value={id}>
-                  {id}
-                </option>
-              ))}
-            </select>
-          </label>
+          <SelectField label={texts.worker} value={shown} options={ids} onChange={setChosen} />
         </div>
       )}
       {detail === undefined ? (
@@ -87,28 +87,28 @@ export function Workers() {
 }
 
 interface WorkerTableProps extends Pick<Group, 'workers' | 'details'> {
-  readonly report: (problem: string) => void;
+  readonly run: Action['run'];
 }
 
-function WorkerTable({ workers, details, report }: WorkerTableProps) {
-  const isWritable = served.value?.readOnly === false && workers.some(({ url }) => url !== '');
+function WorkerTable({ workers, details, run }: WorkerTableProps) {
+  const isDrainable = isWritable.value && workers.some(({ url }) => url !== '');
   const titles = [
     ...[texts.worker, texts.state, texts.version, texts.connectors, texts.tasks, texts.memory, texts.cpu],
     texts.loopDelay,
-    ...(isWritable ? [texts.drain] : []),
+    ...(isDrainable ? [texts.drain] : []),
   ];
   return (
-    <TitledTable label={texts.workers} titles={titles} numbers={NUMBERS}>
+    <Table label={texts.workers} titles={titles} numbers={NUMBERS}>
       {workers.map((each) => (
         <WorkerRow
           key={each.worker_id}
           row={each}
           detail={details.get(each.worker_id)}
           isAsked={details.has(each.worker_id)}
-          drain={isWritable ? <DrainButton worker={each} all={workers} report={report} /> : null}
+          drain={isDrainable ? <DrainButton worker={each} all={workers} run={run} /> : null}
         />
       ))}
-    </TitledTable>
+    </Table>
   );
 }
 

@@ -1,4 +1,4 @@
-/** The answer of the API was an error, or there was none. */
+/** The worker answered with an error, or did not answer. */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -17,7 +17,7 @@ export async function request<T>(method: string, path: string, body?: unknown): 
 
 /** The same with JSON as text, for numbers beyond what JavaScript has. */
 export async function requestText(method: string, path: string, json?: string): Promise<string> {
-  // A name of dots alone would lead elsewhere.
+  // A name that consists of dots would change the path.
   if (path.split(/[?#]/, 1)[0] !== new URL(path, 'http://worker').pathname) {
     throw new ApiError(
       0,
@@ -44,7 +44,7 @@ export function connectorPath(name: string): string {
   return `/connectors/${inPath(name)}`;
 }
 
-/** As part of a path. Half of a character, of which there is no address, becomes a replacement character. */
+/** Encodes a name for a path. Lone surrogates, which cannot be encoded, become replacement characters. */
 export function inPath(name: string): string {
   return encodeURIComponent(name.replace(/\p{Surrogate}/gu, '\ufffd'));
 }

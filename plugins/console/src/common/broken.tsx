@@ -1,4 +1,4 @@
-/** A long name, which may go on in the next line after each of its parts. */
+/** A long name that may wrap after each of its parts. */
 export function Broken({ text }: { readonly text: string }) {
   return <>{text.split(/(?<=[._-])/).map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</>;
 }

@@ -19,7 +19,7 @@ function copySelected(text: string): boolean {
   area.className = 'visually-hidden';
   area.readOnly = true;
   area.value = text;
-  // What is outside of an open dialog cannot be selected.
+  // Text outside an open dialog cannot be selected.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   const give = (event: ClipboardEvent): void => {
     // A text area has other ends of lines.

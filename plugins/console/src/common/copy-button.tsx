@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/frame.ts';
 import { copyText } from './copied-text.ts';
 
@@ -31,9 +32,7 @@ export function CopyButton({ text, label = texts.copy }: CopyButtonProps) {
   };
   return (
     <>
-      <button type="button" onClick={() => void copy()}>
-        {times > 0 ? texts.copied : label}
-      </button>
+      <Button onClick={copy}>{times > 0 ? texts.copied : label}</Button>
       <span role="status" class="visually-hidden">
         {times > 0 ? texts.copiedAloud : ''}
       </span>

@@ -1,6 +1,6 @@
 export type CsvCell = string | number | bigint | boolean | null;
 
-/** What spreadsheets take for a formula. */
+/** Texts that spreadsheets would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 const QUOTED = /[",\r\n]/;

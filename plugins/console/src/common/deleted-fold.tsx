@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { Fold } from '../kit/fold.tsx';
 import { texts } from '../texts/frame.ts';
 import { lazy } from './lazy.tsx';
 
@@ -8,16 +8,9 @@ const DeletedConnectors = lazy(() =>
 
 /** Connectors that were deleted, asked for when it is opened. */
 export function DeletedFold() {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <details
-      class="further"
-      onToggle={({ currentTarget }) => {
-        setOpen(currentTarget.open);
-      }}
-    >
-      <summary>{texts.deletedConnectors}</summary>
-      {isOpen ? <DeletedConnectors /> : null}
-    </details>
+    <Fold title={texts.deletedConnectors} class="further">
+      {() => <DeletedConnectors />}
+    </Fold>
   );
 }

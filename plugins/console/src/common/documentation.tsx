@@ -1,4 +1,4 @@
-/** The text of an option, with what stands in backticks as code. */
+/** The documentation of an option; text in backticks is code. */
 export function Documentation({ text }: { readonly text: string }) {
   return <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))}</>;
 }

@@ -1,6 +1,6 @@
 import { EditorView } from '@codemirror/view';
 
-/** What the editors of JSON and SQL have in common. The policy allows its styles, as it stands in a shadow tree. */
+/** The theme of the JSON and SQL editors. The content security policy allows its styles, because they are in a shadow tree. */
 export function editorLook(minHeight: string, maxHeight: string, more: Parameters<typeof EditorView.theme>[0]) {
   return EditorView.theme({
     '&': {

@@ -1,7 +1,7 @@
 import type { FleetRow } from './answers.ts';
 import { VERDICTS } from './verdict.ts';
 
-/** What the address says of the rows to show; an empty text does not restrict. */
+/** The filters in the address; an empty one does not restrict the rows. */
 export interface Filters {
   readonly text: string;
   readonly verdict: string;
@@ -13,7 +13,7 @@ export interface Filters {
 
 const RANK = new Map<string, number>(VERDICTS.map((verdict, index) => [verdict, index]));
 
-/** The broken first, then by name. */
+/** Sorted by verdict, the worst first, then by name. */
 export function inOrder(rows: readonly FleetRow[]): readonly FleetRow[] {
   const rank = ({ verdict }: FleetRow): number => RANK.get(verdict) ?? 0;
   return [...rows].sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));

@@ -7,19 +7,21 @@ const byName = new Map<string, FleetRow>();
 const changes = signal(0);
 
 export const worker = signal<FleetSnapshot['worker'] | undefined>(undefined);
-/** When the last rows came, by this machine's clock; milliseconds. */
+/** The worker is known, and its console may change something. */
+export const isWritable = computed(() => worker.value?.readOnly === false);
+/** When the last rows arrived, by this machine's clock; milliseconds. */
 export const updatedAt = signal<number | undefined>(undefined);
 /** By how many milliseconds this machine's clock is ahead of the worker's. */
 export const skewMs = signal(0);
 export const silentWorkers = signal<FleetSnapshot['silent']>([]);
-/** Why there are no news. */
+/** Why no events arrive. */
 export const failure = signal<string | undefined>(undefined);
 /** All connectors, the broken first. */
 export const rows = computed(() => (changes.value < 0 ? [] : inOrder([...byName.values()])));
 
 const RETRY_MS = 3000;
 
-/** Loads all rows, then follows their changes; begins anew whenever something is missing. */
+/** Loads all rows, then follows their changes; loads all rows again when an event was missed. */
 export async function follow(): Promise<void> {
   try {
     const snapshot = await request<FleetSnapshot>('GET', '/ui/snapshot');
@@ -51,7 +53,7 @@ export async function follow(): Promise<void> {
   };
 }
 
-/** A change that this console has made itself, shown before the worker tells of it. */
+/** Loads all rows at once, so that a change by this console is shown before the next event. */
 export async function refresh(): Promise<void> {
   const snapshot = await request<FleetSnapshot>('GET', '/ui/snapshot');
   byName.clear();

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The present time, once a second, while `isWanted`. */
+/** The present time, updated every second while `isWanted`. */
 export function useNow(isWanted = true): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { PreviewedRecord } from './answers.ts';
 
-/** What a sink would write. */
+/** Rows, lines and statements that a sink would write. */
 export type Writes = Pick<PreviewedRecord, 'rows' | 'lines' | 'statements'>;
 type PreviewedRow = NonNullable<Writes['rows']>[number];
 
@@ -11,7 +11,7 @@ export interface RowTable {
   readonly rows: readonly PreviewedRow['values'][];
 }
 
-/** Rows that follow one another and have the same columns stand in one table. */
+/** Consecutive rows with the same columns form one table. */
 export function rowTables(rows: readonly PreviewedRow[]): readonly RowTable[] {
   const tables: { table: string; operation: string; columns: readonly string[]; rows: PreviewedRow['values'][] }[] = [];
   for (const { table, operation, columns, values } of rows) {

@@ -1,3 +1,4 @@
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/preview.ts';
 import { cellText, rowTables, type RowTable, type Writes } from './previewed-rows.ts';
 import './previewed-writes.css';
@@ -16,31 +17,16 @@ export function PreviewedWrites({ rows = [], lines = [], statements = [] }: Writ
 }
 
 function RowsView({ of: { table, operation, columns, rows } }: { readonly of: RowTable }) {
-  const title = texts.rowsOf(texts.operations[operation] ?? operation, table);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-      <table>
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th scope="col" key={column}>
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((values, index) => (
-            <tr key={index}>
-              {values.map((value, place) => (
-                <td key={place}>{value === null ? <em class="quiet">{texts.null}</em> : cellText(value)}</td>
-              ))}
-            </tr>
+    <Table label={texts.rowsOf(texts.operations[operation] ?? operation, table)} titles={columns} hasCaption>
+      {rows.map((values, index) => (
+        <tr key={index}>
+          {values.map((value, place) => (
+            <td key={place}>{value === null ? <em class="quiet">{texts.null}</em> : cellText(value)}</td>
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

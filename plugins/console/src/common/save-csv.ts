@@ -1,4 +1,4 @@
-/** As a file, like any download. */
+/** Saves a CSV file as a download. */
 export function saveCsv(file: string, csv: string): void {
   // Spreadsheets take a file with a byte order mark for UTF-8.
   const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));

@@ -1,4 +1,4 @@
-/** More of one text is no help to anybody, and browsers need seconds to lay it out. */
+/** Browsers need seconds to lay out longer texts. */
 const MAX_SHOWN = 100_000;
 
 /**
@@ -12,7 +12,7 @@ const IDLE_JOINER = /(?<![^\0-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\0-\x7f])/
 const ALL = new RegExp(`${UNSEEN.source}|${IDLE_JOINER.source}`, 'gu');
 const MAY_BE = /[^ -~\n\t]/;
 
-/** A text as a page shows it: what nobody would see is named, and what is too long is cut. What is copied or sent is the text itself. */
+/** A text as a page shows it: invisible characters are named, and a long text is cut. Copies and requests have the text itself. */
 export function shownText(text: string): string {
   const first = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) : text;
   const named = MAY_BE.test(first) ? first.replace(ALL, nameOf) : first;

@@ -5,7 +5,7 @@ import { silenceText } from './silence-text.ts';
 
 const MAX_SHOWN = 3;
 
-/** Which workers do not answer, since when, and what becomes of their tasks. */
+/** The workers that do not answer, since when, and when their tasks move. */
 export function Silence() {
   const all = silentWorkers.value;
   const now = useNow(all.length > 0) - skewMs.value;

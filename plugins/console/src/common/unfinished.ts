@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 
-/** What the page alone has: a draft, or a change that is under way. */
+/** A draft, or a change in progress, that only the page has. */
 export interface Unfinished {
   readonly address: string;
   readonly title: string;
@@ -11,7 +11,7 @@ const found = signal<ReadonlyMap<string, Unfinished>>(new Map());
 /** All of it, the oldest first. */
 export const unfinished = computed(() => [...found.value.values()]);
 
-/** To be told whenever it begins or ends. The browser asks before the page is closed while there is any. */
+/** Marks it as begun or ended. While there is any, the browser asks before it closes the page. */
 export function setUnfinished(each: Unfinished, isUnfinished: boolean): void {
   if (found.peek().has(each.address) === isUnfinished) return;
   const next = new Map(found.peek());

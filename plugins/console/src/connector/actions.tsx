@@ -1,10 +1,12 @@
 import { connectorPath, request } from '../common/api.ts';
 import { refresh } from '../common/fleet-store.ts';
+import type { Action } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/connector.ts';
 
 export interface ActionsProps {
   readonly name: string;
-  readonly report: (problem: string) => void;
+  readonly run: Action['run'];
 }
 
 const ACTIONS = [
@@ -15,27 +17,21 @@ const ACTIONS = [
   { method: 'POST', to: '/restart?includeTasks=true', title: texts.restart },
 ] as const;
 
-/** What can be done with a connector. */
-export function Actions({ name, report }: ActionsProps) {
-  const path = connectorPath(name);
+/** The buttons that pause, resume, stop and restart a connector. */
+export function Actions({ name, run }: ActionsProps) {
   return (
     <div class="bulk" role="toolbar" aria-label={name}>
       {ACTIONS.map(({ method, to, title }) => (
-        <button key={to} type="button" onClick={() => void send(method, path + to, report)}>
+        <Button key={to} onClick={() => run(() => send(method, connectorPath(name) + to))}>
           {title}
-        </button>
+        </Button>
       ))}
     </div>
   );
 }
 
-/** Sends a request that has no answer to show; reports what is wrong, or an empty text. */
-export async function send(method: string, path: string, report: (problem: string) => void): Promise<void> {
-  try {
-    await request(method, path);
-    report('');
-    await refresh();
-  } catch (error) {
-    report((error as Error).message);
-  }
+/** Sends a request whose answer is not shown. */
+export async function send(method: string, path: string): Promise<void> {
+  await request(method, path);
+  await refresh();
 }

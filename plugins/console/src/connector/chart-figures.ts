@@ -16,7 +16,7 @@ export function extremes([, values]: Points): {
   };
 }
 
-/** Where a value has no neighbours: no line shows it. */
+/** Indices of values without neighbours, which no line connects. */
 export function lonePoints(values: ArrayLike<number | null | undefined>): number[] {
   const isThere = (index: number): boolean => (values[index] ?? null) !== null;
   const found: number[] = [];

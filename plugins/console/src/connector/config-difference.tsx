@@ -1,5 +1,5 @@
 import type { KeyDifference } from '../common/answers.ts';
-import { TitledTable } from '../common/titled-table.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/history.ts';
 
 interface ConfigDifferenceProps {
@@ -12,7 +12,7 @@ interface ConfigDifferenceProps {
 export function ConfigDifference({ label, titles, difference }: ConfigDifferenceProps) {
   return (
     <div class="difference">
-      <TitledTable label={label} titles={[texts.key, ...titles]}>
+      <Table label={label} titles={[texts.key, ...titles]}>
         {difference.map(({ key, before, after }) => (
           <tr key={key}>
             <th scope="row">{key}</th>
@@ -20,7 +20,7 @@ export function ConfigDifference({ label, titles, difference }: ConfigDifference
             <Value value={after} />
           </tr>
         ))}
-      </TitledTable>
+      </Table>
     </div>
   );
 }

@@ -1,66 +1,49 @@
-import { useRef, useState } from 'preact/hooks';
 import type { ConnectorChangeAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { DeletedFold } from '../common/deleted-fold.tsx';
-import { worker } from '../common/fleet-store.ts';
-import { usePolled } from '../common/polled.ts';
-import { Problem } from '../common/problem.tsx';
+import { isWritable } from '../common/fleet-store.ts';
+import { Button } from '../kit/button.tsx';
+import { Async, usePolled } from '../kit/loaded.tsx';
 import { texts } from '../texts/history.ts';
 import { ConfigDifference } from './config-difference.tsx';
 import './config-history.css';
 import type { PartProps } from './health.ts';
-import { RestoreDialog } from './restore-dialog.tsx';
+import { useRestoring } from './restoring.tsx';
 
-/** What was changed about a connector, by whom, and the way back; `health` is undefined for one that was deleted. */
+/** The changes of a connector, by whom, and the way to restore them; `health` is undefined for a deleted connector. */
 export function ConfigHistory({ name, health }: Pick<PartProps, 'name'> & Partial<PartProps>) {
-  const [round, setRound] = useState(0);
-  const [restoring, setRestoring] = useState<number | undefined>();
-  const [done, setDone] = useState('');
-  const opener = useRef<HTMLElement | null>(null);
-  const report = useRef<HTMLParagraphElement>(null);
-  const { value: changes, error } = usePolled(`${name} ${String(round)}`, () =>
+  const loaded = usePolled(name, () =>
     request<readonly ConnectorChangeAnswer[]>('GET', `${connectorPath(name)}/history`),
   );
-  const end = (isDone: boolean): void => {
-    if (isDone && restoring !== undefined) {
-      setDone(texts.done(restoring));
-      setRound(round + 1);
-    }
-    setRestoring(undefined);
-    (isDone ? report : opener).current?.focus();
-  };
+  const { done, report, restore, dialog } = useRestoring(health?.tasks.length ?? 0, loaded.reload);
   return (
     <>
       <section>
         <h2>{texts.history}</h2>
         <p class="quiet">{texts.hint}</p>
-        <Problem text={error?.message ?? ''} />
         <p role="status" ref={report} tabIndex={-1}>
-          {done}
+          {done === undefined ? '' : texts.done(done.n)}
         </p>
-        {changes === undefined ? (
-          error === undefined && <p class="empty">{texts.loading}</p>
-        ) : changes.length === 0 ? (
-          <p class="empty">{texts.none}</p>
-        ) : (
-          <ol class="changes">
-            {changes.map((change) => (
-              <ChangeItem
-                key={change.n}
-                change={change}
-                onRestore={(button) => {
-                  opener.current = button;
-                  setRestoring(change.n);
-                }}
-              />
-            ))}
-          </ol>
-        )}
+        <Async of={loaded}>
+          {(changes) =>
+            changes.length === 0 ? (
+              <p class="empty">{texts.none}</p>
+            ) : (
+              <ol class="changes">
+                {changes.map((change) => (
+                  <ChangeItem
+                    key={change.n}
+                    change={change}
+                    onRestore={(button) => restore({ name, n: change.n }, button)}
+                  />
+                ))}
+              </ol>
+            )
+          }
+        </Async>
       </section>
       <DeletedFold />
-      {restoring === undefined ? null : (
-        <RestoreDialog key={restoring} name={name} n={restoring} tasks={health?.tasks.length ?? 0} onEnd={end} />
-      )}
+      {dialog}
     </>
   );
 }
@@ -82,16 +65,10 @@ function ChangeItem({ change, onRestore }: ChangeItemProps) {
         <span class="quiet">{automatic === true ? texts.automatic : byText(by)}</span>
         {madeBy === null ? null : <span class="quiet">{texts.onWorker(madeBy)}</span>}
         <span class="quiet">{texts.change(n)}</span>
-        {what === 'deleted' || worker.value?.readOnly !== false ? null : (
-          <button
-            type="button"
-            aria-label={texts.restoreOf(n)}
-            onClick={({ currentTarget }) => {
-              onRestore(currentTarget);
-            }}
-          >
+        {what === 'deleted' || !isWritable.value ? null : (
+          <Button aria-label={texts.restoreOf(n)} onClick={({ currentTarget }) => onRestore(currentTarget)}>
             {texts.restore}
-          </button>
+          </Button>
         )}
       </div>
       {difference === null && what === 'changed' ? <p class="quiet">{texts.notKnown}</p> : null}

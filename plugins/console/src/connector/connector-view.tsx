@@ -4,11 +4,10 @@ import { connectorPath, request } from '../common/api.ts';
 import { rows } from '../common/fleet-store.ts';
 import { shortClass } from '../common/format.ts';
 import { lazy } from '../common/lazy.tsx';
-import { usePolled } from '../common/polled.ts';
-import { Problem } from '../common/problem.tsx';
 import { CONNECTOR_PARTS, connectorAddress, fleetAddress, type ConnectorPart } from '../common/route.ts';
 import { Tabs } from '../common/tabs.tsx';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
+import { Async, usePolled } from '../kit/loaded.tsx';
 import { texts } from '../texts/connector.ts';
 import { shownVerdict, type PartProps } from './health.ts';
 import { Overview } from './overview.tsx';
@@ -34,11 +33,11 @@ interface ConnectorViewProps {
   readonly part: ConnectorPart;
 }
 
-/** One connector: what is wrong in one sentence, and below it the part that the address names. */
+/** One connector: its verdict in one sentence, and the part that the address names. */
 export function ConnectorView({ name, part }: ConnectorViewProps) {
-  const { value: health, error } = usePolled(name, () => request<Health>('GET', `${connectorPath(name)}/health`));
+  const loaded = usePolled(name, () => request<Health>('GET', `${connectorPath(name)}/health`));
+  const { error } = loaded;
   const className = rows.value.find((row) => row.name === name)?.className ?? '';
-  const problem = error === undefined ? '' : error.status === 404 ? texts.notFound(name) : error.message;
   const Part = PARTS[part];
   return (
     <>
@@ -48,44 +47,45 @@ export function ConnectorView({ name, part }: ConnectorViewProps) {
       <h1>
         {name} <small>{shortClass(className)}</small>
       </h1>
-      <Problem text={problem} />
+      <Async of={loaded} problem={error?.status === 404 ? texts.notFound(name) : error?.message}>
+        {(health) => (
+          <>
+            <Sentence name={name} health={health} />
+            <Tabs
+              label={texts.parts}
+              tabs={CONNECTOR_PARTS.filter((each) => health.type === 'sink' || !SINK_PARTS.has(each)).map((each) => ({
+                address: connectorAddress(name, each),
+                title: texts.partTitles[each],
+                isOpen: each === part,
+              }))}
+            />
+            <Part name={name} health={health} />
+          </>
+        )}
+      </Async>
       {error?.status === 404 ? <ConfigHistory key="deleted" name={name} /> : null}
-      {health === undefined ? (
-        problem === '' && <p class="empty">{texts.loading}</p>
-      ) : (
-        <>
-          <section class={`sentence ${shownVerdict(health).toLowerCase()}`} aria-label={texts.verdict}>
-            <VerdictBadge verdict={shownVerdict(health)} />
-            <p>{health.summary}</p>
-            <RestartNotice restarts={health.restarts} summary={health.summary} />
-            {health.verdict === 'FAILED' ? <FaultLink name={name} /> : null}
-            <p class="quiet">{texts.since(new Date(health.since).toLocaleString())}</p>
-            {health.silentWorkers.length === 0 ? null : <p>{texts.silent(health.silentWorkers.join(', '))}</p>}
-          </section>
-          <Tabs
-            label={texts.parts}
-            tabs={CONNECTOR_PARTS.filter((each) => health.type === 'sink' || !SINK_PARTS.has(each)).map((each) => ({
-              address: connectorAddress(name, each),
-              title: texts.partTitles[each],
-              isOpen: each === part,
-            }))}
-          />
-          <Part name={name} health={health} />
-        </>
-      )}
     </>
+  );
+}
+
+function Sentence({ name, health }: PartProps) {
+  const { summary, restarts, verdict, since, silentWorkers } = health;
+  return (
+    <section class={`sentence ${shownVerdict(health).toLowerCase()}`} aria-label={texts.verdict}>
+      <VerdictBadge verdict={shownVerdict(health)} />
+      <p>{summary}</p>
+      <RestartNotice restarts={restarts} summary={summary} />
+      {verdict === 'FAILED' ? <FaultLink name={name} /> : null}
+      <p class="quiet">{texts.since(new Date(since).toLocaleString())}</p>
+      {silentWorkers.length === 0 ? null : <p>{texts.silent(silentWorkers.join(', '))}</p>}
+    </section>
   );
 }
 
 /** Opens the first trace, which is in the overview. */
 function FaultLink({ name }: { readonly name: string }) {
   return (
-    <a
-      href={connectorAddress(name)}
-      onClick={() => {
-        openTrace();
-      }}
-    >
+    <a href={connectorAddress(name)} onClick={() => openTrace()}>
       {texts.showFault}
     </a>
   );

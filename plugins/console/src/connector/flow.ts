@@ -5,7 +5,7 @@ type Stage = WorkerFlow['stages'][number];
 /** A box of the picture. */
 export interface FlowBox {
   readonly kind: 'topics' | 'converter' | 'transform' | 'task' | 'tables';
-  /** Of a transform: its alias and class. */
+  /** The alias of a transform. */
   readonly name: string;
   readonly className: string;
   /** Records a second. */
@@ -13,7 +13,7 @@ export interface FlowBox {
   readonly errors: number;
   /** For one record; `null`: not measured. */
   readonly microseconds: number | null;
-  /** Which part of the records goes on, from 0 to 1. */
+  /** The share of records that pass, from 0 to 1. */
   readonly passed: number;
 }
 
@@ -58,7 +58,7 @@ export function flowBoxes(workers: readonly WorkerFlow[], isSink: boolean): read
   ];
 }
 
-/** Names of topics or tables, each once, with what is added up. */
+/** Topics or tables by name, with their sums. */
 export function addedUp<T extends { readonly name: string }>(
   items: readonly T[],
   value: (item: T) => number | null,
@@ -84,7 +84,7 @@ function weightOf({ sentRate, readRate }: WorkerFlow): number {
   return Math.max(sentRate, readRate, 1e-9);
 }
 
-/** Stages are the same on all workers, but for workers that have another configuration for a moment. */
+/** All workers have the same stages, except while they switch to another configuration. */
 function addedStages(workers: readonly WorkerFlow[]): readonly Stage[] {
   const first = workers.find(({ stages }) => stages.length > 0)?.stages ?? [];
   return first.map((stage, index) => {

@@ -1,10 +1,10 @@
 import type { Health, TaskFigures } from '../common/answers.ts';
 import type { Verdict } from '../common/verdict.ts';
 
-/** One request may have gone wrong. */
+/** A single failed request does not make a worker silent. */
 const SILENT_MS = 1000;
 
-/** The worker of the task does not answer: what is known of it may no longer be so. */
+/** The worker of the task does not answer, so its figures may be outdated. */
 export function isSilent({ silentMs = 0 }: Pick<TaskFigures, 'silentMs'>): boolean {
   return silentMs >= SILENT_MS;
 }
@@ -14,7 +14,7 @@ export function shownVerdict({ verdict, tasks }: Pick<Health, 'verdict' | 'tasks
   return verdict === 'RUNNING' && tasks.some(isSilent) ? 'SILENT' : verdict;
 }
 
-/** What each part of the view is given. */
+/** The properties of each part of the view. */
 export interface PartProps {
   readonly name: string;
   readonly health: Health;

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { WorkerHistory } from '../common/answers.ts';
 import { short } from '../common/format.ts';
-import { TitledTable } from '../common/titled-table.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/connector.ts';
 import { extremes, inFiveMinutes, lonePoints, type Points } from './chart-figures.ts';
 
@@ -43,7 +43,7 @@ export function HistoryCharts({ workers, isSink }: HistoryChartsProps) {
       </div>
       <details class="charts-as-table">
         <summary>{texts.asTable}</summary>
-        <TitledTable
+        <Table
           label={texts.asTable}
           titles={[texts.minute, ...series.map((name) => texts.series[name])]}
           numbers={series.map((name) => texts.series[name])}
@@ -58,13 +58,13 @@ export function HistoryCharts({ workers, isSink }: HistoryChartsProps) {
               ))}
             </tr>
           ))}
-        </TitledTable>
+        </Table>
       </details>
     </>
   );
 }
 
-/** The canvas does not follow the theme by itself. */
+/** The canvas does not follow the theme on its own. */
 function useDark(): boolean {
   const [isDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
   useEffect(() => {

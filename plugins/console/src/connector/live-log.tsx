@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogPart } from '../common/answers.ts';
 import { connectorPath } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
-import { Problem } from '../common/problem.tsx';
+import { Button } from '../kit/button.tsx';
+import { SelectField, TextField } from '../kit/field.tsx';
 import { texts } from '../texts/log.ts';
 import type { PartProps } from './health.ts';
 import './live-log.css';
@@ -19,71 +20,46 @@ interface Followed {
 const RETRY_MS = 5000;
 const MAX_SHOWN = 500;
 
-/** What the connector logs, as it comes. */
+/** The log of the connector, live. */
 export function LiveLog({ name, health }: PartProps) {
   const followed = useLog(name);
   const [held, setHeld] = useState<readonly PlacedLine[] | undefined>(undefined);
-  const [filter, setFilter] = useState<{ text: string; level: LogLevel }>({ text: '', level: 'TRACE' });
-  const [problem, setProblem] = useState('');
+  const [text, setText] = useState('');
+  const [level, setLevel] = useState<LogLevel>('TRACE');
   const lines = held ?? followed.lines;
-  const shown = shownLines(lines, filter.level, filter.text);
+  const shown = shownLines(lines, level, text);
   const seen = new Set(held);
   const waiting = held === undefined ? 0 : followed.lines.filter((line) => !seen.has(line)).length;
   const workers = [...new Set(health.tasks.map(({ worker }) => worker))].filter((worker) => worker !== '');
   return (
     <section>
-      <LevelSwitch name={name} report={setProblem} />
-      <Problem text={problem} />
+      <LevelSwitch name={name} />
       <div class="filters">
-        <label>
-          {texts.filter}
-          <input
-            type="search"
-            value={filter.text}
-            onInput={({ currentTarget: { value } }) => {
-              setFilter({ ...filter, text: value });
-            }}
-          />
-        </label>
-        <label>
-          {texts.from}
-          <select
-            value={filter.level}
-            onChange={({ currentTarget: { value } }) => {
-              setFilter({ ...filter, level: LOG_LEVELS.find((level) => level === value) ?? 'TRACE' });
-            }}
-          >
-            {LOG_LEVELS.map((level) => (
-              <option key={level} value={level}>
-                {texts.orGraver(level)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button
-          type="button"
-          onClick={() => {
-            setHeld(held === undefined ? followed.lines : undefined);
-          }}
-        >
+        <TextField label={texts.filter} type="search" value={text} onInput={setText} />
+        <SelectField label={texts.from} value={level} options={LOG_LEVELS} text={texts.orGraver} onChange={setLevel} />
+        <Button onClick={() => setHeld(held === undefined ? followed.lines : undefined)}>
           {held === undefined ? texts.hold : texts.goOn(waiting)}
-        </button>
+        </Button>
         <CopyButton text={asText(shown)} label={texts.copyShown} />
       </div>
       <p class="quiet" role="status">
-        {[
-          followed.isLost ? texts.lostLog : '',
-          followed.silent.length === 0 ? '' : texts.silentLog(followed.silent.join(', ')),
-          followed.isCut ? texts.cut : '',
-          workers.length < 2 ? '' : texts.ofWorkers(workers.join(', ')),
-        ]
-          .filter((text) => text !== '')
-          .join(' ')}
+        {stateText(followed, workers)}
       </p>
       <Lines lines={shown.slice(-MAX_SHOWN)} isAnyThere={lines.length > 0} hasWorkers={workers.length > 1} />
       <p class="quiet">{texts.shown(Math.min(shown.length, MAX_SHOWN), lines.length)}</p>
     </section>
   );
+}
+
+function stateText({ isLost, isCut, silent }: Followed, workers: readonly string[]): string {
+  return [
+    isLost ? texts.lostLog : '',
+    silent.length === 0 ? '' : texts.silentLog(silent.join(', ')),
+    isCut ? texts.cut : '',
+    workers.length < 2 ? '' : texts.ofWorkers(workers.join(', ')),
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
 }
 
 interface LinesProps {
@@ -92,7 +68,7 @@ interface LinesProps {
   readonly hasWorkers: boolean;
 }
 
-/** The newest last; it stays in sight unless somebody has scrolled away from it. */
+/** The newest line is last, and stays visible unless the user has scrolled away from it. */
 function Lines({ lines, isAnyThere, hasWorkers }: LinesProps) {
   const place = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
@@ -124,7 +100,11 @@ function Line({ line, hasWorker }: { readonly line: PlacedLine; readonly hasWork
   const end = line.text.indexOf('\n');
   const first = end < 0 ? line.text : line.text.slice(0, end);
   const places = [hasWorker ? line.worker : '', placeOf(line)].filter((each) => each !== '').join(' ');
-  const place = places === '' ? '' : <span class="quiet">{places}</span>;
+  const head = (
+    <>
+      {places === '' ? '' : <span class="quiet">{places}</span>} {first}
+    </>
+  );
   return (
     <li>
       <time class="quiet" dateTime={new Date(line.at).toISOString()} title={line.logger}>
@@ -133,14 +113,10 @@ function Line({ line, hasWorker }: { readonly line: PlacedLine; readonly hasWork
       <span class={line.level.toLowerCase()}>{line.level}</span>
       <span class="text">
         {end < 0 ? (
-          <>
-            {place} {first}
-          </>
+          head
         ) : (
           <details>
-            <summary>
-              {place} {first}
-            </summary>
+            <summary>{head}</summary>
             <pre>{line.text.slice(end + 1)}</pre>
           </details>
         )}

@@ -1,103 +1,90 @@
 import { useState } from 'preact/hooks';
 import type { ConnectorLevel } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
-import { worker } from '../common/fleet-store.ts';
+import { isWritable, worker } from '../common/fleet-store.ts';
 import { minutesText } from '../common/format.ts';
-import { usePolled } from '../common/polled.ts';
-import { texts } from '../texts/log.ts';
 import { useNow } from '../common/now.ts';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
+import { SelectField } from '../kit/field.tsx';
+import { Form } from '../kit/form.tsx';
+import { usePolled } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
+import { texts } from '../texts/log.ts';
 
-const LEVELS = ['DEBUG', 'TRACE'] as const;
-const MINUTES = [1, 5, 15, 60] as const;
+const LEVELS = ['DEBUG', 'TRACE'];
+const MINUTES = ['1', '5', '15', '60'];
 
-interface LevelSwitchProps {
-  readonly name: string;
-  readonly report: (problem: string) => void;
-}
-
-/** Makes the connector log more for some minutes; the worker ends it by itself. */
-export function LevelSwitch(props: LevelSwitchProps) {
+/** Makes the connector log more for some minutes; the worker resets the level automatically. */
+export function LevelSwitch({ name }: { readonly name: string }) {
   if (worker.value === undefined) return null;
   const { adminListeners } = worker.value;
   if (adminListeners !== undefined) return <p class="quiet">{texts.levelsElsewhere(adminListeners)}</p>;
-  return <LevelForm {...props} />;
+  return <OwnLevel name={name} />;
 }
 
-function LevelForm({ name, report }: LevelSwitchProps) {
+type SetLevel = (level: string | null, minutes?: number) => Promise<void>;
+
+function OwnLevel({ name }: { readonly name: string }) {
   const path = `/ui${connectorPath(name)}/log-level`;
-  const [sent, setSent] = useState(0);
-  const [choice, setChoice] = useState({ level: 'DEBUG', minutes: 5 });
-  const { value: found } = usePolled(`${name} ${String(sent)}`, async () => {
-    const level = await request<ConnectorLevel>('GET', path);
-    return { level: level.level, until: Date.now() + level.remainingMs };
+  const { problem, report, run } = useAction();
+  const { value: found, reload } = usePolled(name, async () => {
+    const { level, remainingMs } = await request<ConnectorLevel>('GET', path);
+    return { level, until: Date.now() + remainingMs };
   });
-  const now = useNow(typeof found?.level === 'string');
-  const set = async (level: string | null): Promise<void> => {
-    try {
-      const body = level === null ? { level } : { level, minutes: choice.minutes };
-      const { unreached = [] } = await request<ConnectorLevel>('PUT', path, body);
+  const set: SetLevel = (level, minutes) =>
+    run(async () => {
+      const { unreached = [] } = await request<ConnectorLevel>('PUT', path, { level, minutes });
       const reasons = unreached.map(({ worker: each, reason }) => `${each} (${reason})`);
-      report(reasons.length === 0 ? '' : texts.levelUnreached(reasons.join(', ')));
-      setSent((count) => count + 1);
-    } catch (problem) {
-      report((problem as Error).message);
-    }
-  };
-  const isWritable = worker.value?.readOnly === false;
-  if (typeof found?.level === 'string') {
-    const { level, until } = found;
-    return (
-      <p class="level" role="status">
-        <strong>{texts.levelIs(level)}</strong>{' '}
-        <span class="quiet" aria-hidden="true">
-          {texts.levelEnds(minutesText(until - now))}
-        </span>{' '}
-        {isWritable ? (
-          <button type="button" onClick={() => void set(null)}>
-            {texts.levelEnd}
-          </button>
-        ) : null}
-      </p>
-    );
-  }
-  if (!isWritable) return null;
+      if (reasons.length > 0) report(texts.levelUnreached(reasons.join(', ')));
+      reload();
+    });
   return (
-    <form
-      class="level"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void set(choice.level);
-      }}
-    >
-      <label>
-        {texts.levelLabel}{' '}
-        <select
-          value={choice.level}
-          onChange={({ currentTarget: { value } }) => {
-            setChoice({ ...choice, level: value });
-          }}
-        >
-          {LEVELS.map((level) => (
-            <option key={level}>{level}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        {texts.levelFor}{' '}
-        <select
-          value={choice.minutes}
-          onChange={({ currentTarget: { value } }) => {
-            setChoice({ ...choice, minutes: Number(value) });
-          }}
-        >
-          {MINUTES.map((minutes) => (
-            <option key={minutes} value={minutes}>
-              {texts.minutes(minutes)}
-            </option>
-          ))}
-        </select>
-      </label>
+    <>
+      {typeof found?.level === 'string' ? (
+        <PresentLevel level={found.level} until={found.until} set={set} />
+      ) : isWritable.value ? (
+        <LevelForm set={set} />
+      ) : null}
+      <Problem text={problem} />
+    </>
+  );
+}
+
+interface PresentLevelProps {
+  readonly level: string;
+  /** When it ends, by this machine's clock; milliseconds. */
+  readonly until: number;
+  readonly set: SetLevel;
+}
+
+function PresentLevel({ level, until, set }: PresentLevelProps) {
+  const now = useNow();
+  return (
+    <p class="level" role="status">
+      <strong>{texts.levelIs(level)}</strong>{' '}
+      <span class="quiet" aria-hidden="true">
+        {texts.levelEnds(minutesText(until - now))}
+      </span>{' '}
+      {isWritable.value ? <Button onClick={() => set(null)}>{texts.levelEnd}</Button> : null}
+    </p>
+  );
+}
+
+function LevelForm({ set }: { readonly set: SetLevel }) {
+  const [level, setLevel] = useState('DEBUG');
+  const [minutes, setMinutes] = useState('5');
+  return (
+    <Form class="level" onSubmit={() => set(level, Number(minutes))}>
+      <SelectField label={texts.levelLabel} value={level} options={LEVELS} onChange={setLevel} />
+      <SelectField
+        label={texts.levelFor}
+        value={minutes}
+        options={MINUTES}
+        text={(each) => texts.minutes(Number(each))}
+        onChange={setMinutes}
+      />
       <button type="submit">{texts.levelStart}</button>
-    </form>
+    </Form>
   );
 }

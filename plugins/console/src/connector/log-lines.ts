@@ -24,7 +24,7 @@ export function withLines(
   return [...known, ...added].sort((a, b) => a.at - b.at || a.number - b.number).slice(-MAX_KEPT);
 }
 
-/** Those of this level or a graver one that have the text somewhere. */
+/** The lines of at least this level that contain the text. */
 export function shownLines(lines: readonly PlacedLine[], level: LogLevel, text: string): readonly PlacedLine[] {
   const wanted = text.trim().toLowerCase();
   const rank = LOG_LEVELS.indexOf(level);
@@ -40,7 +40,7 @@ export function placeOf({ task }: LogLine): string {
   return task === null ? '' : `task ${String(task)}`;
 }
 
-/** As text to copy. */
+/** The lines as text to copy. */
 export function asText(lines: readonly PlacedLine[]): string {
   return lines
     .map((line) => {

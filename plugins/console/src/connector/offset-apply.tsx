@@ -1,9 +1,12 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { ConnectorStateAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
-import { worker } from '../common/fleet-store.ts';
-import { Problem } from '../common/problem.tsx';
-import { TitledTable } from '../common/titled-table.tsx';
+import { isWritable } from '../common/fleet-store.ts';
+import { Button } from '../kit/button.tsx';
+import { TextField } from '../kit/field.tsx';
+import { useLoaded } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/offsets.ts';
 import { offsetText, partitionText, totals, type PlannedChange } from './offset-rows.ts';
 import { runOffsetSteps } from './offset-run.ts';
@@ -15,25 +18,18 @@ interface ApplyOffsetsProps {
   readonly planned: PlannedChange;
 }
 
-/** What a change comes to, and the steps that it needs. */
+/** The effect of a change, and the steps that it needs. */
 export function ApplyOffsets({ name, planned: { preview, isReset } }: ApplyOffsetsProps) {
   const [leftOut, setLeftOut] = useState<ReadonlySet<string>>(new Set());
-  const [state, setState] = useState<string | undefined>();
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    request<ConnectorStateAnswer>('GET', `${connectorPath(name)}/status`).then(
-      ({ connector }) => {
-        setState(connector.state);
-      },
-      (error: unknown) => {
-        setProblem((error as Error).message);
-      },
-    );
-  }, [name, preview]);
+  const { value: status, error } = useLoaded(
+    name,
+    () => request<ConnectorStateAnswer>('GET', `${connectorPath(name)}/status`),
+    { again: preview },
+  );
+  const state = status?.connector.state;
   const { again, skipped, entries } = totals(preview, leftOut);
   const steps = stepsFrom(state ?? 'RUNNING');
   const change = isReset ? 'all' : entries;
-  const isReadOnly = worker.value?.readOnly !== false;
   return (
     <>
       <p role="status">
@@ -41,8 +37,8 @@ export function ApplyOffsets({ name, planned: { preview, isReset } }: ApplyOffse
       </p>
       <p class="hint">{preview.note}</p>
       <PreviewTable preview={preview} leftOut={leftOut} onLeftOut={isReset ? undefined : setLeftOut} />
-      <Problem text={problem} />
-      {state === undefined || entries.length === 0 || isReadOnly ? null : (
+      <Problem text={error?.message ?? ''} />
+      {state === undefined || entries.length === 0 || !isWritable.value ? null : (
         <>
           <StepList steps={steps} count={change === 'all' ? 'all' : change.length} />
           <Confirm
@@ -67,7 +63,7 @@ const MAX_ROWS = 200;
 interface PreviewTableProps {
   readonly preview: PlannedChange['preview'];
   readonly leftOut: ReadonlySet<string>;
-  /** `undefined`: nothing can be left out. */
+  /** `undefined`: no partition can be left out. */
   readonly onLeftOut: ((leftOut: ReadonlySet<string>) => void) | undefined;
 }
 
@@ -82,7 +78,7 @@ function PreviewTable({ preview: { partitions }, leftOut, onLeftOut }: PreviewTa
   };
   return (
     <div class="offsets">
-      <TitledTable label={texts.previewed} titles={onLeftOut === undefined ? titles : [texts.include, ...titles]}>
+      <Table label={texts.previewed} titles={onLeftOut === undefined ? titles : [texts.include, ...titles]}>
         {partitions.slice(0, MAX_ROWS).map(({ partition, current, offset, again, skipped }) => {
           const key = partitionText(partition);
           return (
@@ -107,7 +103,7 @@ function PreviewTable({ preview: { partitions }, leftOut, onLeftOut }: PreviewTa
             </tr>
           );
         })}
-      </TitledTable>
+      </Table>
       {partitions.length > MAX_ROWS ? <p class="hint">{texts.more(partitions.length - MAX_ROWS)}</p> : null}
     </div>
   );
@@ -120,27 +116,17 @@ interface ConfirmProps {
   readonly onConfirm: () => void;
 }
 
-/** What loses records is asked for by name. */
+/** A change that skips records must be confirmed with the name of the connector. */
 function Confirm({ name, label, mustType, onConfirm }: ConfirmProps) {
   const [typed, setTyped] = useState('');
   return (
     <div class="form">
       {mustType ? (
-        <label class="wide-field">
-          {texts.typeName(name)}
-          <input
-            type="text"
-            autoComplete="off"
-            value={typed}
-            onInput={({ currentTarget }) => {
-              setTyped(currentTarget.value);
-            }}
-          />
-        </label>
+        <TextField label={texts.typeName(name)} isWide autocomplete="off" value={typed} onInput={setTyped} />
       ) : null}
-      <button type="button" class="primary" disabled={mustType && typed !== name} onClick={onConfirm}>
+      <Button class="primary" disabled={mustType && typed !== name} onClick={onConfirm}>
         {label}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -2,7 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OffsetsPreview } from '../common/answers.ts';
 import { ApiError, connectorPath, requestText } from '../common/api.ts';
 import { exactText, parseExact } from '../common/exact-json.ts';
-import { Problem } from '../common/problem.tsx';
+import { useAction } from '../kit/action.ts';
+import { SelectField, TextField } from '../kit/field.tsx';
+import { Form } from '../kit/form.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/offsets.ts';
 import { ApplyOffsets } from './offset-apply.tsx';
 import { readOffset, writtenOffset, type OffsetEntry, type OffsetRow, type PlannedChange } from './offset-rows.ts';
@@ -15,98 +18,72 @@ interface OffsetChangeProps {
 
 type Choice = keyof typeof texts.choices;
 
+interface ChangeForm {
+  readonly choice: Choice;
+  readonly time: string;
+  /** Offsets as they are typed, by the key of their row. */
+  readonly given: ReadonlyMap<string, string>;
+}
+
 const CHOICES = Object.keys(texts.choices) as Choice[];
 const MAX_GIVEN = 200;
 
-/** Other offsets: chosen, previewed, then set. */
+/** Changes offsets: they are chosen, previewed, then set. */
 export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
-  const [choice, setChoice] = useState<Choice>('earliest');
-  const [time, setTime] = useState('');
-  const [given, setGiven] = useState<ReadonlyMap<string, string>>(new Map());
-  const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
+  const [form, setForm] = useState<ChangeForm>({ choice: 'earliest', time: '', given: new Map() });
   const [planned, setPlanned] = useState<PlannedChange | undefined>();
-  const changed = (): void => {
+  const { isBusy, problem, report, run } = useAction();
+  const { choice, time, given } = form;
+  const change = (part: Partial<ChangeForm>): void => {
+    setForm({ ...form, ...part });
     setPlanned(undefined);
-    setProblem('');
+    report('');
   };
-  const preview = async (): Promise<void> => {
-    changed();
-    const target = targetOf(choice, { time, given, rows });
-    if (typeof target === 'string') {
-      setProblem(target);
-      return;
-    }
-    setBusy(true);
-    try {
+  const preview = (): Promise<void> =>
+    run(async () => {
+      setPlanned(undefined);
+      const target = targetOf(form, rows);
       setPlanned({ isReset: choice === 'all', preview: await previewOf(name, target) });
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-    setBusy(false);
-  };
+    });
   return (
     <section>
       <h2>{texts.change}</h2>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void preview();
-        }}
-      >
-        <label>
-          {texts.from}
-          <select
-            value={choice}
-            onChange={({ currentTarget }) => {
-              setChoice(currentTarget.value as Choice);
-              changed();
-            }}
-          >
-            {CHOICES.map((each) => (
-              <option key={each} value={each}>
-                {texts.choices[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+      <Form class="form" onSubmit={preview}>
+        <SelectField
+          label={texts.from}
+          value={choice}
+          options={CHOICES}
+          text={(each) => texts.choices[each]}
+          onChange={(next) => change({ choice: next })}
+        />
         {choice === 'time' ? (
-          <label>
-            {texts.time(Intl.DateTimeFormat().resolvedOptions().timeZone)}
-            <input
-              type="datetime-local"
-              step="1"
-              value={time}
-              onInput={({ currentTarget }) => {
-                setTime(currentTarget.value);
-                changed();
-              }}
-            />
-          </label>
+          <TextField
+            label={texts.time(Intl.DateTimeFormat().resolvedOptions().timeZone)}
+            type="datetime-local"
+
+            value={time}
+            onInput={(next) => change({ time: next })}
+          />
         ) : null}
         {choice === 'given' ? (
           <GivenOffsets
             rows={rows}
             isSink={isSink}
             given={given}
-            onGiven={(key, text) => {
-              setGiven(new Map(given).set(key, text));
-              changed();
-            }}
+            onGiven={(key, text) => change({ given: new Map(given).set(key, text) })}
           />
         ) : null}
         <Problem text={problem} />
         <button type="submit" disabled={isBusy}>
           {isBusy ? texts.loading : texts.preview}
         </button>
-      </form>
+      </Form>
       {planned === undefined ? null : <Outcome name={name} planned={planned} />}
     </section>
   );
 }
 
-/** What would happen; has the focus when it comes. */
+/** The preview; it is focused when it appears. */
 function Outcome({ name, planned }: { readonly name: string; readonly planned: PlannedChange }) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), [planned]);
@@ -132,40 +109,36 @@ function GivenOffsets({ rows, isSink, given, onGiven }: GivenOffsetsProps) {
     <>
       <p>{isSink ? texts.givenHint.sink : texts.givenHint.source}</p>
       {rows.slice(0, MAX_GIVEN).map(({ key, current }) => (
-        <label key={key} class="wide-field">
-          {texts.newOffset(key)}
-          <input
-            type="text"
-            inputMode={isSink ? 'numeric' : 'text'}
-            value={given.get(key) ?? writtenOffset(current)}
-            onInput={({ currentTarget }) => {
-              onGiven(key, currentTarget.value);
-            }}
-          />
-        </label>
+        <TextField
+          key={key}
+          label={texts.newOffset(key)}
+          isWide
+          inputMode={isSink ? 'numeric' : 'text'}
+          value={given.get(key) ?? writtenOffset(current)}
+          onInput={(text) => onGiven(key, text)}
+        />
       ))}
       {rows.length > MAX_GIVEN ? <p>{texts.more(rows.length - MAX_GIVEN)}</p> : null}
     </>
   );
 }
 
-interface Given {
-  readonly time: string;
-  readonly given: ReadonlyMap<string, string>;
-  readonly rows: readonly OffsetRow[];
-}
-
 type Target = { readonly to: string } | { readonly time: number } | { readonly offsets: readonly OffsetEntry[] };
 
-/** The body of a preview, or what is wrong with what was given. */
-function targetOf(choice: Choice, { time, given, rows }: Given): Target | string {
+/**
+ * The body of a preview.
+ * @throws Error: the field that is invalid
+ */
+function targetOf({ choice, time, given }: ChangeForm, rows: readonly OffsetRow[]): Target {
   if (choice === 'time') {
     const at = new Date(time).getTime();
-    return Number.isNaN(at) ? texts.noTime : { time: at };
+    if (Number.isNaN(at)) throw new Error(texts.noTime);
+    return { time: at };
   }
   if (choice === 'all') {
     const offsets = rows.map(({ partition }) => ({ partition, offset: null }));
-    return offsets.length === 0 ? texts.nothingSet : { offsets };
+    if (offsets.length === 0) throw new Error(texts.nothingSet);
+    return { offsets };
   }
   if (choice !== 'given') return { to: choice };
   const offsets: OffsetEntry[] = [];
@@ -173,13 +146,14 @@ function targetOf(choice: Choice, { time, given, rows }: Given): Target | string
     const text = given.get(row.key);
     if (text === undefined || text.trim() === writtenOffset(row.current)) continue;
     const entry = readOffset(text, row);
-    if (entry === undefined) return texts.noOffset(row.key);
+    if (entry === undefined) throw new Error(texts.noOffset(row.key));
     offsets.push(entry);
   }
-  return offsets.length === 0 ? texts.nothingGiven : { offsets };
+  if (offsets.length === 0) throw new Error(texts.nothingGiven);
+  return { offsets };
 }
 
-/** Offsets that were given can be set also where the connector does not say what they come to. */
+/** Explicit offsets can be set even if the connector cannot preview them. */
 async function previewOf(name: string, target: Target): Promise<PlannedChange['preview']> {
   try {
     const text = await requestText('POST', `${connectorPath(name)}/offsets/preview`, exactText(target));

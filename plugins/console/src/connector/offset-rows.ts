@@ -8,24 +8,24 @@ type Coordinates = OffsetEntry['partition'];
 type Count = number | null;
 type ShownPreview = Pick<OffsetsPreview, 'note' | 'partitions'>;
 
-/** What is to be set, with what it comes to; of a reset all offsets go. */
+/** The offsets to set, with their effect; a reset removes all offsets. */
 export interface PlannedChange {
   readonly isReset: boolean;
   readonly preview: ShownPreview;
 }
 
-/** Where a connector reads a partition or a table. */
+/** The position of a connector in a partition or a table. */
 export interface OffsetRow {
   readonly key: string;
   readonly partition: Coordinates;
   readonly current: Coordinates | null;
-  /** Of a sink: the first offset of its topic, the end, and the records that are not delivered. */
+  /** Sinks only: the first offset of the partition, its end, and the number of records that are not delivered. */
   readonly first?: Coordinates | null;
   readonly end?: Coordinates | null;
   readonly lag?: Count;
 }
 
-/** Of previews to the earliest and to the latest offsets. `tasks`: those that read count what is delivered, and commit it later. */
+/** From previews of the earliest and latest offsets. `tasks`: their lag is newer than the committed offsets. */
 export function sinkRows(
   earliest: ShownPreview,
   latest: ShownPreview,
@@ -55,7 +55,7 @@ export function partitionText(partition: Coordinates): string {
   return values.length === 1 && typeof values[0] === 'string' ? values[0] : exactText(partition);
 }
 
-/** The number or time that an offset comes to; `undefined` for the beginning. */
+/** The number or time of an offset; `undefined`: the beginning. */
 export function offsetText(offset: Coordinates | null): string | undefined {
   if (offset === null || Object.keys(offset).length === 0) return undefined;
   const { kafka_offset: position, incrementing, timestamp_us: micros } = offset;
@@ -65,7 +65,7 @@ export function offsetText(offset: Coordinates | null): string | undefined {
   return exactText(offset);
 }
 
-/** An offset as it is written by hand: of one number that number, else JSON. */
+/** An offset as a user types it: a single number, otherwise JSON. */
 export function writtenOffset(offset: Coordinates | null): string {
   if (offset === null) return '';
   const { kafka_offset: position, incrementing } = offset;
@@ -95,7 +95,7 @@ export function readOffset(text: string, { partition, current }: OffsetRow): Off
   }
 }
 
-/** Of the partitions that are chosen: what comes again and what is skipped. */
+/** The effect on the chosen partitions: records that are delivered again, and skipped ones. */
 export function totals(
   { partitions }: ShownPreview,
   leftOut: ReadonlySet<string>,

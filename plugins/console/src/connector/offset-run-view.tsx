@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ConnectorStateAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
-import { usePolled } from '../common/polled.ts';
-import { Problem } from '../common/problem.tsx';
+import { Button } from '../kit/button.tsx';
+import { usePolled } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/offsets.ts';
 import { forgetOffsetRun, runOffsetSteps, type OffsetRun } from './offset-run.ts';
 import type { ChangeReport, Step } from './offset-steps.ts';
@@ -14,7 +15,7 @@ interface OffsetRunViewProps {
   readonly run: OffsetRun;
 }
 
-/** How far a change of offsets is; where it broke off, what holds and how to go on. */
+/** The progress of a change of offsets; if a step failed, the present state and how to continue. */
 export function OffsetRunView({ name, run }: OffsetRunViewProps) {
   const { steps, change, report } = run;
   const title = useRef<HTMLHeadingElement>(null);
@@ -59,25 +60,15 @@ function BrokenOff({ name, run, at, problem }: BrokenOffProps) {
         <strong>{isLooking ? texts.loading : texts.stateNow(state)}</strong> {texts.offsetsNow[at]}
       </p>
       <div class="bulk">
-        <button
-          type="button"
-          onClick={() => void runOffsetSteps(name, run, steps.slice(steps.indexOf(at)), report.done)}
-        >
+        <Button onClick={() => runOffsetSteps(name, run, steps.slice(steps.indexOf(at)), report.done)}>
           {texts.tryAgain}
-        </button>
+        </Button>
         {mayGoBack && last !== undefined ? (
-          <button type="button" onClick={() => void runOffsetSteps(name, run, [last], report.done)}>
+          <Button onClick={() => runOffsetSteps(name, run, [last], report.done)}>
             {last === 'pause' ? texts.pauseNow : texts.resumeNow}
-          </button>
+          </Button>
         ) : null}
-        <button
-          type="button"
-          onClick={() => {
-            forgetOffsetRun(name);
-          }}
-        >
-          {texts.leaveIt}
-        </button>
+        <Button onClick={() => forgetOffsetRun(name)}>{texts.leaveIt}</Button>
       </div>
     </>
   );
@@ -85,7 +76,7 @@ function BrokenOff({ name, run, at, problem }: BrokenOffProps) {
 
 interface StepListProps {
   readonly steps: readonly Step[];
-  /** Absent before they begin. */
+  /** Absent before the first step. */
   readonly report?: ChangeReport;
   readonly count: number | 'all';
 }

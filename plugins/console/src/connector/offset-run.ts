@@ -6,7 +6,7 @@ import { setUnfinished } from '../common/unfinished.ts';
 import { texts } from '../texts/offsets.ts';
 import { takeSteps, type ChangeReport, type OffsetsChange, type Step } from './offset-steps.ts';
 
-/** A change of offsets that was begun; it goes on when its view is left. */
+/** A change of offsets in progress; it continues when its view is left. */
 export interface OffsetRun {
   readonly steps: readonly Step[];
   readonly change: OffsetsChange;
@@ -23,10 +23,10 @@ export function forgetOffsetRun(name: string): void {
   const next = new Map(runs.peek());
   next.delete(name);
   runs.value = next;
-  tell(name, false);
+  markUnfinished(name, false);
 }
 
-/** Takes the steps that are left of a change; `done` were taken before. */
+/** Takes the remaining steps of a change; `done`: the completed ones. */
 export async function runOffsetSteps(
   name: string,
   { steps, change }: Pick<OffsetRun, 'steps' | 'change'>,
@@ -37,11 +37,11 @@ export async function runOffsetSteps(
   await takeSteps(left, change, send, (each) => {
     const report = { ...each, done: [...done, ...each.done] };
     runs.value = new Map(runs.peek()).set(name, { steps, change, report });
-    tell(name, report.at !== undefined);
+    markUnfinished(name, report.at !== undefined);
   });
   await refresh().catch(() => undefined);
 }
 
-function tell(name: string, isUnfinished: boolean): void {
+function markUnfinished(name: string, isUnfinished: boolean): void {
   setUnfinished({ address: connectorAddress(name, 'offsets'), title: texts.offsetsOf(name) }, isUnfinished);
 }

@@ -3,11 +3,11 @@ import type { OffsetEntry } from './offset-rows.ts';
 
 export type Step = 'stop' | 'set' | 'resume' | 'pause';
 
-/** What became of a change of offsets. */
+/** The progress of a change of offsets. */
 export interface ChangeReport {
-  /** What was done, in its order. */
+  /** The completed steps, in order. */
   readonly done: readonly Step[];
-  /** What is being done, or has failed with `problem`. */
+  /** The current step, or the one that failed with `problem`. */
   readonly at: Step | undefined;
   readonly problem: string | undefined;
 }
@@ -15,42 +15,42 @@ export interface ChangeReport {
 /** `'all'`: every offset is removed. */
 export type OffsetsChange = readonly OffsetEntry[] | 'all';
 
-/** Sends a request for the connector; `path` begins behind its name. */
+/** Sends a request about the connector; `path` follows its name. */
 export type Send = (method: string, path: string, json?: string) => Promise<unknown>;
 
 const AGAIN_MS = 1000;
 const MAX_TRIES = 45;
-/** Tasks are still ending, or the workers divide their work anew. */
+/** Errors that pass: tasks are still stopping, or a rebalance is in progress. */
 const MAY_PASS = /stopped completely|rebalance/;
 
-/** Offsets can be set while a connector is stopped; afterwards it is in the state it had. */
+/** Offsets can only be set while a connector is stopped; afterwards its previous state is restored. */
 export function stepsFrom(state: string): readonly Step[] {
   if (state === 'STOPPED') return ['set'];
   return ['stop', 'set', state === 'PAUSED' ? 'pause' : 'resume'];
 }
 
-/** Takes steps one after another until one fails; tells of each. `wait` is for tests. */
+/** Takes the steps one after another until one fails, and reports each. `wait` is for tests. */
 export async function takeSteps(
   steps: readonly Step[],
   change: OffsetsChange,
   send: Send,
-  tell: (report: ChangeReport) => void,
+  report: (report: ChangeReport) => void,
   wait: (ms: number) => Promise<void> = pause,
 ): Promise<ChangeReport> {
   const done: Step[] = [];
   for (const step of steps) {
-    tell({ done: [...done], at: step, problem: undefined });
+    report({ done: [...done], at: step, problem: undefined });
     try {
       await take(step, change, send, wait);
     } catch (error) {
       const failed = { done, at: step, problem: (error as Error).message };
-      tell(failed);
+      report(failed);
       return failed;
     }
     done.push(step);
   }
   const whole = { done, at: undefined, problem: undefined };
-  tell(whole);
+  report(whole);
   return whole;
 }
 

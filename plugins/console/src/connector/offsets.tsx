@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { ConnectorOffsets, Health, OffsetsPreview } from '../common/answers.ts';
 import { connectorPath, request, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
 import '../common/form.css';
-import { Problem } from '../common/problem.tsx';
-import { TitledTable } from '../common/titled-table.tsx';
+import { Button } from '../kit/button.tsx';
+import { Async, useLoaded } from '../kit/loaded.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/offsets.ts';
 import type { PartProps } from './health.ts';
 import { OffsetChange } from './offset-change.tsx';
@@ -13,56 +13,23 @@ import { OffsetRunView } from './offset-run-view.tsx';
 import { offsetText, sinkRows, sourceRows, type OffsetRow } from './offset-rows.ts';
 import './offsets.css';
 
-interface Found {
-  readonly rows: readonly OffsetRow[];
-  readonly at: Date;
-}
-
 const MAX_ROWS = 500;
 
-/** Where a connector reads, and the way to let it go on elsewhere. */
+/** The offsets of a connector, and the way to change them. */
 export function Offsets({ name, health }: PartProps) {
   const isSink = health.type === 'sink';
-  const [found, setFound] = useState<Found | undefined>();
-  const [problem, setProblem] = useState('');
-  const [round, setRound] = useState(0);
   const run = offsetRun(name);
-  const look = (): void => {
-    setRound((last) => last + 1);
-  };
-  useEffect(() => {
-    let isOpen = true;
-    load(name, isSink).then(
-      (rows) => {
-        if (!isOpen) return;
-        setFound({ rows, at: new Date() });
-        setProblem('');
-      },
-      (error: unknown) => {
-        if (isOpen) setProblem((error as Error).message);
-      },
-    );
-    return () => {
-      isOpen = false;
-    };
-  }, [name, isSink, round, run?.report]);
+  const loaded = useLoaded(name, () => load(name, isSink), { again: run?.report });
   return (
     <>
       <section>
         <h2>{texts.offsets}</h2>
-        <Problem text={problem} />
-        {found === undefined ? (
-          problem === '' && <p class="empty">{texts.loading}</p>
-        ) : (
-          <OffsetTable found={found} isSink={isSink} />
-        )}
-        <button type="button" onClick={look}>
-          {texts.look}
-        </button>
+        <Async of={loaded}>{(rows) => <OffsetTable rows={rows} at={loaded.at} isSink={isSink} />}</Async>
+        <Button onClick={loaded.reload}>{texts.look}</Button>
       </section>
       {run === undefined ? null : <OffsetRunView name={name} run={run} />}
-      {found === undefined || run?.report.at !== undefined ? null : (
-        <OffsetChange name={name} isSink={isSink} rows={found.rows} />
+      {loaded.value === undefined || run?.report.at !== undefined ? null : (
+        <OffsetChange name={name} isSink={isSink} rows={loaded.value} />
       )}
     </>
   );
@@ -81,7 +48,13 @@ async function load(name: string, isSink: boolean): Promise<readonly OffsetRow[]
   return sinkRows(earliest, latest, tasks);
 }
 
-function OffsetTable({ found: { rows, at }, isSink }: { readonly found: Found; readonly isSink: boolean }) {
+interface OffsetTableProps {
+  readonly rows: readonly OffsetRow[];
+  readonly at: Date;
+  readonly isSink: boolean;
+}
+
+function OffsetTable({ rows, at, isSink }: OffsetTableProps) {
   if (rows.length === 0) return <p class="empty">{isSink ? texts.noneOfSink : texts.noneOfSource}</p>;
   const shown = (offset: OffsetRow['current'] | undefined) => offsetText(offset ?? null) ?? texts.beginning;
   const titles = isSink
@@ -89,7 +62,7 @@ function OffsetTable({ found: { rows, at }, isSink }: { readonly found: Found; r
     : [texts.table, texts.position];
   return (
     <div class="offsets">
-      <TitledTable label={texts.offsets} titles={titles} numbers={isSink ? titles.slice(1) : []}>
+      <Table label={texts.offsets} titles={titles} numbers={isSink ? titles.slice(1) : []}>
         {rows.slice(0, MAX_ROWS).map(({ key, current, first, end, lag }) => (
           <tr key={key}>
             <th scope="row">{key}</th>
@@ -99,7 +72,7 @@ function OffsetTable({ found: { rows, at }, isSink }: { readonly found: Found; r
             {isSink ? <td class="number">{lag?.toLocaleString('en') ?? '–'}</td> : null}
           </tr>
         ))}
-      </TitledTable>
+      </Table>
       <p class="hint">
         {texts.asOf(at.toLocaleTimeString())} {rows.length > MAX_ROWS ? texts.more(rows.length - MAX_ROWS) : ''}
       </p>

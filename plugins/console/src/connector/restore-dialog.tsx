@@ -1,73 +1,50 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { RestorePreview } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { refresh } from '../common/fleet-store.ts';
-import { Problem } from '../common/problem.tsx';
+import { useAction } from '../kit/action.ts';
+import { ConfirmDialog } from '../kit/dialog.tsx';
+import { Async, useLoaded } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/history.ts';
 import { ConfigDifference } from './config-difference.tsx';
 
 interface RestoreDialogProps {
   readonly name: string;
   readonly n: number;
-  /** How many tasks it has now. */
+  /** The present number of tasks. */
   readonly tasks: number;
   readonly onEnd: (done: boolean) => void;
 }
 
-/** What a restore would change, and the way to do it. */
+/** Shows what a restore would change, and restores it. */
 export function RestoreDialog({ name, n, tasks, onEnd }: RestoreDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const [isOpen, setOpen] = useState(true);
   const isDone = useRef(false);
-  const [found, setFound] = useState<RestorePreview | undefined>();
-  const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
   const path = `/ui${connectorPath(name)}/changes/${String(n)}`;
-  useEffect(() => {
-    dialog.current?.showModal();
-    request<RestorePreview>('GET', path).then(setFound, (error: unknown) => {
-      setProblem((error as Error).message);
-    });
-  }, [path]);
-  const run = async (newest: number): Promise<void> => {
-    setBusy(true);
-    try {
-      await request('POST', `${path}/restore?newest=${String(newest)}`);
+  const loaded = useLoaded(path, () => request<RestorePreview>('GET', path));
+  const { isBusy, problem, run } = useAction();
+  const { value: found } = loaded;
+  const restore = (): Promise<void> =>
+    run(async () => {
+      await request('POST', `${path}/restore?newest=${String(found?.newest)}`);
       isDone.current = true;
-      // What is behind an open dialog cannot be focused.
-      dialog.current?.close();
+      setOpen(false);
       await refresh().catch(() => undefined);
-    } catch (error) {
-      setProblem((error as Error).message);
-      setBusy(false);
-    }
-  };
+    });
   return (
-    <dialog
-      ref={dialog}
+    <ConfirmDialog
+      title={texts.asked(name, n)}
       class="restore"
-      aria-labelledby="restore-title"
-      onClose={() => {
-        onEnd(isDone.current);
-      }}
+      isOpen={isOpen}
+      confirm={found === undefined || isSame(found) ? undefined : texts.confirm}
+      isDisabled={isBusy}
+      onConfirm={restore}
+      onClose={() => onEnd(isDone.current)}
     >
-      <h2 id="restore-title">{texts.asked(name, n)}</h2>
-      {found === undefined ? (
-        problem === '' && <p class="quiet">{texts.loading}</p>
-      ) : (
-        <Coming found={found} tasks={tasks} />
-      )}
+      <Async of={loaded}>{(preview) => <Coming found={preview} tasks={tasks} />}</Async>
       <Problem text={problem} />
-      <div class="buttons">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          {texts.cancel}
-        </button>
-        {found === undefined || isSame(found) ? null : (
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void run(found.newest)}>
-            {texts.confirm}
-          </button>
-        )}
-      </div>
-    </dialog>
+    </ConfirmDialog>
   );
 }
 

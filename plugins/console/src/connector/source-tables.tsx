@@ -2,8 +2,8 @@ import type { ConnectorOffsets, WorkerFlow } from '../common/answers.ts';
 import { connectorPath, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
 import { short } from '../common/format.ts';
-import { usePolled } from '../common/polled.ts';
-import { TitledTable } from '../common/titled-table.tsx';
+import { usePolled } from '../kit/loaded.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/connector.ts';
 import { offsetText, sourceRows, type OffsetRow } from './offset-rows.ts';
 
@@ -14,7 +14,7 @@ interface SourceTablesProps {
   readonly workers: readonly WorkerFlow[];
 }
 
-/** What a source reads: how far it is in each table, and rows that came late. */
+/** The tables of a source: its position in each, and late rows. */
 export function SourceTables({ name, workers }: SourceTablesProps) {
   const { value: offsets = [] } = usePolled(`offsets of ${name}`, async () => {
     const text = await requestText('GET', `${connectorPath(name)}/offsets`);
@@ -26,7 +26,7 @@ export function SourceTables({ name, workers }: SourceTablesProps) {
   return (
     <section class="tasks">
       <h2>{texts.table}</h2>
-      <TitledTable label={texts.table} titles={[...titles, texts.position]} numbers={titles.slice(2)}>
+      <Table label={texts.table} titles={[...titles, texts.position]} numbers={titles.slice(2)}>
         {parts.map((part) => (
           <tr key={part.name}>
             <th scope="row">{part.name}</th>
@@ -41,7 +41,7 @@ export function SourceTables({ name, workers }: SourceTablesProps) {
             <td class="position">{positionOf(part, offsets) ?? texts.noPosition}</td>
           </tr>
         ))}
-      </TitledTable>
+      </Table>
     </section>
   );
 }

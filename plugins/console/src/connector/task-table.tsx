@@ -1,8 +1,9 @@
 import type { ConnectorStateAnswer, Health, Restart, TaskFigures } from '../common/answers.ts';
 import { connectorPath } from '../common/api.ts';
-import { worker } from '../common/fleet-store.ts';
+import { isWritable } from '../common/fleet-store.ts';
 import { minutesText, short } from '../common/format.ts';
-import { TitledTable } from '../common/titled-table.tsx';
+import { Button } from '../kit/button.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/connector.ts';
 import { send, type ActionsProps } from './actions.tsx';
 import { isSilent } from './health.ts';
@@ -13,61 +14,65 @@ interface TaskTableProps extends ActionsProps {
   readonly status: ConnectorStateAnswer | undefined;
 }
 
-/** Where each task runs, what it has, and its trace. */
-export function TaskTable({ health, status, name, report }: TaskTableProps) {
+/** The worker, the figures and the trace of each task. */
+export function TaskTable({ health, status, name, run }: TaskTableProps) {
   const restarts = new Map(health.restarts.map((restart) => [restart.task, restart]));
   const traces = new Map(status?.tasks.map(({ id, trace }) => [id, trace]));
-  const isWritable = worker.value?.readOnly === false;
   const titles = [
     ...[texts.task, texts.state, texts.worker, texts.thread, texts.partitions, texts.lag, texts.waiting],
     health.type === 'sink' ? texts.lastPut : texts.lastDeliveredAck,
     texts.attempt,
-    ...(isWritable ? [texts.actions] : []),
+    ...(isWritable.value ? [texts.actions] : []),
   ];
   return (
     <section class="tasks">
       <h2>{texts.tasks}</h2>
       {status?.connector.trace === undefined ? null : <Trace text={status.connector.trace} />}
-      <TitledTable label={texts.tasks} titles={titles} numbers={[texts.lag, texts.waiting]}>
+      <Table label={texts.tasks} titles={titles} numbers={[texts.lag, texts.waiting]}>
         {health.tasks.map((task) => (
-          <tr key={task.task}>
-            <th scope="row">{task.task}</th>
-            <td>
-              {isSilent(task) ? (
-                <span class="problem">{texts.silentFor(minutesText(task.silentMs ?? 0))}</span>
-              ) : (
-                task.state
-              )}
-            </td>
-            <td>{task.worker}</td>
-            <td>{task.thread ?? '–'}</td>
-            <td class="partitions">{partitionsText(task)}</td>
-            <td class="number">{short(task.lag)}</td>
-            <td class="number">{short(task.waiting)}</td>
-            <td>
-              {task.lastDeliveredAt === null ? '–' : new Date(task.lastDeliveredAt).toLocaleTimeString()}
-              {task.lastPutMs === undefined ? '' : <span class="quiet took">{texts.took(task.lastPutMs)}</span>}
-            </td>
-            <td>{attemptText(restarts.get(task.task))}</td>
-            {isWritable ? (
-              <td>
-                <button
-                  type="button"
-                  aria-label={texts.restartTask(task.task)}
-                  onClick={() => void send('POST', `${connectorPath(name)}/tasks/${String(task.task)}/restart`, report)}
-                >
-                  {texts.restart}
-                </button>
-              </td>
-            ) : null}
-          </tr>
+          <TaskRow key={task.task} name={name} task={task} restart={restarts.get(task.task)} run={run} />
         ))}
-      </TitledTable>
+      </Table>
       {health.tasks.map(({ task }) => {
         const trace = traces.get(task);
         return trace === undefined ? null : <Trace key={task} task={task} text={trace} />;
       })}
     </section>
+  );
+}
+
+interface TaskRowProps extends ActionsProps {
+  readonly task: TaskFigures;
+  readonly restart: Restart | undefined;
+}
+
+function TaskRow({ name, task, restart, run }: TaskRowProps) {
+  const { task: id, state, worker, thread, lag, waiting, lastDeliveredAt, lastPutMs, silentMs = 0 } = task;
+  return (
+    <tr>
+      <th scope="row">{id}</th>
+      <td>{isSilent(task) ? <span class="problem">{texts.silentFor(minutesText(silentMs))}</span> : state}</td>
+      <td>{worker}</td>
+      <td>{thread ?? '–'}</td>
+      <td class="partitions">{partitionsText(task)}</td>
+      <td class="number">{short(lag)}</td>
+      <td class="number">{short(waiting)}</td>
+      <td>
+        {lastDeliveredAt === null ? '–' : new Date(lastDeliveredAt).toLocaleTimeString()}
+        {lastPutMs === undefined ? '' : <span class="quiet took">{texts.took(lastPutMs)}</span>}
+      </td>
+      <td>{attemptText(restart)}</td>
+      {isWritable.value ? (
+        <td>
+          <Button
+            aria-label={texts.restartTask(id)}
+            onClick={() => run(() => send('POST', `${connectorPath(name)}/tasks/${String(id)}/restart`))}
+          >
+            {texts.restart}
+          </Button>
+        </td>
+      ) : null}
+    </tr>
   );
 }
 

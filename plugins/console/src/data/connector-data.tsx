@@ -1,8 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MessagePage, ShownMessage } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
-import { Problem } from '../common/problem.tsx';
 import type { PartProps } from '../connector/health.ts';
+import { Button } from '../kit/button.tsx';
+import { SelectField, TextField } from '../kit/field.tsx';
+import { Form } from '../kit/form.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/data.ts';
 import './data.css';
 import { MessageTable } from './message-table.tsx';
@@ -84,70 +87,39 @@ interface SearchFormProps {
 function SearchForm({ fields, topics, change, search, reset }: SearchFormProps) {
   const chosen = topics.filter(({ topic }) => fields.topic === '' || topic === fields.topic);
   const partitions = Math.max(0, ...chosen.map((each) => each.partitions));
-  const input = (name: 'key' | 'offset' | 'time', label: string, more: object = {}) => (
-    <label>
-      {label}
-      <input
-        value={fields[name]}
-        onInput={(event) => {
-          change({ ...fields, [name]: event.currentTarget.value });
-        }}
-        {...more}
-      />
-    </label>
-  );
+  const field = (name: keyof Fields, label: string) => ({
+    label,
+    value: fields[name],
+    onInput: (value: string) => change({ ...fields, [name]: value }),
+  });
   return (
-    <form
-      class="filters messages-search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        search();
-      }}
-    >
+    <Form class="filters messages-search" onSubmit={search}>
       {topics.length < 2 ? null : (
-        <label>
-          {texts.topic}
-          <select
-            value={fields.topic}
-            onChange={(event) => {
-              change({ ...fields, topic: event.currentTarget.value, partition: '' });
-            }}
-          >
-            <option value="">{texts.allTopics}</option>
-            {topics.map(({ topic }) => (
-              <option key={topic} value={topic}>
-                {topic}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label={texts.topic}
+          value={fields.topic}
+          none={texts.allTopics}
+          options={topics.map(({ topic }) => topic)}
+          onChange={(topic) => change({ ...fields, topic, partition: '' })}
+        />
       )}
       {partitions < 2 ? null : (
-        <label>
-          {texts.partition}
-          <select
-            value={fields.partition}
-            onChange={(event) => {
-              change({ ...fields, partition: event.currentTarget.value });
-            }}
-          >
-            <option value="">{texts.allPartitions}</option>
-            {Array.from({ length: partitions }, (_, partition) => (
-              <option key={partition}>{partition}</option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label={texts.partition}
+          value={fields.partition}
+          none={texts.allPartitions}
+          options={Array.from({ length: partitions }, (_, partition) => String(partition))}
+          onChange={(partition) => change({ ...fields, partition })}
+        />
       )}
-      {input('key', texts.key, { type: 'text', title: texts.keyHint })}
-      {input('offset', texts.upToOffset, { type: 'text', inputMode: 'numeric', class: 'short' })}
-      {input('time', texts.upToTime, { type: 'datetime-local', step: 1 })}
+      <TextField {...field('key', texts.key)} title={texts.keyHint} />
+      <TextField {...field('offset', texts.upToOffset)} inputMode="numeric" class="short" />
+      <TextField {...field('time', texts.upToTime)} type="datetime-local" />
       <button type="submit" class="primary">
         {texts.search}
       </button>
-      <button type="button" onClick={reset}>
-        {texts.newest}
-      </button>
-    </form>
+      <Button onClick={reset}>{texts.newest}</Button>
+    </Form>
   );
 }
 
@@ -171,30 +143,25 @@ function Outcome({ path, isSink, search: { fields, pages }, isBusy, goOn }: Outc
         <MessageTable path={path} isSink={isSink} messages={messages} hasTopics={(last?.topics.length ?? 0) > 1} />
       )}
       <p role="status" class="quiet">
-        {isBusy
-          ? texts.searching
-          : last === undefined
-            ? ''
-            : hasMore
-              ? texts.searchedTo(searched)
-              : texts.searched(searched)}
+        {isBusy ? texts.searching : last === undefined ? '' : searchedText(searched, hasMore)}
       </p>
       {!isBusy && last !== undefined && messages.length === 0 && !hasMore ? (
-        <p class="empty">
-          {last.topics.length === 0
-            ? isSink
-              ? texts.noTopics
-              : texts.noneWritten
-            : isSearch
-              ? texts.notFound
-              : texts.noMessages}
-        </p>
+        <p class="empty">{emptyText(last.topics.length > 0, isSink, isSearch)}</p>
       ) : null}
       {hasMore ? (
-        <button type="button" disabled={isBusy} onClick={goOn}>
+        <Button disabled={isBusy} onClick={goOn}>
           {fields.key === '' ? texts.older : texts.goOn}
-        </button>
+        </Button>
       ) : null}
     </>
   );
+}
+
+function searchedText(count: number, hasMore: boolean): string {
+  return hasMore ? texts.searchedTo(count) : texts.searched(count);
+}
+
+function emptyText(hasTopics: boolean, isSink: boolean, isSearch: boolean): string {
+  if (!hasTopics) return isSink ? texts.noTopics : texts.noneWritten;
+  return isSearch ? texts.notFound : texts.noMessages;
 }

@@ -2,17 +2,19 @@ import { useState } from 'preact/hooks';
 import type { Preview, PreviewedRecord, ShownMessage, ShownPart } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
-import { worker } from '../common/fleet-store.ts';
+import { isWritable } from '../common/fleet-store.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
-import { Problem } from '../common/problem.tsx';
-import { TitledTable } from '../common/titled-table.tsx';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
+import { Problem } from '../kit/problem.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/data.ts';
 import { firstOf, placeText, readable, timeText } from './message.ts';
 
 interface MessageTableProps {
-  /** Of the requests. */
+  /** The path of requests about the messages. */
   readonly path: string;
-  /** What a message would become is known of sinks alone. */
+  /** Only sinks can preview a message. */
   readonly isSink: boolean;
   readonly messages: readonly ShownMessage[];
   readonly hasTopics: boolean;
@@ -29,34 +31,18 @@ export function MessageTable({ path, isSink, messages, hasTopics }: MessageTable
     ...[texts.partition, texts.offset, texts.time, texts.key, texts.value, texts.headers, texts.show],
   ];
   return (
-    <TitledTable name="messages" label={texts.messages} titles={titles} numbers={[texts.partition, texts.offset]}>
+    <Table class="messages" label={texts.messages} titles={titles} numbers={[texts.partition, texts.offset]}>
       {messages.map((message) => {
         const place = placeText(message);
         const isOpen = place === open;
         return [
-          <tr key={place} class={isOpen ? 'line opened' : 'line'}>
-            {hasTopics ? <td class="topic">{message.topic}</td> : null}
-            <td class="number">{message.partition}</td>
-            <td class="number">{message.offset}</td>
-            <td class="nowrap time">{message.timestamp === null ? '–' : timeText(message.timestamp)}</td>
-            <td class="part">{<First part={message.key} length={KEY_LENGTH} />}</td>
-            <td class="part value">{<First part={message.value} />}</td>
-            <td class="quiet nowrap headers">
-              {message.headers.length === 0 ? '' : texts.headerCount(message.headers.length)}
-            </td>
-            <td class="show">
-              <button
-                type="button"
-                aria-expanded={isOpen}
-                aria-label={texts.showOf(place)}
-                onClick={() => {
-                  setOpen(isOpen ? '' : place);
-                }}
-              >
-                {isOpen ? '▾' : '▸'}
-              </button>
-            </td>
-          </tr>,
+          <MessageRow
+            key={place}
+            message={message}
+            hasTopic={hasTopics}
+            isOpen={isOpen}
+            onToggle={() => setOpen(isOpen ? '' : place)}
+          />,
           isOpen ? (
             <tr key={`${place} whole`} class="whole">
               <td colSpan={titles.length}>
@@ -66,7 +52,38 @@ export function MessageTable({ path, isSink, messages, hasTopics }: MessageTable
           ) : null,
         ];
       })}
-    </TitledTable>
+    </Table>
+  );
+}
+
+interface MessageRowProps {
+  readonly message: ShownMessage;
+  readonly hasTopic: boolean;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}
+
+function MessageRow({ message, hasTopic, isOpen, onToggle }: MessageRowProps) {
+  const { topic, partition, offset, timestamp, key, value, headers } = message;
+  return (
+    <tr class={isOpen ? 'line opened' : 'line'}>
+      {hasTopic ? <td class="topic">{topic}</td> : null}
+      <td class="number">{partition}</td>
+      <td class="number">{offset}</td>
+      <td class="nowrap time">{timestamp === null ? '–' : timeText(timestamp)}</td>
+      <td class="part">
+        <First part={key} length={KEY_LENGTH} />
+      </td>
+      <td class="part value">
+        <First part={value} />
+      </td>
+      <td class="quiet nowrap headers">{headers.length === 0 ? '' : texts.headerCount(headers.length)}</td>
+      <td class="show">
+        <Button aria-expanded={isOpen} aria-label={texts.showOf(placeText(message))} onClick={onToggle}>
+          {isOpen ? '▾' : '▸'}
+        </Button>
+      </td>
+    </tr>
   );
 }
 
@@ -97,7 +114,7 @@ function Whole({ path, isSink, message }: WholeProps) {
       {message.headers.map(({ key, value }, index) => (
         <PartView key={index} title={key} part={value} />
       ))}
-      {isSink && worker.value?.readOnly === false ? <MessagePreview path={path} message={message} /> : null}
+      {isSink && isWritable.value ? <MessagePreview path={path} message={message} /> : null}
     </div>
   );
 }
@@ -128,26 +145,19 @@ function PartView({ title, part }: { readonly title: string; readonly part: Show
   );
 }
 
-/** What the connector would write for it now. */
+/** What the connector would write for the message now. */
 function MessagePreview({ path, message }: { readonly path: string; readonly message: ShownMessage }) {
   const [found, setFound] = useState<PreviewedRecord | undefined>();
-  const [problem, setProblem] = useState('');
-  const ask = async (): Promise<void> => {
-    const { topic, partition, offset } = message;
-    try {
-      const body = { topic, partition, offset };
-      const { records } = await request<Preview>('POST', `${path}/preview`, body);
+  const { problem, run } = useAction();
+  const ask = (): Promise<void> =>
+    run(async () => {
+      const { topic, partition, offset } = message;
+      const { records } = await request<Preview>('POST', `${path}/preview`, { topic, partition, offset });
       setFound(records[0]);
-      setProblem('');
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-  };
+    });
   return (
     <>
-      <button type="button" onClick={() => void ask()}>
-        {texts.become}
-      </button>
+      <Button onClick={ask}>{texts.become}</Button>
       <Problem text={problem} />
       <div role="status">{found === undefined ? null : <PreviewView found={found} />}</div>
     </>

@@ -2,7 +2,7 @@ import type { MessagePage, ShownPart } from '../common/answers.ts';
 
 type Position = MessagePage['next'][number];
 
-/** What the fields of the search have. */
+/** The fields of the search as they are typed. */
 export interface Fields {
   readonly topic: string;
   readonly partition: string;

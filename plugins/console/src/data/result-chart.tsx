@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { SelectField } from '../kit/field.tsx';
 import { texts } from '../texts/data.ts';
 import { chartPoints, type ChartColumns } from './result-text.ts';
 import type { SqlResult } from './sql-api.ts';
@@ -11,7 +12,7 @@ interface ResultChartProps {
 }
 
 const HEIGHT = 320;
-/** Of the numbers at the axis, in pixels. */
+/** Width of a digit at the axis, in pixels. */
 const CHARACTER = 6.5;
 const PADDING = 18;
 
@@ -55,21 +56,13 @@ export function ResultChart({ result, columns: { time, values } }: ResultChartPr
     <>
       {values.length < 2 ? null : (
         <div class="filters">
-          <label>
-            {texts.chartColumn}
-            <select
-              value={column}
-              onChange={(event) => {
-                setColumn(Number(event.currentTarget.value));
-              }}
-            >
-              {values.map((index) => (
-                <option key={index} value={index}>
-                  {result.columns[index]?.name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <SelectField
+            label={texts.chartColumn}
+            value={String(column)}
+            options={values.map(String)}
+            text={(index) => result.columns[Number(index)]?.name ?? ''}
+            onChange={(index) => setColumn(Number(index))}
+          />
         </div>
       )}
       <figure class="sql-chart">

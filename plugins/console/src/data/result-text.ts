@@ -36,7 +36,7 @@ export function chartPoints(
   return [sorted.map(([at]) => at), sorted.map(([, number]) => number)];
 }
 
-/** Where a character of a text is; both from 1. PostgreSQL counts characters, editors count halves of those beyond 16 bits. */
+/** Line and column of a character, from 1. PostgreSQL counts characters, but editors count UTF-16 code units. */
 export function placeOf(
   text: string,
   position: number,

@@ -14,7 +14,7 @@ export interface SqlResult {
   readonly ms: number;
 }
 
-/** Who is logged in. It is held in memory alone, so that it ends with the page. */
+/** The session of a database user. It is kept only in memory, so it ends with the page. */
 export interface Session {
   readonly user: string;
   readonly token: string;
@@ -69,7 +69,7 @@ const READS: ReadonlySet<string> = new Set(['select', 'values', 'table', 'explai
 const BLANKS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|\()*/;
 
 /**
- * By the first word: each kind has a path of its own in the API, which refuses what is not of its kind.
+ * The kind of a statement, by its first word. Each kind has its own path in the API, which refuses other kinds.
  * @internal
  */
 export function kindOf(sql: string): 'query' | 'insert' | 'ddl' {

@@ -30,8 +30,8 @@ const faultMark = Decoration.mark({ class: 'fault' });
 const faultField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update: (marks, transaction) => {
-    const told = transaction.effects.find((effect) => effect.is(setFault));
-    if (told !== undefined) return marksAt(transaction.state, told.value);
+    const marked = transaction.effects.find((effect) => effect.is(setFault));
+    if (marked !== undefined) return marksAt(transaction.state, marked.value);
     return transaction.docChanged ? Decoration.none : marks;
   },
   provide: (field) => EditorView.decorations.from(field),
@@ -57,7 +57,7 @@ const CLASSES = new Map(
   ].map(([node = '', name = '']) => [node, Decoration.mark({ class: name })]),
 );
 
-/** Colours by classes of our own: those of the library's styles have too little contrast in the dark. */
+/** Colours with own classes: the library's have too little contrast in the dark theme. */
 const colours = ViewPlugin.define(
   (view) => ({
     marks: coloured(view),
@@ -96,7 +96,7 @@ const look = editorLook('7em', '40vh', {
   },
 });
 
-/** Where a browser replaces coloured text itself, it puts the colour on the new text as a style, which the policy forbids. */
+/** A browser that replaces coloured text copies the colour as an inline style, which the content security policy forbids. */
 const replacing = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const isReplaced = event.inputType === 'insertText' && event.data !== null && !view.state.selection.main.empty;
@@ -105,7 +105,7 @@ const replacing = EditorView.domEventHandlers({
   },
 });
 
-/** An editor for one statement. It stands in a shadow tree, whose styles the content security policy allows. */
+/** An editor for one statement. It is in a shadow tree, whose styles the content security policy allows. */
 export function SqlEditor(props: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);

@@ -3,7 +3,8 @@ import { CopyButton } from '../common/copy-button.tsx';
 import { csvOf } from '../common/csv.ts';
 import { lazy } from '../common/lazy.tsx';
 import { saveCsv } from '../common/save-csv.ts';
-import { TitledTable } from '../common/titled-table.tsx';
+import { Button } from '../kit/button.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/data.ts';
 import { chartColumns, isNumeric } from './result-text.ts';
 import { MAX_ROWS, type Cell, type SqlResult } from './sql-api.ts';
@@ -16,79 +17,63 @@ export function SqlResultView({ result }: { readonly result: SqlResult }) {
   const { columns, rows, hasMore } = result;
   if (columns.length === 0) return null;
   const drawn = chartColumns(result);
-  const csv = (): string =>
-    csvOf(
-      columns.map(({ name }) => name),
-      rows,
-    );
-  const titles = unique(columns.map(({ name }) => name));
   return (
     <section aria-label={texts.result}>
       <div class="bulk">
         {drawn === undefined ? null : (
           <>
-            <button
-              type="button"
-              aria-pressed={!isChart}
-              onClick={() => {
-                setChart(false);
-              }}
-            >
+            <Button aria-pressed={!isChart} onClick={() => setChart(false)}>
               {texts.table}
-            </button>
-            <button
-              type="button"
-              aria-pressed={isChart}
-              onClick={() => {
-                setChart(true);
-              }}
-            >
+            </Button>
+            <Button aria-pressed={isChart} onClick={() => setChart(true)}>
               {texts.chart}
-            </button>
+            </Button>
           </>
         )}
-        {rows.length === 0 ? null : (
-          <>
-            <button
-              type="button"
-              onClick={() => {
-                saveCsv('result.csv', csv());
-              }}
-            >
-              {texts.download}
-            </button>
-            <CopyButton text={csv} label={texts.copyCsv} />
-          </>
-        )}
+        {rows.length === 0 ? null : <CsvButtons result={result} />}
       </div>
       {hasMore ? <p class="warning">{texts.more(rows.length)}</p> : null}
       {rows.length === 0 ? <p class="empty">{texts.noRows}</p> : null}
       {isChart && drawn !== undefined ? (
         <ResultChart result={result} columns={drawn} />
       ) : (
-        <div class="sql-grid">
-          <TitledTable
-            label={texts.result}
-            titles={titles}
-            numbers={titles.filter((_, index) => isNumeric(columns[index]?.type ?? ''))}
-          >
-            {rows.slice(0, MAX_ROWS).map((row, index) => (
-              <tr key={index}>
-                {row.map((cell, column) => (
-                  <td key={column} class={cellClass(cell, columns[column]?.type ?? '')}>
-                    <CellView cell={cell} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </TitledTable>
-        </div>
+        <ResultTable result={result} />
       )}
     </section>
   );
 }
 
-/** As a time has. */
+function CsvButtons({ result: { columns, rows } }: { readonly result: SqlResult }) {
+  const names = columns.map(({ name }) => name);
+  return (
+    <>
+      <Button onClick={() => saveCsv('result.csv', csvOf(names, rows))}>{texts.download}</Button>
+      <CopyButton text={() => csvOf(names, rows)} label={texts.copyCsv} />
+    </>
+  );
+}
+
+function ResultTable({ result: { columns, rows } }: { readonly result: SqlResult }) {
+  const titles = unique(columns.map(({ name }) => name));
+  const numbers = titles.filter((_, index) => isNumeric(columns[index]?.type ?? ''));
+  return (
+    <div class="sql-grid">
+      <Table label={texts.result} titles={titles} numbers={numbers}>
+        {rows.slice(0, MAX_ROWS).map((row, index) => (
+          <tr key={index}>
+            {row.map((cell, column) => (
+              <td key={column} class={cellClass(cell, columns[column]?.type ?? '')}>
+                <CellView cell={cell} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+    </div>
+  );
+}
+
+/** Shorter values, such as times, are not wrapped. */
 const MAX_UNBROKEN = 32;
 
 function cellClass(cell: Cell, type: string): string {

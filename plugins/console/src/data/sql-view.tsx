@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SqlAvailable } from '../common/answers.ts';
 import { request } from '../common/api.ts';
-import { Problem } from '../common/problem.tsx';
+import { useAction } from '../kit/action.ts';
+import { Form } from '../kit/form.tsx';
+import { Async, useLoaded } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/data.ts';
 import './data.css';
 import { isFailure, logIn, logOut, type Session } from './sql-api.ts';
@@ -9,19 +12,9 @@ import { SqlBox } from './sql-box.tsx';
 
 /** Statements for the database, where its HTTP API is a service of this worker. */
 export function SqlView() {
-  const [isAvailable, setAvailable] = useState<boolean | undefined>();
+  const loaded = useLoaded('sql', () => request<SqlAvailable>('GET', '/ui/sql'));
   const [session, setSession] = useState<Session | undefined>();
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    request<SqlAvailable>('GET', '/ui/sql').then(
-      ({ available }) => {
-        setAvailable(available);
-      },
-      (error: unknown) => {
-        setProblem((error as Error).message);
-      },
-    );
-  }, []);
+  const { isBusy, problem, report, run } = useAction();
   // The session must not outlive the view that has its token.
   useEffect(
     () => () => {
@@ -29,22 +22,27 @@ export function SqlView() {
     },
     [session],
   );
+  const leave = (reason: string): void => {
+    setSession(undefined);
+    report(reason);
+  };
+  const enter = (user: string, password: string): Promise<void> =>
+    run(async () => {
+      const answer = await logIn(user, password);
+      if (isFailure(answer)) throw new Error(answer.message);
+      setSession(answer);
+    });
   return (
     <>
       <h1>{texts.sql}</h1>
       <Problem text={problem} />
-      {isAvailable === undefined && problem === '' ? <p class="empty">{texts.loading}</p> : null}
-      {isAvailable === false ? <NotRunning /> : null}
-      {isAvailable === true && session === undefined ? <Login enter={setSession} report={setProblem} /> : null}
-      {session === undefined ? null : (
-        <SqlBox
-          session={session}
-          leave={(reason) => {
-            setSession(undefined);
-            setProblem(reason);
-          }}
-        />
-      )}
+      <Async of={loaded}>
+        {({ available }) => {
+          if (!available) return <NotRunning />;
+          if (session === undefined) return <Login isBusy={isBusy} enter={enter} />;
+          return <SqlBox session={session} leave={leave} />;
+        }}
+      </Async>
     </>
   );
 }
@@ -63,35 +61,18 @@ function NotRunning() {
 }
 
 interface LoginProps {
-  readonly enter: (session: Session) => void;
-  readonly report: (problem: string) => void;
+  readonly isBusy: boolean;
+  readonly enter: (user: string, password: string) => Promise<void>;
 }
 
-function Login({ enter, report }: LoginProps) {
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (form: HTMLFormElement): Promise<void> => {
+/** The browser keeps what is typed, so that the password is in no state of the page. */
+function Login({ isBusy, enter }: LoginProps) {
+  const submit = (form: HTMLFormElement): Promise<void> => {
     const fields = new FormData(form);
-    setBusy(true);
-    try {
-      const answer = await logIn(textOf(fields.get('user')), textOf(fields.get('password')));
-      if (isFailure(answer)) report(answer.message);
-      else {
-        report('');
-        enter(answer);
-      }
-    } catch (error) {
-      report((error as Error).message);
-    }
-    setBusy(false);
+    return enter(textOf(fields.get('user')), textOf(fields.get('password')));
   };
   return (
-    <form
-      class="login"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit(event.currentTarget);
-      }}
-    >
+    <Form class="login" onSubmit={submit}>
       <p class="quiet">{texts.loginWhat}</p>
       <div class="filters">
         <label>
@@ -106,7 +87,7 @@ function Login({ enter, report }: LoginProps) {
           {texts.logIn}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

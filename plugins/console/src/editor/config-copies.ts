@@ -1,6 +1,6 @@
 import type { Entry } from './config-document.ts';
 
-/** What a copy is made of. */
+/** The configuration that is copied. */
 export interface CopiedConfig {
   readonly entries: readonly Entry[];
   readonly secrets: ReadonlySet<string>;

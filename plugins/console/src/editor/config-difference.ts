@@ -1,6 +1,6 @@
 import type { Entry } from './config-document.ts';
 
-/** Of one key, between what is stored and what is to be saved. */
+/** The change of one key from the stored to the edited configuration. */
 export interface KeyChange {
   readonly key: string;
   readonly kind: 'added' | 'changed' | 'removed';

@@ -2,7 +2,7 @@ import { printParseErrorCode, visit } from 'jsonc-parser';
 import type { StoredConfig } from '../common/answers.ts';
 import { texts } from '../texts/editor.ts';
 
-/** A key of a configuration with its value; `null` is what the worker refuses, and what may have been stored by others. */
+/** A key of a configuration with its value. The worker refuses `null`, but other workers may have stored it. */
 export type Entry = StoredConfig['entries'][number];
 
 /** A part of a text, by its first and last offset. */
@@ -15,15 +15,15 @@ export interface DocumentProblem extends Place {
   readonly message: string;
 }
 
-/** What a text in JSON says. With a problem, the entries are those before it. */
+/** A parsed text. If it has a syntax error, the entries are those before it. */
 export interface ParsedDocument {
   readonly entries: readonly Entry[];
-  /** Of the keys. */
+  /** The places of the keys. */
   readonly places: ReadonlyMap<string, Place>;
   readonly problems: readonly DocumentProblem[];
 }
 
-/** More than these help nobody. */
+/** Limit of the problems that are shown. */
 const MAX_PROBLEMS = 50;
 const MAX_SHOWN = 20;
 
@@ -84,7 +84,7 @@ export function parseDocument(text: string): ParsedDocument {
   return { entries, places, problems };
 }
 
-/** With another value for a key; one that was not there comes where `order` has it, else last. */
+/** Sets the value of a key. A new key is inserted where `order` places it, otherwise at the end. */
 export function withValue(
   entries: readonly Entry[],
   key: string,
@@ -109,7 +109,12 @@ export function valueIn(entries: readonly Entry[], key: string): string | undefi
   return found === undefined ? undefined : (found[1] ?? '');
 }
 
-/** As the body of a request. */
+/** The names in `topics`. */
+export function topicsIn(entries: readonly Entry[]): readonly string[] {
+  return (valueIn(entries, 'topics') ?? '').split(',').flatMap((topic) => topic.trim() || []);
+}
+
+/** The body of a request. */
 export function configBody(entries: readonly Entry[]): Readonly<Record<string, string | null>> {
   return Object.fromEntries(entries);
 }

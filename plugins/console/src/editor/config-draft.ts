@@ -1,9 +1,9 @@
 import { configDifference } from './config-difference.ts';
 import { documentText, parseDocument, withoutKey, withValue, type Entry } from './config-document.ts';
 
-/** What was typed and not saved. */
+/** Unsaved edits. */
 export interface ConfigDraft {
-  /** Of what was stored when it was typed. */
+  /** The version of the stored configuration that was edited. */
   readonly version: string;
   readonly base: readonly Entry[];
   readonly entries: readonly Entry[];
@@ -11,11 +11,11 @@ export interface ConfigDraft {
   readonly text: string | undefined;
 }
 
-/** What an editor begins with. */
+/** The document that an editor opens with. */
 export interface FirstDocument {
   readonly entries: readonly Entry[];
   readonly text: string | undefined;
-  /** Something else was stored meanwhile: the changes of the draft stand on that. */
+  /** The stored configuration has changed since; the edits were applied to the new one. */
   readonly isMoved: boolean;
 }
 
@@ -26,7 +26,7 @@ export function firstDocument(
   if (draft === undefined) return { entries: stored.entries, text: undefined, isMoved: false };
   if (draft.version === stored.version) return { entries: draft.entries, text: draft.text, isMoved: false };
   const entries = moved(draft, stored.entries);
-  // A text that is not right yet cannot be moved.
+  // An invalid text cannot be applied to another configuration.
   const isRight = draft.text !== undefined && parseDocument(draft.text).problems.length === 0;
   return { entries, text: isRight ? documentText(entries) : draft.text, isMoved: true };
 }
@@ -49,12 +49,12 @@ function withEntry(entries: readonly Entry[], [key, value]: Entry, order: readon
 const MAX_DRAFTS = 50;
 const drafts = new Map<string, ConfigDraft>();
 
-/** Of a connector. It is in the memory of the page alone, as it may have a secret. */
+/** The draft of a connector. Drafts are kept only in the memory of the page, because they may contain secrets. */
 export function keptDraft(name: string): ConfigDraft | undefined {
   return drafts.get(name);
 }
 
-/** `undefined`: there is nothing to keep. Of more than 50 the one that was changed first is dropped. */
+/** `undefined` removes the draft. Beyond 50 drafts, the oldest one is dropped. */
 export function keepDraft(name: string, draft: ConfigDraft | undefined): void {
   drafts.delete(name);
   if (draft === undefined) return;

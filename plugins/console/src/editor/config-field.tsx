@@ -1,4 +1,6 @@
 import { Documentation } from '../common/documentation.tsx';
+import { Button } from '../kit/button.tsx';
+import { Select } from '../kit/field.tsx';
 import { texts } from '../texts/editor.ts';
 import type { Field } from './config-form.ts';
 
@@ -6,11 +8,11 @@ interface ConfigFieldProps {
   readonly field: Field;
   /** `undefined`: the key is not in the document. */
   readonly value: string | undefined;
-  /** What stands for a secret that is stored. */
+  /** The placeholder of a stored secret. */
   readonly mark: string;
   readonly showsErrors: boolean;
   readonly isReadOnly: boolean;
-  /** `undefined` takes the key away. */
+  /** `undefined` removes the key. */
   readonly onChange: (value: string | undefined) => void;
 }
 
@@ -23,7 +25,7 @@ export function fieldId(key: string): string {
   return `option-${key}`;
 }
 
-/** One option: its name, its value, what it means and what is wrong with it. */
+/** One option: its name, value, documentation and errors. */
 export function ConfigField(props: ConfigFieldProps) {
   const { field, value, showsErrors, isReadOnly, onChange } = props;
   const id = fieldId(field.key);
@@ -32,7 +34,10 @@ export function ConfigField(props: ConfigFieldProps) {
     ...(errors.length > 0 ? [`${id}-error`] : []),
     ...(field.documentation === '' ? [] : [`${id}-text`]),
   ].join(' ');
-  const isRemovable = value !== undefined && !field.isRequired && !isReadOnly;
+  const remove = (): void => {
+    document.getElementById(id)?.focus();
+    onChange(undefined);
+  };
   return (
     <div class={errors.length > 0 ? 'field wrong' : 'field'}>
       <label for={id}>
@@ -40,19 +45,11 @@ export function ConfigField(props: ConfigFieldProps) {
       </label>
       <div class="control">
         <Control {...props} described={described} />
-        {isRemovable ? (
-          <button
-            type="button"
-            class="remove"
-            aria-label={texts.remove(field.key)}
-            onClick={() => {
-              document.getElementById(id)?.focus();
-              onChange(undefined);
-            }}
-          >
+        {value === undefined || field.isRequired || isReadOnly ? null : (
+          <Button class="remove" aria-label={texts.remove(field.key)} onClick={remove}>
             ✕
-          </button>
-        ) : null}
+          </Button>
+        )}
       </div>
       {errors.length === 0 ? null : (
         <p id={`${id}-error`} class="problem">
@@ -88,27 +85,19 @@ function common({ field, described, showsErrors, isReadOnly }: ControlProps) {
 }
 
 function Choice(props: ControlProps) {
-  const { field, value, onChange } = props;
-  const values = ['true', 'false', ...(value === undefined || /^(?:true|false)$/.test(value) ? [] : [value])];
+  const { field, value = '', onChange } = props;
   return (
-    <select
+    <Select
       {...common(props)}
-      value={value ?? ''}
-      onChange={({ currentTarget }) => {
-        onChange(currentTarget.value === '' ? undefined : currentTarget.value);
-      }}
-    >
-      <option value="">{field.byDefault === undefined ? texts.notSet : texts.isDefault(field.byDefault)}</option>
-      {values.map((each) => (
-        <option key={each} value={each}>
-          {each}
-        </option>
-      ))}
-    </select>
+      value={value}
+      none={field.byDefault === undefined ? texts.notSet : texts.isDefault(field.byDefault)}
+      options={['true', 'false', ...(/^(?:true|false)?$/.test(value) ? [] : [value])]}
+      onChange={(next) => onChange(next === '' ? undefined : next)}
+    />
   );
 }
 
-/** What is stored is not here; a variable is no secret. */
+/** Stored secrets are not sent to the page. A variable is not a secret, so it is shown. */
 function Secret(props: ControlProps) {
   const { value, mark, onChange } = props;
   const isStored = value === mark;
@@ -133,14 +122,7 @@ function Text(props: ControlProps) {
   };
   if (value?.includes('\n') === true) {
     return (
-      <textarea
-        {...common(props)}
-        rows={4}
-        value={value}
-        onInput={({ currentTarget }) => {
-          typed(currentTarget.value);
-        }}
-      />
+      <textarea {...common(props)} rows={4} value={value} onInput={({ currentTarget }) => typed(currentTarget.value)} />
     );
   }
   return (
@@ -153,9 +135,7 @@ function Text(props: ControlProps) {
         list={field.recommended.length === 0 ? undefined : `${id}-values`}
         value={value ?? ''}
         placeholder={field.byDefault ?? ''}
-        onInput={({ currentTarget }) => {
-          typed(currentTarget.value);
-        }}
+        onInput={({ currentTarget }) => typed(currentTarget.value)}
       />
       {field.recommended.length === 0 ? null : (
         <datalist id={`${id}-values`}>

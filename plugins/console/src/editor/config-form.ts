@@ -10,7 +10,7 @@ export function withheldTexts(
   return [withheld.keys.join(', '), withheld.because.join(', ')];
 }
 
-/** What the form asks for one key. */
+/** The field of one key in the form. */
 export interface Field {
   readonly key: string;
   readonly label: string;
@@ -41,8 +41,8 @@ interface Draft extends Field {
 }
 
 /**
- * What is required comes first, then the groups in their order, last what nobody knows but the document. `first`: keys that the document
- * had at first, which are not advanced; what is typed since then stays where it is.
+ * Required options come first, then the groups in their order, then keys that no plugin knows. `first`: the keys that the document had
+ * at first, which are never advanced. Keys that were added since keep their place.
  */
 export function fieldGroups(
   validation: ConsoleValidation,
@@ -73,7 +73,7 @@ export function fieldGroups(
   ].filter(({ fields, advanced }) => fields.length + advanced.length > 0);
 }
 
-/** What is wrong, key by key, in the order of the answer. */
+/** The errors by key, in the order of the answer. */
 export function errorsOf(validation: ConsoleValidation): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const { value } of validation.configs) {
@@ -86,7 +86,7 @@ export function errorsOf(validation: ConsoleValidation): ReadonlyMap<string, rea
 function groupOf(title: string, fields: readonly Draft[], isOpen: boolean): FieldGroup {
   const advanced = fields.filter(({ isAdvanced }) => isAdvanced);
   const isAdvancedOpen = advanced.some(({ errors }) => errors.length > 0);
-  // Where all is advanced, a fold within a fold helps nobody.
+  // A group in which every option is advanced needs no second fold.
   if (advanced.length === fields.length) return { title, fields, advanced: [], isOpen, isAdvancedOpen };
   return { title, fields: fields.filter((field) => !field.isAdvanced), advanced, isOpen, isAdvancedOpen };
 }
@@ -103,7 +103,7 @@ function draftsOf(
     const wrong = errors.get(value.name) ?? [];
     if (drafts.has(value.name) || (!value.visible && wrong.length === 0)) continue;
     const isSet = given.has(value.name);
-    // What the worker adds by itself is required, too, and not wrong without a value (`converter.type`).
+    // Options that the worker sets itself (`converter.type`) are required too, but valid without a value.
     const isNeeded = definition?.required === true && (definition.importance !== 'LOW' || wrong.length > 0);
     const { importance = 'MEDIUM', group, order = 0 } = definition ?? {};
     drafts.set(value.name, {

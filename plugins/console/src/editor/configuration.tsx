@@ -2,12 +2,15 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { StoredConfig } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
-import { Problem } from '../common/problem.tsx';
 import { connectorAddress } from '../common/route.ts';
 import { setUnfinished, type Unfinished } from '../common/unfinished.ts';
 import type { PartProps } from '../connector/health.ts';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
+import { Async, useLoaded } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
-import { configDifference } from './config-difference.ts';
+import { configDifference, type KeyChange } from './config-difference.ts';
 import { firstDocument, keepDraft, keptDraft } from './config-draft.ts';
 import { withheldTexts } from './config-form.ts';
 import { configBody } from './config-document.ts';
@@ -18,114 +21,84 @@ import { SaveDialog } from './save-dialog.tsx';
 
 /** A connector's configuration, to be looked at and changed. */
 export function Configuration({ name, health }: PartProps) {
-  const [{ stored, loads }, setStored] = useState<{ stored?: StoredConfig; loads: number }>({ loads: 0 });
-  const [problem, setProblem] = useState('');
   const [isSaved, setSaved] = useState(false);
-  const load = async (): Promise<void> => {
-    try {
-      const answer = await request<StoredConfig>('GET', `/ui${connectorPath(name)}/config`);
-      // An editor of its own each time: what was typed is done with, also where nothing that is shown has changed.
-      setStored((last) => ({ stored: answer, loads: last.loads + 1 }));
-      setProblem('');
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
+  const path = `/ui${connectorPath(name)}/config`;
+  const loaded = useLoaded(name, () => request<StoredConfig>('GET', path));
+  const { at, reload } = loaded;
+  const done = (): void => {
+    keepDraft(name, undefined);
+    setUnfinished(placeOf(name), false);
   };
-  const reload = async (afterSave: boolean): Promise<void> => {
-    if (afterSave) {
-      keepDraft(name, undefined);
-      setUnfinished(placeOf(name), false);
-    }
-    await load();
-    setSaved(afterSave);
+  const save = async (body: object): Promise<void> => {
+    await request('PUT', path, body);
+    done();
+    setSaved(true);
+    reload();
   };
-  useEffect(() => void load(), [name]);
+  const again = (): void => {
+    setSaved(false);
+    reload();
+  };
+  // An editor of its own each time: what was typed is done with, also where nothing that is shown has changed.
   return (
-    <>
-      <Problem text={problem} />
-      {stored === undefined ? (
-        problem === '' && <p class="empty">{texts.loading}</p>
-      ) : (
-        <Editor key={loads} name={name} health={health} stored={stored} reload={reload} isSaved={isSaved} />
+    <Async of={loaded}>
+      {(stored) => (
+        <Editor
+          key={at.getTime()}
+          name={name}
+          health={health}
+          stored={stored}
+          isSaved={isSaved}
+          save={save}
+          reload={again}
+        />
       )}
-    </>
+    </Async>
   );
 }
 
 interface EditorProps extends PartProps {
   readonly stored: StoredConfig;
   readonly isSaved: boolean;
-  readonly reload: (afterSave: boolean) => Promise<void>;
+  readonly save: (body: object) => Promise<void>;
+  readonly reload: () => void;
 }
 
-function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
+function Editor({ name, health, stored, isSaved, save, reload }: EditorProps) {
   const [first] = useState(() => firstDocument(stored, keptDraft(name)));
   const edited = useDocument(first.entries, first.text);
   const checked = useValidation(edited.entries, name);
-  const outcome = useRef<HTMLSpanElement>(null);
-  const [isAsking, setAsking] = useState(false);
-  const [problem, setProblem] = useState('');
-  const isReadOnly = worker.value?.readOnly === true;
+  const { problem, run } = useAction();
   const { entries, text } = edited;
+  const isReadOnly = worker.value?.readOnly === true;
   const secrets = new Set([...stored.secrets, ...(checked.validation?.secrets ?? [])]);
   const changes = configDifference(stored.entries, entries, secrets);
   const withheld = withheldTexts(checked.validation?.withheld);
-  const isWrong = edited.parsed !== undefined && edited.parsed.problems.length > 0;
-  const isUnsaved = changes.length > 0 || isWrong;
+  const isUnsaved = changes.length > 0 || edited.isWrong;
   useEffect(() => {
     keepDraft(name, isUnsaved ? { version: stored.version, base: stored.entries, entries, text } : undefined);
     setUnfinished(placeOf(name), isUnsaved);
   }, [name, stored, entries, text, isUnsaved]);
-  // The button that was pressed is gone with the dialog.
-  useEffect(() => {
-    if (isSaved) outcome.current?.focus();
-  }, [isSaved]);
-  const save = async (): Promise<void> => {
-    setAsking(false);
-    try {
-      const body = { config: configBody(entries), version: stored.version };
-      await request('PUT', `/ui${connectorPath(name)}/config`, body);
-      await reload(true);
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-  };
   return (
     <>
       {isReadOnly ? null : (
-        <div class="bulk saving">
-          <button
-            type="button"
-            class="primary"
-            disabled={changes.length === 0 || isWrong || checked.isStale}
-            onClick={() => {
-              setProblem('');
-              setAsking(true);
-            }}
-          >
-            {texts.save}
-          </button>
-          <button
-            type="button"
-            disabled={!isUnsaved}
-            onClick={() => {
-              edited.change(stored.entries);
-            }}
-          >
-            {texts.discard}
-          </button>
-          <span ref={outcome} role="status" class="quiet" tabIndex={-1}>
-            {isUnsaved ? texts.unsaved(changes.length) : isSaved ? texts.saved : texts.noChanges}
-          </span>
-        </div>
+        <Saving
+          name={name}
+          changes={changes}
+          isSaved={isSaved}
+          isUnsaved={isUnsaved}
+          isReady={!edited.isWrong && !checked.isStale}
+          sentAlong={withheld === undefined ? '' : texts.sentAlong(...withheld)}
+          effect={effectOf(health, checked.validation?.restarts ?? true)}
+          save={() => run(() => save({ config: configBody(entries), version: stored.version }))}
+          discard={() => edited.change(stored.entries)}
+        />
       )}
       {first.isMoved && isUnsaved ? <p class="warning">{texts.moved}</p> : null}
       <Problem text={problem} />
       {problem === '' ? null : (
         <p>
-          <button type="button" onClick={() => void reload(false)}>
-            {texts.reload}
-          </button>
+          <Button onClick={reload}>{texts.reload}</Button>
         </p>
       )}
       {withheld === undefined || changes.length === 0 ? null : <p role="status">{texts.withheld(...withheld)}</p>}
@@ -139,19 +112,57 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
         isReadOnly={isReadOnly}
       />
       {health.type === 'sink' && !isReadOnly ? <MessagePreview entries={entries} connector={name} /> : null}
-      {isReadOnly ? null : (
-        <SaveDialog
-          name={name}
-          changes={changes}
-          sentAlong={withheld === undefined ? '' : texts.sentAlong(...withheld)}
-          effect={effectOf(health, checked.validation?.restarts ?? true)}
-          isOpen={isAsking}
-          onClose={() => {
-            setAsking(false);
-          }}
-          onSave={() => void save()}
-        />
-      )}
+    </>
+  );
+}
+
+interface SavingProps {
+  readonly name: string;
+  readonly changes: readonly KeyChange[];
+  readonly isSaved: boolean;
+  readonly isUnsaved: boolean;
+  /** The document is right and was checked. */
+  readonly isReady: boolean;
+  readonly sentAlong: string;
+  readonly effect: string;
+  readonly save: () => Promise<void>;
+  readonly discard: () => void;
+}
+
+/** The buttons that save or discard changes, and what has become of them. */
+function Saving({ name, changes, isSaved, isUnsaved, isReady, sentAlong, effect, save, discard }: SavingProps) {
+  const [isAsking, setAsking] = useState(false);
+  const outcome = useRef<HTMLSpanElement>(null);
+  // The button that was pressed is gone with the dialog.
+  useEffect(() => {
+    if (isSaved) outcome.current?.focus();
+  }, [isSaved]);
+  const confirm = (): void => {
+    setAsking(false);
+    void save();
+  };
+  return (
+    <>
+      <div class="bulk saving">
+        <Button class="primary" disabled={changes.length === 0 || !isReady} onClick={() => setAsking(true)}>
+          {texts.save}
+        </Button>
+        <Button disabled={!isUnsaved} onClick={discard}>
+          {texts.discard}
+        </Button>
+        <span ref={outcome} role="status" class="quiet" tabIndex={-1}>
+          {isUnsaved ? texts.unsaved(changes.length) : isSaved ? texts.saved : texts.noChanges}
+        </span>
+      </div>
+      <SaveDialog
+        name={name}
+        changes={changes}
+        sentAlong={sentAlong}
+        effect={effect}
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onSave={confirm}
+      />
     </>
   );
 }

@@ -1,48 +1,44 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { PluginInfo } from '../common/answers.ts';
+import type { ConsoleValidation, PluginInfo } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { DeletedFold } from '../common/deleted-fold.tsx';
 import { refresh, worker } from '../common/fleet-store.ts';
 import { shortClass } from '../common/format.ts';
-import { Problem } from '../common/problem.tsx';
 import { connectorAddress, CREATE_ADDRESS } from '../common/route.ts';
 import { setUnfinished } from '../common/unfinished.ts';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
+import { SelectField } from '../kit/field.tsx';
+import { useLoaded } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
-import { configBody, valueIn, withoutKey, withValue, type Entry } from './config-document.ts';
+import { configBody, topicsIn, valueIn, withoutKey, withValue, type Entry } from './config-document.ts';
 import { withheldTexts } from './config-form.ts';
 import { DocumentEditor } from './document-editor.tsx';
-import { useDocument, useValidation } from './edited-document.ts';
+import { useDocument, useValidation, type EditedDocument } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
 import { TopicPicker } from './topic-picker.tsx';
 
 const STATES = ['RUNNING', 'PAUSED', 'STOPPED'] as const;
+type State = (typeof STATES)[number];
+
 const ORDER = ['name', 'connector.class', 'tasks.max', 'topics'];
 const CLASS_HINT = 'class-hint';
-/** The worker takes it for a value that is stored; here none is. */
+/** The worker's placeholder for a stored value; a new connector has none. */
 const MARK = '[hidden]';
 
-/** A connector from nothing: its class, its topics, its options, and what it would do. */
+/** A new connector: its class, its topics, its options, and a preview. */
 export function CreateView() {
-  const [plugins, setPlugins] = useState<readonly PluginInfo[]>([]);
-  const [problem, setProblem] = useState('');
+  const { value: plugins = [], error } = useLoaded('plugins', () =>
+    request<readonly PluginInfo[]>('GET', '/connector-plugins'),
+  );
   const [round, setRound] = useState(0);
-  useEffect(() => {
-    request<readonly PluginInfo[]>('GET', '/connector-plugins').then(setPlugins, (error: unknown) => {
-      setProblem((error as Error).message);
-    });
-  }, []);
   if (worker.value?.readOnly === true) return <p class="empty">{texts.readOnlyCreate}</p>;
   return (
     <>
       <h1>{texts.newConnector}</h1>
-      <Problem text={problem} />
-      <NewConnector
-        key={round}
-        plugins={plugins}
-        again={() => {
-          setRound(round + 1);
-        }}
-      />
+      <Problem text={error?.message ?? ''} />
+      <NewConnector key={round} plugins={plugins} again={() => setRound(round + 1)} />
       <DeletedFold />
     </>
   );
@@ -51,11 +47,11 @@ export function CreateView() {
 interface NewDraft {
   readonly entries: readonly Entry[];
   readonly text: string | undefined;
-  readonly state: string;
+  readonly state: State;
 }
 
 const NO_DRAFT: NewDraft = { entries: [], text: undefined, state: 'RUNNING' };
-/** What was typed when the view was left; in the memory of the page alone, as it may have a secret. */
+/** The draft when the view was left. It is kept only in the memory of the page, because it may contain secrets. */
 let draft = NO_DRAFT;
 
 function keep(next: NewDraft): boolean {
@@ -65,82 +61,42 @@ function keep(next: NewDraft): boolean {
   return isUnfinished;
 }
 
-function NewConnector({ plugins, again }: { readonly plugins: readonly PluginInfo[]; readonly again: () => void }) {
+interface NewConnectorProps {
+  readonly plugins: readonly PluginInfo[];
+  /** Starts with an empty document. */
+  readonly again: () => void;
+}
+
+function NewConnector({ plugins, again }: NewConnectorProps) {
   const edited = useDocument(draft.entries, draft.text);
   const checked = useValidation(edited.entries, undefined);
   const [isTried, setTried] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const [state, setState] = useState(draft.state);
-  const [problem, setProblem] = useState('');
-  const { entries, text, change } = edited;
   const [isUnfinished, setUnfinishedHere] = useState(false);
+  const { isBusy, problem, run } = useAction();
+  const { entries, text, isWrong } = edited;
   useEffect(() => {
     setUnfinishedHere(keep({ entries, text, state }));
   }, [entries, text, state]);
   const className = valueIn(entries, 'connector.class') ?? '';
-  const plugin = plugins.find((each) => each.class === className);
-  const isWrong = edited.parsed !== undefined && edited.parsed.problems.length > 0;
+  const isSink = plugins.find((each) => each.class === className)?.type === 'sink';
   const withheld = withheldTexts(checked.validation?.withheld);
-  const create = async (): Promise<void> => {
+  const create = (): Promise<void> => {
     setTried(true);
-    setProblem('');
-    const wrong = checked.validation?.configs.some(({ value }) => value.errors.length > 0) ?? true;
-    if (wrong) {
-      setProblem(texts.notCreated);
-      return;
-    }
-    setBusy(true);
-    try {
-      const name = valueIn(entries, 'name') ?? '';
-      await request('POST', '/ui/connectors', { name, config: configBody(entries), initial_state: state });
-      keep(NO_DRAFT);
-      await refresh().catch(() => undefined);
-      location.hash = connectorAddress(name);
-    } catch (error) {
-      setProblem((error as Error).message);
-    } finally {
-      setBusy(false);
-    }
+    return run(() => createConnector(entries, state, checked.validation));
+  };
+  const discard = (): void => {
+    keep(NO_DRAFT);
+    again();
   };
   return (
     <>
-      <div class="filters">
-        <label>
-          {texts.class}
-          <select
-            value={className}
-            disabled={isWrong}
-            aria-describedby={isWrong ? CLASS_HINT : undefined}
-            onChange={({ currentTarget }) => {
-              change(withValue(entries, 'connector.class', currentTarget.value, ORDER));
-            }}
-          >
-            <option value="" disabled>
-              {texts.chooseClass}
-            </option>
-            <Classes plugins={plugins} type="sink" label={texts.sinks} />
-            <Classes plugins={plugins} type="source" label={texts.sources} />
-          </select>
-        </label>
-        {isWrong ? (
-          <span id={CLASS_HINT} class="quiet hint">
-            {texts.classKept}
-          </span>
-        ) : null}
-      </div>
+      <ClassField plugins={plugins} document={edited} className={className} />
       {className === '' ? (
         <p class="empty">{texts.chooseFirst}</p>
       ) : (
         <>
-          {plugin?.type === 'sink' && !isWrong ? (
-            <TopicPicker
-              chosen={(valueIn(entries, 'topics') ?? '').split(',').flatMap((topic) => topic.trim() || [])}
-              onChange={(topics) => {
-                const isNone = topics.length === 0;
-                change(isNone ? withoutKey(entries, 'topics') : withValue(entries, 'topics', topics.join(','), ORDER));
-              }}
-            />
-          ) : null}
+          {isSink && !isWrong ? <Topics document={edited} /> : null}
           {withheld === undefined ? null : <p role="status">{texts.withheld(...withheld)}</p>}
           <DocumentEditor
             document={edited}
@@ -151,44 +107,20 @@ function NewConnector({ plugins, again }: { readonly plugins: readonly PluginInf
             showsMissing={isTried}
             isReadOnly={false}
           />
-          {plugin?.type === 'sink' ? <MessagePreview entries={entries} /> : null}
+          {isSink ? <MessagePreview entries={entries} /> : null}
           <div class="bulk saving">
-            <label>
-              {texts.initialState}{' '}
-              <select
-                value={state}
-                onChange={({ currentTarget }) => {
-                  setState(currentTarget.value);
-                }}
-              >
-                {STATES.map((each) => (
-                  <option key={each} value={each}>
-                    {texts.initialStates[each]}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <button
-              type="button"
-              class="primary"
-              disabled={isBusy || isWrong || checked.isStale}
-              onClick={() => void create()}
-            >
+            <StateField state={state} onChange={setState} />
+            <Button class="primary" disabled={isBusy || isWrong || checked.isStale} onClick={create}>
               {isBusy ? texts.creating : texts.createNow}
-            </button>
+            </Button>
             {isUnfinished ? (
-              <button
-                type="button"
-                disabled={isBusy}
-                onClick={() => {
-                  keep(NO_DRAFT);
-                  again();
-                }}
-              >
-                {texts.discardNew}
-              </button>
+              <>
+                <Button disabled={isBusy} onClick={discard}>
+                  {texts.discardNew}
+                </Button>
+                <span class="quiet">{texts.draftKept}</span>
+              </>
             ) : null}
-            {isUnfinished ? <span class="quiet">{texts.draftKept}</span> : null}
           </div>
           <Problem text={problem} />
         </>
@@ -197,15 +129,88 @@ function NewConnector({ plugins, again }: { readonly plugins: readonly PluginInf
   );
 }
 
-function Classes({ plugins, type, label }: { plugins: readonly PluginInfo[]; type: string; label: string }) {
-  const found = plugins.filter((plugin) => plugin.type === type);
+/** Creates the connector and shows it. */
+async function createConnector(
+  entries: readonly Entry[],
+  state: State,
+  validation: ConsoleValidation | undefined,
+): Promise<void> {
+  const isWrong = validation?.configs.some(({ value }) => value.errors.length > 0) ?? true;
+  if (isWrong) throw new Error(texts.notCreated);
+  const name = valueIn(entries, 'name') ?? '';
+  await request('POST', '/ui/connectors', { name, config: configBody(entries), initial_state: state });
+  keep(NO_DRAFT);
+  await refresh().catch(() => undefined);
+  location.hash = connectorAddress(name);
+}
+
+interface ClassFieldProps {
+  readonly plugins: readonly PluginInfo[];
+  readonly document: EditedDocument;
+  readonly className: string;
+}
+
+function ClassField({ plugins, document: { entries, isWrong, change }, className }: ClassFieldProps) {
+  return (
+    <div class="filters">
+      <SelectField
+        label={texts.class}
+        value={className}
+        options={[]}
+        disabled={isWrong}
+        aria-describedby={isWrong ? CLASS_HINT : undefined}
+        onChange={(chosen) => change(withValue(entries, 'connector.class', chosen, ORDER))}
+      >
+        <option value="" disabled>
+          {texts.chooseClass}
+        </option>
+        <Classes plugins={plugins} type="sink" label={texts.sinks} />
+        <Classes plugins={plugins} type="source" label={texts.sources} />
+      </SelectField>
+      {isWrong ? (
+        <span id={CLASS_HINT} class="quiet hint">
+          {texts.classKept}
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+interface ClassesProps {
+  readonly plugins: readonly PluginInfo[];
+  readonly type: string;
+  readonly label: string;
+}
+
+function Classes({ plugins, type, label }: ClassesProps) {
+  const found = plugins.filter((plugin) => plugin.type === type).map((plugin) => plugin.class);
   return (
     <optgroup label={label}>
-      {[...new Map(found.map((plugin) => [plugin.class, plugin])).values()].map(({ class: className }) => (
+      {[...new Set(found)].map((className) => (
         <option key={className} value={className}>
           {shortClass(className)}
         </option>
       ))}
     </optgroup>
+  );
+}
+
+function Topics({ document: { entries, change } }: { readonly document: EditedDocument }) {
+  const choose = (topics: readonly string[]): void => {
+    const isNone = topics.length === 0;
+    change(isNone ? withoutKey(entries, 'topics') : withValue(entries, 'topics', topics.join(','), ORDER));
+  };
+  return <TopicPicker chosen={topicsIn(entries)} onChange={choose} />;
+}
+
+function StateField({ state, onChange }: { readonly state: State; readonly onChange: (state: State) => void }) {
+  return (
+    <SelectField
+      label={texts.initialState}
+      value={state}
+      options={STATES}
+      text={(each) => texts.initialStates[each]}
+      onChange={onChange}
+    />
   );
 }

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import type { ConsoleValidation } from '../common/answers.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { lazy } from '../common/lazy.tsx';
-import { Problem } from '../common/problem.tsx';
+import { Button } from '../kit/button.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
 import { curlCommand, propertiesText, strimziText } from './config-copies.ts';
 import { lineOf, valueIn, type DocumentProblem, type Entry } from './config-document.ts';
@@ -20,7 +21,7 @@ const NOTHING_KNOWN: ConsoleValidation = {
   withheld: { keys: [], because: [] },
   restarts: true,
 };
-/** What the worker has not said yet. */
+/** Keys that count as secrets before the worker has validated the document. */
 const SECRET_NAME = /passw|secret|token|credential|jaas|passphrase/i;
 
 const JsonEditor = lazy(() => import('./json-editor.tsx').then((module) => module.JsonEditor));
@@ -29,7 +30,7 @@ export interface DocumentEditorProps {
   readonly document: EditedDocument;
   readonly checked: Checked;
   readonly stored: readonly Entry[];
-  /** The places of keys that come and go. */
+  /** Places keys that are added. */
   readonly order: readonly string[];
   readonly mark: string;
   readonly showsMissing: boolean;
@@ -37,7 +38,7 @@ export interface DocumentEditorProps {
 }
 
 interface ShownProblem extends DocumentProblem {
-  /** Of the form's field. */
+  /** The key of the field in the form. */
   readonly key: string | undefined;
 }
 
@@ -45,11 +46,10 @@ interface ShownProblem extends DocumentProblem {
 export function DocumentEditor(props: DocumentEditorProps) {
   const { document: edited, checked, isReadOnly } = props;
   const [target, setTarget] = useState<{ readonly at: number } | undefined>(undefined);
-  const { text, parsed } = edited;
+  const { text, entries, isWrong } = edited;
   const problems = problemsOf(props);
-  // Of a class that nobody can check, the keys alone are shown.
+  // If the class cannot be validated, only the keys are shown.
   const shownValidation = checked.validation ?? (checked.problem === '' ? undefined : NOTHING_KNOWN);
-  const isWrong = parsed !== undefined && parsed.problems.length > 0;
   const goTo = ({ key, from }: ShownProblem): void => {
     if (text === undefined && key !== undefined) openField(key);
     else setTarget({ at: from });
@@ -57,25 +57,8 @@ export function DocumentEditor(props: DocumentEditorProps) {
   return (
     <section class="document">
       <div class="bulk">
-        <div class="choice" role="group" aria-label={texts.views}>
-          <button
-            type="button"
-            aria-pressed={text === undefined}
-            disabled={isWrong}
-            title={isWrong ? texts.notSwitched : undefined}
-            onClick={edited.showForm}
-          >
-            {texts.form}
-          </button>
-          <button
-            type="button"
-            aria-pressed={text !== undefined}
-            onClick={text === undefined ? edited.showJson : undefined}
-          >
-            {texts.json}
-          </button>
-        </div>
-        <Copies entries={edited.entries} secrets={new Set(checked.validation?.secrets)} mark={props.mark} />
+        <Views document={edited} />
+        <Copies entries={entries} secrets={new Set(checked.validation?.secrets)} mark={props.mark} />
       </div>
       <div role="status" class="checked">
         <Outcome checked={checked} count={problems.length} isWrong={isWrong} />
@@ -86,26 +69,10 @@ export function DocumentEditor(props: DocumentEditorProps) {
           {texts.unknownOption(key, nearest)}
         </p>
       ))}
-      {problems.length === 0 ? null : (
-        <ul class="problems">
-          {problems.map((each) => (
-            <li key={`${each.key ?? ''} ${each.message}`}>
-              <button
-                type="button"
-                class="link"
-                onClick={() => {
-                  goTo(each);
-                }}
-              >
-                {problemText(each, text)}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Problems problems={problems} text={text} goTo={goTo} />
       {text === undefined ? (
         shownValidation && (
-          <ConfigForm {...props} entries={edited.entries} validation={shownValidation} onChange={edited.change} />
+          <ConfigForm {...props} entries={entries} validation={shownValidation} onChange={edited.change} />
         )
       ) : (
         <JsonEditor
@@ -121,6 +88,47 @@ export function DocumentEditor(props: DocumentEditorProps) {
   );
 }
 
+/** The choice between the form and JSON. An invalid text cannot be shown as a form. */
+function Views({ document: { text, isWrong, showForm, showJson } }: { readonly document: EditedDocument }) {
+  return (
+    <div class="choice" role="group" aria-label={texts.views}>
+      <Button
+        aria-pressed={text === undefined}
+        disabled={isWrong}
+        title={isWrong ? texts.notSwitched : undefined}
+        onClick={showForm}
+      >
+        {texts.form}
+      </Button>
+      <Button aria-pressed={text !== undefined} onClick={text === undefined ? showJson : undefined}>
+        {texts.json}
+      </Button>
+    </div>
+  );
+}
+
+interface ProblemsProps {
+  readonly problems: readonly ShownProblem[];
+  readonly text: string | undefined;
+  readonly goTo: (problem: ShownProblem) => void;
+}
+
+/** Each problem leads to its place. */
+function Problems({ problems, text, goTo }: ProblemsProps) {
+  if (problems.length === 0) return null;
+  return (
+    <ul class="problems">
+      {problems.map((each) => (
+        <li key={`${each.key ?? ''} ${each.message}`}>
+          <Button class="link" onClick={() => goTo(each)}>
+            {problemText(each, text)}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Outcome({ checked, count, isWrong }: { checked: Checked; count: number; isWrong: boolean }) {
   if (count > 0) return <span class="problem">{texts.problems(count)}</span>;
   if (checked.problem !== '' || isWrong) return null;
@@ -133,7 +141,7 @@ function outcomeText({ validation }: Checked): string {
   return (validation?.withheld.keys.length ?? 0) > 0 ? texts.validSoFar : texts.valid;
 }
 
-/** What is wrong with the text, else with the values. */
+/** Syntax errors of the text; if it has none, the errors of the values. */
 function problemsOf({ document: edited, checked, showsMissing }: DocumentEditorProps): readonly ShownProblem[] {
   const { parsed, entries } = edited;
   if (parsed !== undefined && parsed.problems.length > 0) {
@@ -165,7 +173,7 @@ interface CopiesProps {
   readonly mark: string;
 }
 
-/** Buttons that copy the configuration. A hidden value counts as a secret, whatever else is known of it. */
+/** Buttons that copy the configuration. Hidden values always count as secrets. */
 function Copies({ entries, secrets, mark }: CopiesProps) {
   const isHidden = ([key, value]: Entry): boolean =>
     value === mark || (SECRET_NAME.test(key) && value?.startsWith('${') !== true);

@@ -10,19 +10,21 @@ import {
   type ParsedDocument,
 } from './config-document.ts';
 
-/** One document; its text is there while it is shown as JSON. */
+/** One document in two forms: its entries and, while it is shown as JSON, its text. */
 export interface EditedDocument {
-  /** As the form or the last text that was right has them. */
+  /** The entries of the form, or of the last valid text. */
   readonly entries: readonly Entry[];
   readonly text: string | undefined;
   /** Grows whenever the text comes from elsewhere than from typing. */
   readonly revision: number;
-  /** Of the text. */
+  /** The parsed text. */
   readonly parsed: ParsedDocument | undefined;
+  /** The text has problems. */
+  readonly isWrong: boolean;
   readonly change: (entries: readonly Entry[]) => void;
   readonly type: (text: string) => void;
   readonly showJson: () => void;
-  /** Only while the text is right. */
+  /** Only while the text is valid. */
   readonly showForm: () => void;
 }
 
@@ -41,6 +43,7 @@ export function useDocument(initial: readonly Entry[], shown?: string): EditedDo
     text,
     revision,
     parsed,
+    isWrong: parsed !== undefined && parsed.problems.length > 0,
     change: (next) => {
       setState((last) => ({
         entries: next,
@@ -61,13 +64,13 @@ export function useDocument(initial: readonly Entry[], shown?: string): EditedDo
   };
 }
 
-/** What the worker says of the document. */
+/** The result of the worker's validation. */
 export interface Checked {
   /** The last answer of the class; `undefined` before the first. */
   readonly validation: ConsoleValidation | undefined;
   /** Why there is no answer for the present document. */
   readonly problem: string;
-  /** The answer is for what the document was before. */
+  /** The answer belongs to an earlier document. */
   readonly isStale: boolean;
 }
 

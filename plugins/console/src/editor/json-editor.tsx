@@ -23,7 +23,7 @@ export interface JsonEditorProps {
   readonly revision: number;
   readonly problems: readonly DocumentProblem[];
   readonly isReadOnly: boolean;
-  /** Where the cursor is to go; another object goes there again. */
+  /** Where the cursor moves; another object moves it again. */
   readonly target: { readonly at: number } | undefined;
   readonly onInput: (text: string) => void;
 }
@@ -55,7 +55,7 @@ const look = editorLook('12em', '65vh', {
   '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
 });
 
-/** The document as JSON. It stands in a shadow tree, whose styles the content security policy allows. */
+/** The document as JSON. It is in a shadow tree, whose styles the content security policy allows. */
 export function JsonEditor({ text, revision, problems, isReadOnly, target, onInput }: JsonEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);
@@ -78,7 +78,7 @@ export function JsonEditor({ text, revision, problems, isReadOnly, target, onInp
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
   }, [revision]);
 
-  const told = JSON.stringify(problems);
+  const shown = JSON.stringify(problems);
   useEffect(() => {
     const view = editor.current;
     if (view === undefined) return;
@@ -87,7 +87,7 @@ export function JsonEditor({ text, revision, problems, isReadOnly, target, onInp
       return { from: Math.min(from, end), to: Math.min(to, end), severity: 'error', message };
     });
     view.dispatch(setDiagnostics(view.state, diagnostics));
-  }, [told, isReadOnly]);
+  }, [shown, isReadOnly]);
 
   useEffect(() => {
     const view = editor.current;

@@ -3,14 +3,17 @@ import type { Preview, PreviewedRecord } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
 import { payloadText, type Writes } from '../common/previewed-rows.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
-import { Problem } from '../common/problem.tsx';
-import { TitledTable } from '../common/titled-table.tsx';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
+import { SelectField, TextField } from '../kit/field.tsx';
+import { Problem } from '../kit/problem.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/editor.ts';
-import { configBody, valueIn, type Entry } from './config-document.ts';
+import { configBody, topicsIn, valueIn, type Entry } from './config-document.ts';
 
 interface MessagePreviewProps {
   readonly entries: readonly Entry[];
-  /** Whose stored secrets the document may refer to. */
+  /** The connector whose stored secrets the document may refer to. */
   readonly connector?: string;
 }
 
@@ -23,16 +26,14 @@ const COUNT = 10;
 
 /** The newest messages of a topic: decoded, or as the sink would store them. */
 export function MessagePreview({ entries, connector }: MessagePreviewProps) {
-  const topics = (valueIn(entries, 'topics') ?? '').split(',').flatMap((topic) => topic.trim() || []);
+  const topics = topicsIn(entries);
   const [chosen, setChosen] = useState('');
   const [shown, setShown] = useState<Shown | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, problem, run } = useAction();
   const topic = topics.length === 0 || topics.includes(chosen) ? chosen : (topics[0] ?? '');
-  const load = async (kind: Shown['kind']): Promise<void> => {
-    setBusy(true);
-    setProblem('');
-    try {
+  const load = (kind: Shown['kind']): Promise<void> =>
+    run(async () => {
+      setShown(undefined);
       const query = new URLSearchParams(kind === 'messages' ? { decode: 'true' } : {});
       if (connector !== undefined) query.set('connector', connector);
       const className = inPath(valueIn(entries, 'connector.class') ?? '');
@@ -40,48 +41,21 @@ export function MessagePreview({ entries, connector }: MessagePreviewProps) {
       const body = { config: configBody(entries), topic, count: COUNT };
       const { records } = await request<Preview>('POST', path, body);
       setShown({ kind, records });
-    } catch (error) {
-      setShown(undefined);
-      setProblem((error as Error).message);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <section class="preview" aria-label={texts.previewTitle}>
       <h2>{texts.previewTitle}</h2>
       <p class="quiet">{texts.previewHint}</p>
       <div class="bulk">
-        <label>
-          {texts.topic}{' '}
-          {topics.length === 0 ? (
-            <input
-              type="text"
-              autocomplete="off"
-              value={chosen}
-              onInput={({ currentTarget }) => {
-                setChosen(currentTarget.value);
-              }}
-            />
-          ) : (
-            <select
-              value={topic}
-              onChange={({ currentTarget }) => {
-                setChosen(currentTarget.value);
-              }}
-            >
-              {topics.map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-            </select>
-          )}
-        </label>
+        {topics.length === 0 ? (
+          <TextField label={texts.topic} autocomplete="off" value={chosen} onInput={setChosen} />
+        ) : (
+          <SelectField label={texts.topic} value={topic} options={topics} onChange={setChosen} />
+        )}
         {(['messages', 'preview'] as const).map((kind) => (
-          <button key={kind} type="button" disabled={topic === '' || isBusy} onClick={() => void load(kind)}>
+          <Button key={kind} disabled={topic === '' || isBusy} onClick={() => load(kind)}>
             {texts[kind]}
-          </button>
+          </Button>
         ))}
         <span role="status">{isBusy ? texts.loading : shown?.records.length === 0 ? texts.noMessages : ''}</span>
       </div>
@@ -94,7 +68,7 @@ export function MessagePreview({ entries, connector }: MessagePreviewProps) {
 function Records({ kind, records }: Shown) {
   const titles = kind === 'messages' ? texts.messageTitles : texts.recordTitles;
   return (
-    <TitledTable label={texts[kind]} titles={titles}>
+    <Table label={texts[kind]} titles={titles}>
       {records.map(({ message, record, dropped, faults, ...becomes }) => (
         <tr key={`${String(message.partition)}:${String(message.offset)}`}>
           <td title={new Date(message.timestamp).toLocaleString()}>
@@ -120,7 +94,7 @@ function Records({ kind, records }: Shown) {
           </td>
         </tr>
       ))}
-    </TitledTable>
+    </Table>
   );
 }
 

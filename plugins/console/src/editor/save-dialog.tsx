@@ -1,12 +1,12 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { TitledTable } from '../common/titled-table.tsx';
+import { ConfirmDialog } from '../kit/dialog.tsx';
+import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/editor.ts';
 import type { KeyChange } from './config-difference.ts';
 
 interface SaveDialogProps {
   readonly name: string;
   readonly changes: readonly KeyChange[];
-  /** What starts again. */
+  /** What restarts. */
   readonly effect: string;
   /** Secrets that go to another address than before; empty: none do. */
   readonly sentAlong: string;
@@ -15,17 +15,18 @@ interface SaveDialogProps {
   readonly onSave: () => void;
 }
 
-/** The difference before it is saved, and what it does. */
+/** Shows the changes and their effect before they are saved. */
 export function SaveDialog({ name, changes, effect, sentAlong, isOpen, onClose, onSave }: SaveDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (isOpen) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [isOpen]);
   return (
-    <dialog ref={dialog} class="save" aria-labelledby="save-title" onClose={onClose}>
-      <h2 id="save-title">{texts.saveTitle(name)}</h2>
-      <TitledTable label={texts.changes(changes.length)} titles={texts.changeTitles}>
+    <ConfirmDialog
+      title={texts.saveTitle(name)}
+      class="save"
+      isOpen={isOpen}
+      confirm={texts.saveNow}
+      onConfirm={onSave}
+      onClose={onClose}
+    >
+      <Table label={texts.changes(changes.length)} titles={texts.changeTitles}>
         {changes.map((change) => (
           <tr key={change.key} class={change.kind}>
             <th scope="row">
@@ -36,18 +37,10 @@ export function SaveDialog({ name, changes, effect, sentAlong, isOpen, onClose, 
             <td>{shownValue(change, change.after, change.kind !== 'removed')}</td>
           </tr>
         ))}
-      </TitledTable>
+      </Table>
       {sentAlong === '' ? null : <p class="problem">{sentAlong}</p>}
       <p>{effect}</p>
-      <div class="buttons">
-        <button type="button" onClick={onClose}>
-          {texts.cancel}
-        </button>
-        <button type="button" class="primary" onClick={onSave}>
-          {texts.saveNow}
-        </button>
-      </div>
-    </dialog>
+    </ConfirmDialog>
   );
 }
 

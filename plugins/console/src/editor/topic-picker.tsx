@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Topics } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
-import { Problem } from '../common/problem.tsx';
+import { TextField } from '../kit/field.tsx';
+import { useLoaded } from '../kit/loaded.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
 
 interface TopicPickerProps {
@@ -14,53 +16,27 @@ const PAUSE_MS = 200;
 /** Topics of the cluster, those chosen first. */
 export function TopicPicker({ chosen, onChange }: TopicPickerProps) {
   const [text, setText] = useState('');
-  const [found, setFound] = useState<Topics | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    let isCurrent = true;
-    const timer = setTimeout(() => {
-      request<Topics>('GET', `/ui/topics?text=${inPath(text.trim())}`).then(
-        (answer) => {
-          if (!isCurrent) return;
-          setFound(answer);
-          setProblem('');
-        },
-        (error: unknown) => {
-          if (isCurrent) setProblem((error as Error).message);
-        },
-      );
-    }, PAUSE_MS);
-    return () => {
-      isCurrent = false;
-      clearTimeout(timer);
-    };
-  }, [text]);
+  const wanted = useSettled(text.trim(), PAUSE_MS);
+  const load = () => request<Topics>('GET', `/ui/topics?text=${inPath(wanted)}`);
+  const { value: found, error } = useLoaded('topics', load, { again: wanted });
   const shown = [...chosen, ...(found?.topics ?? []).filter((topic) => !chosen.includes(topic))];
   const more = found === undefined ? 0 : found.total - found.topics.length;
+  const choose = (topic: string, isChosen: boolean): void => {
+    const others = chosen.filter((each) => each !== topic);
+    onChange(isChosen ? [...others, topic] : others);
+  };
   return (
     <fieldset class="topics">
       <legend>{texts.topics}</legend>
-      <label>
-        {texts.topicFilter}
-        <input
-          type="search"
-          value={text}
-          onInput={({ currentTarget }) => {
-            setText(currentTarget.value);
-          }}
-        />
-      </label>
-      <Problem text={problem} />
+      <TextField label={texts.topicFilter} type="search" value={text} onInput={setText} />
+      <Problem text={error?.message ?? ''} />
       <div class="topic-list">
         {shown.map((topic) => (
           <label key={topic}>
             <input
               type="checkbox"
               checked={chosen.includes(topic)}
-              onChange={({ currentTarget }) => {
-                const others = chosen.filter((each) => each !== topic);
-                onChange(currentTarget.checked ? [...others, topic] : others);
-              }}
+              onChange={({ currentTarget }) => choose(topic, currentTarget.checked)}
             />
             {topic}
           </label>
@@ -70,4 +46,14 @@ export function TopicPicker({ chosen, onChange }: TopicPickerProps) {
       </div>
     </fieldset>
   );
+}
+
+/** The text once it has not changed for a moment. */
+function useSettled(text: string, ms: number): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), ms);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }

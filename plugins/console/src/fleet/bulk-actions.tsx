@@ -1,9 +1,12 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { ApiError, connectorPath, request } from '../common/api.ts';
 import { refresh } from '../common/fleet-store.ts';
+import { Button } from '../kit/button.tsx';
+import { ConfirmDialog } from '../kit/dialog.tsx';
 import { texts } from '../texts/fleet.ts';
 
-type Action = 'pause' | 'resume' | 'stop' | 'restart';
+const ACTIONS = ['pause', 'resume', 'stop', 'restart'] as const;
+type Action = (typeof ACTIONS)[number];
 
 const REQUESTS: Readonly<Record<Action, readonly [method: string, path: string]>> = {
   pause: ['PUT', '/pause'],
@@ -19,17 +22,17 @@ const LABELS: Readonly<Record<Action, string>> = {
 };
 const AT_ONCE = 4;
 
-/** What can be done with the connectors that are chosen; asks first. */
+/** Actions on the chosen connectors, after a dialog. */
 export function BulkActions({ names }: { readonly names: readonly string[] }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [action, setAction] = useState<Action>('pause');
+  const [isOpen, setOpen] = useState(false);
   const [report, setReport] = useState<readonly string[]>([]);
   const ask = (wanted: Action): void => {
     setAction(wanted);
-    dialog.current?.showModal();
+    setOpen(true);
   };
   const run = async (): Promise<void> => {
-    dialog.current?.close();
+    setOpen(false);
     const failures = await forAll(names, action);
     setReport([texts.done(LABELS[action], names.length - failures.length), ...failures]);
     await refresh().catch(() => undefined);
@@ -38,17 +41,10 @@ export function BulkActions({ names }: { readonly names: readonly string[] }) {
     <>
       <div class="bulk" role="toolbar" aria-label={texts.selected(names.length)}>
         <strong>{texts.selected(names.length)}</strong>
-        {(Object.keys(REQUESTS) as Action[]).map((each) => (
-          <button
-            type="button"
-            key={each}
-            disabled={names.length === 0}
-            onClick={() => {
-              ask(each);
-            }}
-          >
+        {ACTIONS.map((each) => (
+          <Button key={each} disabled={names.length === 0} onClick={() => ask(each)}>
             {LABELS[each]}
-          </button>
+          </Button>
         ))}
       </div>
       <div role="status" class="report">
@@ -56,23 +52,20 @@ export function BulkActions({ names }: { readonly names: readonly string[] }) {
           <p key={line}>{line}</p>
         ))}
       </div>
-      <dialog ref={dialog} aria-labelledby="bulk-title">
-        <h2 id="bulk-title">{texts.confirm(LABELS[action], names.length)}</h2>
+      <ConfirmDialog
+        title={texts.confirm(LABELS[action], names.length)}
+        confirm={LABELS[action]}
+        isOpen={isOpen}
+        onConfirm={run}
+        onClose={() => setOpen(false)}
+      >
         <p>{texts.willHappen[action]}</p>
         <ul class="names">
           {names.map((name) => (
             <li key={name}>{name}</li>
           ))}
         </ul>
-        <div class="buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {texts.cancel}
-          </button>
-          <button type="button" class="primary" onClick={() => void run()}>
-            {LABELS[action]}
-          </button>
-        </div>
-      </dialog>
+      </ConfirmDialog>
     </>
   );
 }

@@ -1,13 +1,13 @@
-import { useState } from 'preact/hooks';
-import type { LetterGroup, PreviewedLetters as PreviewedLettersAnswer } from '../common/answers.ts';
+import type { LetterGroup, PreviewedLetters } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
-import { worker } from '../common/fleet-store.ts';
+import { isWritable } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
+import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/letters.ts';
 import { faultText } from './letter.ts';
 import { LetterTimes } from './letter-times.tsx';
 import { LetterView } from './letter-view.tsx';
-import { outcomeText, PreviewedLetters } from './previewed-letters.tsx';
+import { LettersPreview } from './previewed-letters.tsx';
 
 interface LetterGroupViewProps {
   readonly name: string;
@@ -17,55 +17,34 @@ interface LetterGroupViewProps {
 
 /** Letters with the same fault: how many, since when, examples, and what would become of them now. */
 export function LetterGroupView({ name, group, onReplay }: LetterGroupViewProps) {
-  const [outcome, setOutcome] = useState('');
-  const [preview, setPreview] = useState<PreviewedLettersAnswer | undefined>();
-  const ask = async (): Promise<void> => {
-    setOutcome(texts.loading);
-    setPreview(undefined);
-    try {
-      const body = { selection: { group: group.id } };
-      const answer = await request<PreviewedLettersAnswer>('POST', `${connectorPath(name)}/dead-letters/preview`, body);
-      setPreview(answer);
-      setOutcome(outcomeText(answer));
-    } catch (error) {
-      setOutcome((error as Error).message);
-    }
-  };
-  const message = group.message ?? group.examples[0]?.fault.message;
-  const time = ({ timestamp }: LetterGroup['first']) => (timestamp < 0 ? '–' : new Date(timestamp).toLocaleString());
+  const path = `${connectorPath(name)}/dead-letters/preview`;
+  const preview = () => request<PreviewedLetters>('POST', path, { selection: { group: group.id } });
   return (
     <details class="group">
-      <summary>
-        <strong class="number">{short(group.count)}</strong>
-        <span class="fault">{faultText({ ...group, ...(message === undefined ? {} : { message }) })}</span>
-        {group.replayed === 0 ? null : <span class="quiet">{texts.replayed(group.replayed, group.count)}</span>}
-        {group.histogram === undefined || group.histogram.counts.length < 2 ? null : (
-          <LetterTimes histogram={group.histogram} />
-        )}
-        <span class="quiet">{texts.firstAndLast(time(group.first), time(group.last))}</span>
-      </summary>
-      <div class="bulk">
-        {worker.value?.readOnly === false ? (
-          <>
-            <button type="button" onClick={() => void ask()}>
-              {texts.whatNow}
-            </button>
-            <button
-              type="button"
-              onClick={() => {
-                onReplay(group.id);
-              }}
-            >
-              {texts.replayGroup}
-            </button>
-          </>
-        ) : null}
-        <span role="status">{outcome}</span>
-      </div>
-      {preview === undefined ? null : <PreviewedLetters records={preview.records} />}
+      <GroupSummary group={group} />
+      {isWritable.value ? (
+        <LettersPreview title={texts.whatNow} load={preview}>
+          <Button onClick={() => onReplay(group.id)}>{texts.replayGroup}</Button>
+        </LettersPreview>
+      ) : null}
       {group.examples.map((letter) => (
         <LetterView key={`${String(letter.partition)}-${String(letter.offset)}`} name={name} letter={letter} />
       ))}
     </details>
+  );
+}
+
+function GroupSummary({ group }: { readonly group: LetterGroup }) {
+  const { count, replayed, histogram, first, last, examples } = group;
+  const message = group.message ?? examples[0]?.fault.message;
+  const time = ({ timestamp }: LetterGroup['first']) => (timestamp < 0 ? '–' : new Date(timestamp).toLocaleString());
+  return (
+    <summary>
+      <strong class="number">{short(count)}</strong>
+      <span class="fault">{faultText({ ...group, message })}</span>
+      {replayed === 0 ? null : <span class="quiet">{texts.replayed(replayed, count)}</span>}
+      {histogram === undefined || histogram.counts.length < 2 ? null : <LetterTimes histogram={histogram} />}
+      <span class="quiet">{texts.firstAndLast(time(first), time(last))}</span>
+    </summary>
   );
 }

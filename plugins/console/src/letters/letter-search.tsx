@@ -1,6 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { WholeLetter } from '../common/answers.ts';
-import { Problem } from '../common/problem.tsx';
+import { useAction } from '../kit/action.ts';
+import { TextField } from '../kit/field.tsx';
+import { Form } from '../kit/form.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/letters.ts';
 import { letterAt, LetterView } from './letter-view.tsx';
 
@@ -9,59 +12,24 @@ export function LetterSearch({ name }: { readonly name: string }) {
   const [partition, setPartition] = useState('0');
   const [offset, setOffset] = useState('');
   const [letter, setLetter] = useState<WholeLetter | undefined>();
-  const [problem, setProblem] = useState('');
-  const find = async (): Promise<void> => {
-    setLetter(undefined);
-    setProblem('');
-    if (![partition, offset].every((text) => /^\d{1,15}$/.test(text.trim()))) {
-      setProblem(texts.givePlace);
-      return;
-    }
-    try {
+  const { problem, run } = useAction();
+  const find = (): Promise<void> =>
+    run(async () => {
+      setLetter(undefined);
+      if (![partition, offset].every((text) => /^\d{1,15}$/.test(text.trim()))) throw new Error(texts.givePlace);
       setLetter(await letterAt(name, Number(partition), Number(offset)));
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-  };
+    });
   return (
     <details class="further">
       <summary>{texts.find}</summary>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void find();
-        }}
-      >
+      <Form class="form" onSubmit={find}>
         <div class="row">
-          <label>
-            {texts.partition}
-            <input
-              type="text"
-              inputMode="numeric"
-              size={6}
-              value={partition}
-              onInput={({ currentTarget }) => {
-                setPartition(currentTarget.value);
-              }}
-            />
-          </label>
-          <label>
-            {texts.offset}
-            <input
-              type="text"
-              inputMode="numeric"
-              size={14}
-              value={offset}
-              onInput={({ currentTarget }) => {
-                setOffset(currentTarget.value);
-              }}
-            />
-          </label>
+          <TextField label={texts.partition} inputMode="numeric" size={6} value={partition} onInput={setPartition} />
+          <TextField label={texts.offset} inputMode="numeric" size={14} value={offset} onInput={setOffset} />
           <button type="submit">{texts.findIt}</button>
         </div>
         <Problem text={problem} />
-      </form>
+      </Form>
       {letter === undefined ? null : <LetterView name={name} letter={letter} />}
     </details>
   );

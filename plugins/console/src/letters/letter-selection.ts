@@ -5,13 +5,13 @@ export interface RangeForm {
   readonly to: string;
 }
 
-/** What is typed of a selection of letters; an empty text does not restrict. */
+/** The fields of a selection of letters as they are typed; an empty field does not restrict it. */
 export interface SelectionForm {
-  /** The id of a group, or what stands for the letters that a replay has left. */
+  /** The id of a group, or the key of the letters that a stopped replay has not processed. */
   readonly group: string;
   /** At least one. */
   readonly ranges: readonly RangeForm[];
-  /** As an input of the type `datetime-local` has it. */
+  /** The value of an input of the type `datetime-local`. */
   readonly since: string;
   readonly until: string;
   readonly stage: string;
@@ -31,19 +31,19 @@ export interface SelectionBody {
   readonly transforms?: Readonly<Record<string, string>>;
 }
 
-/** What a replay that was stopped has left. */
+/** The letters that a stopped replay has not processed. */
 export interface RestOfReplay {
   readonly id: number;
   readonly selection: Readonly<Record<string, unknown>>;
 }
 
-/** Which field is wrong. */
+/** The field that is invalid. */
 export interface SelectionProblem {
   readonly problem: 'partition' | 'offsets' | 'time' | 'transforms';
 }
 
 export const ANY_RANGE: RangeForm = { partition: '', from: '', to: '' };
-/** The API takes more, which nobody types. */
+/** Limit of the form; the API accepts more. */
 export const MAX_RANGES = 100;
 export const EVERYTHING: SelectionForm = {
   ...{ group: '', ranges: [ANY_RANGE], since: '', until: '' },
@@ -51,7 +51,7 @@ export const EVERYTHING: SelectionForm = {
 };
 export const FILTERS = ['stage', 'class', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
 
-/** The body for what was typed, or what is wrong with it; `rest` is what the group stands for, where it stands for that. */
+/** The body of a request, or the field that is invalid. `rest`: the letters that the key of a stopped replay refers to. */
 export function selectionBody(form: SelectionForm, rest?: RestOfReplay): SelectionBody | SelectionProblem {
   const { group, since, until } = form;
   const offsets: Readonly<Record<string, number>>[] = [];

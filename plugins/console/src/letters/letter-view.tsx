@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { WholeLetter } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
-import { Problem } from '../common/problem.tsx';
 import { payloadText } from '../common/previewed-rows.ts';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/letters.ts';
 import { faultText, hexDump } from './letter.ts';
 
@@ -14,14 +16,8 @@ interface LetterViewProps {
 /** One letter: its fault, the record, its bytes and headers. */
 export function LetterView({ name, letter: given }: LetterViewProps) {
   const [whole, setWhole] = useState<WholeLetter | undefined>();
-  const [problem, setProblem] = useState('');
   const letter = whole ?? given;
-  const { partition, offset, timestamp, origin, attempt, replay, fault } = letter;
-  const load = (): void => {
-    letterAt(name, partition, offset).then(setWhole, (error: unknown) => {
-      setProblem((error as Error).message);
-    });
-  };
+  const { partition, offset, timestamp, origin, attempt, replay, fault, record } = letter;
   return (
     <article class="letter">
       <p class="quiet">{texts.letterAt(partition, offset, new Date(timestamp).toLocaleString())}</p>
@@ -30,32 +26,39 @@ export function LetterView({ name, letter: given }: LetterViewProps) {
         {faultText(fault)} {attempt === 0 ? null : <em>({texts.attempt(attempt)})</em>}{' '}
         {replay === undefined ? null : <em>({texts.replayedIn(replay)})</em>}
       </p>
-      <Payload title={texts.key} value={letter.record?.key} />
-      <Payload title={texts.value} value={letter.record?.value} />
+      <Payload title={texts.key} value={record?.key} />
+      <Payload title={texts.value} value={record?.value} />
       <details>
         <summary>{texts.record}</summary>
-        <pre tabIndex={0}>{JSON.stringify(letter.record, null, 2)}</pre>
+        <pre tabIndex={0}>{JSON.stringify(record, null, 2)}</pre>
       </details>
-      <details>
-        <summary>{texts.bytes}</summary>
-        <Bytes title={texts.key} hex={letter.keyHex} bytes={letter.keyBytes} />
-        <Bytes title={texts.value} hex={letter.valueHex} bytes={letter.valueBytes} />
-        {letter.headers.length === 0 ? null : (
-          <>
-            <p class="quiet">{texts.headers}</p>
-            <pre tabIndex={0}>
-              {letter.headers.map(({ key, value }) => `${key}: ${value ?? texts.null}`).join('\n')}
-            </pre>
-          </>
-        )}
-        <Problem text={problem} />
-        {letter.valueBytes === undefined ? (
-          <button type="button" onClick={load}>
-            {texts.whole}
-          </button>
-        ) : null}
-      </details>
+      <BytesOf letter={letter} load={async () => setWhole(await letterAt(name, partition, offset))} />
     </article>
+  );
+}
+
+interface BytesOfProps {
+  readonly letter: WholeLetter;
+  /** Loads all bytes. */
+  readonly load: () => Promise<void>;
+}
+
+function BytesOf({ letter: { keyHex, keyBytes, valueHex, valueBytes, headers }, load }: BytesOfProps) {
+  const { problem, run } = useAction();
+  return (
+    <details>
+      <summary>{texts.bytes}</summary>
+      <Bytes title={texts.key} hex={keyHex} bytes={keyBytes} />
+      <Bytes title={texts.value} hex={valueHex} bytes={valueBytes} />
+      {headers.length === 0 ? null : (
+        <>
+          <p class="quiet">{texts.headers}</p>
+          <pre tabIndex={0}>{headers.map(({ key, value }) => `${key}: ${value ?? texts.null}`).join('\n')}</pre>
+        </>
+      )}
+      <Problem text={problem} />
+      {valueBytes === undefined ? <Button onClick={() => run(load)}>{texts.whole}</Button> : null}
+    </details>
   );
 }
 

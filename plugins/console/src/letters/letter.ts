@@ -1,6 +1,6 @@
 import type { LetterGroup, PreviewedLetter, WholeLetter } from '../common/answers.ts';
 
-/** What was wrong with a record. */
+/** Why a record was not stored. */
 type Fault = Partial<Omit<WholeLetter['fault'], 'exception'>>;
 export type Histogram = NonNullable<LetterGroup['histogram']>;
 
@@ -17,7 +17,7 @@ export function peakOf({ from, bucketMs, counts }: Histogram): { readonly count:
   return { count, at: from + counts.indexOf(count) * bucketMs };
 }
 
-/** How many have each outcome, in the order in which they came. */
+/** The number of letters by outcome, in their order. */
 export function outcomes(records: readonly PreviewedLetter[]): readonly (readonly [outcome: string, count: number])[] {
   const counts = new Map<string, number>();
   for (const { outcome } of records) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);

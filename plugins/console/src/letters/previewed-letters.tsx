@@ -1,20 +1,51 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PreviewedLetter, PreviewedLetters as PreviewedLettersAnswer } from '../common/answers.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/letters.ts';
 import { faultText, outcomes } from './letter.ts';
 
-/** What would become of letters, in one line. */
+interface LettersPreviewProps {
+  readonly title: string;
+  readonly load: () => Promise<PreviewedLettersAnswer>;
+  /** More buttons. */
+  readonly children?: ComponentChildren;
+}
+
+/** A button that previews a replay of letters, and the result. */
+export function LettersPreview({ title, load, children }: LettersPreviewProps) {
+  const [preview, setPreview] = useState<PreviewedLettersAnswer | undefined>();
+  const { isBusy, problem, run } = useAction();
+  const ask = (): Promise<void> =>
+    run(async () => {
+      setPreview(undefined);
+      setPreview(await load());
+    });
+  return (
+    <>
+      <div class="bulk">
+        <Button onClick={ask}>{title}</Button>
+        {children}
+        <span role="status">{isBusy ? texts.loading : preview === undefined ? problem : outcomeText(preview)}</span>
+      </div>
+      {preview === undefined ? null : <PreviewedLetters records={preview.records} />}
+    </>
+  );
+}
+
+/** The number of letters by outcome, in one line. */
 export function outcomeText({ records }: PreviewedLettersAnswer): string {
   const parts = outcomes(records).map(([outcome, count]) => `${textOf(outcome)}: ${String(count)}`);
   return texts.previewed(records.length, parts.join(', '));
 }
 
 const FIRST = 5;
-/** The letter itself has it. */
+/** The outcome of a letter whose own fault recurs. */
 const SAME_FAULT = 'fails with the same fault';
 
-/** What would become of each letter: its rows, its SQL, its faults. */
+/** The outcome of each letter: its rows, its SQL, its faults. */
 export function PreviewedLetters({ records }: Pick<PreviewedLettersAnswer, 'records'>) {
   const [isWhole, setWhole] = useState(false);
   useEffect(() => {
@@ -28,14 +59,7 @@ export function PreviewedLetters({ records }: Pick<PreviewedLettersAnswer, 'reco
         ))}
       </ul>
       {isWhole || records.length <= FIRST ? null : (
-        <button
-          type="button"
-          onClick={() => {
-            setWhole(true);
-          }}
-        >
-          {texts.showAll(records.length)}
-        </button>
+        <Button onClick={() => setWhole(true)}>{texts.showAll(records.length)}</Button>
       )}
     </>
   );

@@ -8,7 +8,7 @@ interface RecentFaultsProps {
   readonly found: DeadLetters;
 }
 
-/** What the tasks remember; of a sink that keeps no letters also how it would. */
+/** The faults that the tasks remember and, for a sink without a dead-letter topic, how to set one. */
 export function RecentFaults({ name, found: { topic, faults } }: RecentFaultsProps) {
   const { recent, unanswered } = faults;
   return (

@@ -1,14 +1,26 @@
+import type { Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LetterGroup, PreviewedLetters as PreviewedLettersAnswer, ReplayAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
-import { Problem } from '../common/problem.tsx';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
+import { SelectField, TextField } from '../kit/field.tsx';
+import { Form } from '../kit/form.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/letters.ts';
 import { faultText } from './letter.ts';
-import { EVERYTHING, restKey, selectionBody, type RestOfReplay, type SelectionForm } from './letter-selection.ts';
+import {
+  EVERYTHING,
+  restKey,
+  selectionBody,
+  type RestOfReplay,
+  type SelectionBody,
+  type SelectionForm,
+} from './letter-selection.ts';
 import { outcomeText, PreviewedLetters } from './previewed-letters.tsx';
 import { SelectionFields } from './selection-fields.tsx';
 
-/** What somebody has chosen to be replayed; another number chooses anew. */
+/** The letters that the user has chosen to replay; another round chooses again. */
 export interface Chosen {
   readonly group: string;
   readonly rest?: RestOfReplay;
@@ -24,120 +36,110 @@ interface ReplayFormProps {
 
 const DEFAULT_RATE = '1000';
 const MAX_RATE = 10_000_000;
+const MAX_TITLE = 160;
 
 /** Letters are chosen, previewed, then replayed. */
 export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps) {
   const [form, setForm] = useState<SelectionForm>(EVERYTHING);
   const [rate, setRate] = useState(DEFAULT_RATE);
-  const [problem, setProblem] = useState('');
-  const [report, setReport] = useState('');
-  const [isBusy, setBusy] = useState(false);
+  const [started, setStarted] = useState('');
   const [preview, setPreview] = useState<PreviewedLettersAnswer | undefined>();
+  const { isBusy, problem, report, run } = useAction();
   const select = useRef<HTMLSelectElement>(null);
   const path = `${connectorPath(name)}/dead-letters`;
   const change = (next: SelectionForm): void => {
     setForm(next);
     setPreview(undefined);
-    setProblem('');
-    setReport('');
+    setStarted('');
+    report('');
   };
   useEffect(() => {
     if (chosen.round === 0) return;
     change({ ...EVERYTHING, group: chosen.group });
     select.current?.focus();
   }, [chosen.round]);
-  const send = async (work: (body: object) => Promise<void>): Promise<void> => {
-    const body = selectionBody(form, chosen.rest);
-    setReport('');
-    if ('problem' in body) {
-      setProblem(texts.problems[body.problem]);
-      return;
-    }
-    setProblem('');
-    setBusy(true);
-    try {
-      await work(body);
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-    setBusy(false);
-  };
   const look = (): Promise<void> =>
-    send(async (body) => {
+    run(async () => {
+      setStarted('');
+      const body = bodyOf(form, chosen.rest);
       setPreview(undefined);
       setPreview(await request<PreviewedLettersAnswer>('POST', `${path}/preview`, body));
     });
   const start = (): Promise<void> =>
-    send(async (body) => {
-      const perSecond = Number(rate);
-      if (!Number.isInteger(perSecond) || perSecond < 1 || perSecond > MAX_RATE) throw new Error(texts.problems.rate);
-      const { id } = await request<ReplayAnswer>('POST', `${path}/replay`, { ...body, rate: perSecond });
+    run(async () => {
+      const body = { ...bodyOf(form, chosen.rest), rate: rateOf(rate) };
+      const { id } = await request<ReplayAnswer>('POST', `${path}/replay`, body);
       setPreview(undefined);
-      setReport(texts.started(id));
+      setStarted(texts.started(id));
       onStarted();
     });
   return (
     <>
       <h2>{texts.replay}</h2>
       <p class="quiet">{texts.replayHint}</p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void look();
-        }}
-      >
-        <label>
-          {texts.which}
-          <select
-            ref={select}
-            value={form.group}
-            onChange={({ currentTarget }) => {
-              change({ ...form, group: currentTarget.value });
-            }}
-          >
-            <option value="">{texts.all}</option>
-            {chosen.rest === undefined ? null : (
-              <option value={restKey(chosen.rest)}>{texts.restOf(chosen.rest.id)}</option>
-            )}
-            {groups.map((group) => (
-              <option key={group.id} value={group.id}>
-                {`${String(group.count)} · ${faultText(group)}`.slice(0, 160)}
-              </option>
-            ))}
-          </select>
-        </label>
+      <Form class="form" onSubmit={look}>
+        <GroupField
+          groups={groups}
+          rest={chosen.rest}
+          value={form.group}
+          selectRef={select}
+          onChange={(group) => change({ ...form, group })}
+        />
         <SelectionFields form={form} onChange={change} />
-        <label>
-          {texts.rate}
-          <input
-            type="text"
-            inputMode="numeric"
-            size={12}
-            value={rate}
-            onInput={({ currentTarget }) => {
-              setRate(currentTarget.value);
-            }}
-          />
-        </label>
+        <TextField label={texts.rate} inputMode="numeric" size={12} value={rate} onInput={setRate} />
         <Problem text={problem} />
         <div class="row">
           <button type="submit" disabled={isBusy}>
             {texts.preview}
           </button>
-          <button
-            type="button"
-            class="primary"
-            disabled={isBusy || preview === undefined || preview.records.length === 0}
-            onClick={() => void start()}
-          >
+          <Button class="primary" disabled={isBusy || (preview?.records.length ?? 0) === 0} onClick={start}>
             {texts.start}
-          </button>
-          {preview === undefined && report === '' ? <p>{texts.previewFirst}</p> : null}
+          </Button>
+          {preview === undefined && started === '' ? <p>{texts.previewFirst}</p> : null}
         </div>
-        <p role="status">{preview === undefined ? report : outcomeText(preview)}</p>
-      </form>
+        <p role="status">{preview === undefined ? started : outcomeText(preview)}</p>
+      </Form>
       {preview === undefined ? null : <PreviewedLetters records={preview.records} />}
     </>
   );
+}
+
+interface GroupFieldProps {
+  readonly groups: readonly LetterGroup[];
+  readonly rest: RestOfReplay | undefined;
+  readonly value: string;
+  readonly selectRef: Ref<HTMLSelectElement>;
+  readonly onChange: (group: string) => void;
+}
+
+/** All letters, those that a replay has left, or a group. */
+function GroupField({ groups, rest, value, selectRef, onChange }: GroupFieldProps) {
+  const titles = new Map(groups.map((group) => [group.id, `${String(group.count)} · ${faultText(group)}`]));
+  if (rest !== undefined) titles.set(restKey(rest), texts.restOf(rest.id));
+  const ids = groups.map(({ id }) => id);
+  return (
+    <SelectField
+      label={texts.which}
+      value={value}
+      none={texts.all}
+      options={rest === undefined ? ids : [restKey(rest), ...ids]}
+      text={(id) => titles.get(id)?.slice(0, MAX_TITLE) ?? id}
+      selectRef={selectRef}
+      onChange={onChange}
+    />
+  );
+}
+
+/** @throws Error: which field is wrong */
+function bodyOf(form: SelectionForm, rest: RestOfReplay | undefined): SelectionBody {
+  const body = selectionBody(form, rest);
+  if ('problem' in body) throw new Error(texts.problems[body.problem]);
+  return body;
+}
+
+/** @throws Error: the rate is wrong */
+function rateOf(text: string): number {
+  const rate = Number(text);
+  if (!Number.isInteger(rate) || rate < 1 || rate > MAX_RATE) throw new Error(texts.problems.rate);
+  return rate;
 }

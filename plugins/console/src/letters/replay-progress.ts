@@ -1,13 +1,13 @@
 import type { ReplayAnswer } from '../common/answers.ts';
 import type { RestOfReplay } from './letter-selection.ts';
 
-/** What was read of a replay at a time; milliseconds. */
+/** The number of letters that a replay had read at a time (milliseconds). */
 export interface ReadAt {
   readonly at: number;
   readonly read: number;
 }
 
-/** Offsets behind it and in all. */
+/** The number of processed offsets, and of all. */
 export function progressOf({ partitions }: Pick<ReplayAnswer, 'partitions'>): {
   readonly done: number;
   readonly all: number;
@@ -17,13 +17,13 @@ export function progressOf({ partitions }: Pick<ReplayAnswer, 'partitions'>): {
   return { done: sum(({ from, next }) => next - from), all: sum(({ from, end }) => end - from) };
 }
 
-/** Letters read in a second; `undefined`: that cannot be told. */
+/** Letters read per second; `undefined`: unknown. */
 export function readRate(before: ReadAt | undefined, now: ReadAt): number | undefined {
   if (before === undefined || now.at <= before.at || now.read < before.read) return undefined;
   return ((now.read - before.read) * 1000) / (now.at - before.at);
 }
 
-/** What it has not come to; `undefined`: there is nothing, or it is not known by which transforms. */
+/** The letters that it has not processed; `undefined`: none, or its transforms are unknown. */
 export function restOf({ id, state, transforms, selection, partitions }: ReplayAnswer): RestOfReplay | undefined {
   if (state !== 'STOPPED' && state !== 'FAILED') return undefined;
   const left = partitions.filter(({ next, end }) => next < end);
@@ -37,7 +37,7 @@ export function restOf({ id, state, transforms, selection, partitions }: ReplayA
   return transforms !== null || offsets.length === 0 ? undefined : { id, selection: { ...selection, offsets } };
 }
 
-/** Letters that this replay has written again lie behind its ends. */
+/** The offsets of letters that this replay has written again: they are after its end offsets. */
 export function failedAgain({ partitions }: ReplayAnswer): {
   readonly offsets: readonly { readonly partition: number; readonly from: number }[];
 } {

@@ -1,4 +1,6 @@
 import { useRef } from 'preact/hooks';
+import { Button } from '../kit/button.tsx';
+import { TextField } from '../kit/field.tsx';
 import { texts } from '../texts/letters.ts';
 import { ANY_RANGE, FILTERS, MAX_RANGES, type RangeForm, type SelectionForm } from './letter-selection.ts';
 
@@ -7,41 +9,25 @@ interface SelectionFieldsProps {
   readonly onChange: (form: SelectionForm) => void;
 }
 
-/** What narrows a selection down, and other transforms; folded, as most replays need neither. */
+/** Filters of a selection, and other transforms; folded, because most replays need neither. */
 export function SelectionFields({ form, onChange }: SelectionFieldsProps) {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const input = (key: Exclude<keyof SelectionForm, 'ranges'>) => ({
+  const field = (key: Exclude<keyof SelectionForm, 'ranges'>) => ({
     value: form[key],
-    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
-      onChange({ ...form, [key]: currentTarget.value });
-    },
+    onInput: (value: string) => onChange({ ...form, [key]: value }),
   });
-  const timeField = (key: 'since' | 'until', label: string) => (
-    <label>
-      {label}
-      <input type="datetime-local" step="1" {...input(key)} />
-    </label>
-  );
   return (
     <>
       <details>
         <summary>{texts.narrow}</summary>
-        <Ranges
-          ranges={form.ranges}
-          onChange={(ranges) => {
-            onChange({ ...form, ranges });
-          }}
-        />
+        <Ranges ranges={form.ranges} onChange={(ranges) => onChange({ ...form, ranges })} />
         <div class="row">
-          {timeField('since', texts.since(zone))}
-          {timeField('until', texts.until(zone))}
+          <TextField label={texts.since(zone)} type="datetime-local" {...field('since')} />
+          <TextField label={texts.until(zone)} type="datetime-local" {...field('until')} />
         </div>
         <div class="row">
           {FILTERS.map((key) => (
-            <label key={key}>
-              {texts.filters[key]}
-              <input type="text" size={16} {...input(key)} />
-            </label>
+            <TextField key={key} label={texts.filters[key]} size={16} {...field(key)} />
           ))}
         </div>
       </details>
@@ -52,9 +38,7 @@ export function SelectionFields({ form, onChange }: SelectionFieldsProps) {
           aria-label={texts.chain}
           spellcheck={false}
           value={form.transforms}
-          onInput={({ currentTarget }) => {
-            onChange({ ...form, transforms: currentTarget.value });
-          }}
+          onInput={({ currentTarget }) => onChange({ ...form, transforms: currentTarget.value })}
         />
       </details>
     </>
@@ -66,51 +50,38 @@ interface RangesProps {
   readonly onChange: (ranges: readonly RangeForm[]) => void;
 }
 
-/** Partitions with their offsets; the first has no button that takes it away. */
+/** Partitions with their offsets; the first has no button that removes it. */
 function Ranges({ ranges, onChange }: RangesProps) {
   const add = useRef<HTMLButtonElement>(null);
+  const remove = (index: number): void => {
+    add.current?.focus();
+    onChange(ranges.filter((_, other) => other !== index));
+  };
   return (
     <>
       {ranges.map((range, index) => (
         <div key={index} class="row" role="group" aria-label={texts.range(index + 1)}>
           {(['partition', 'from', 'to'] as const).map((key) => (
-            <label key={key}>
-              {texts.rangeFields[key]}
-              <input
-                type="text"
-                inputMode="numeric"
-                size={12}
-                value={range[key]}
-                onInput={({ currentTarget }) => {
-                  onChange(ranges.with(index, { ...range, [key]: currentTarget.value }));
-                }}
-              />
-            </label>
+            <TextField
+              key={key}
+              label={texts.rangeFields[key]}
+              inputMode="numeric"
+              size={12}
+              value={range[key]}
+              onInput={(value) => onChange(ranges.with(index, { ...range, [key]: value }))}
+            />
           ))}
-          {index === 0 ? null : (
-            <button
-              type="button"
-              onClick={() => {
-                add.current?.focus();
-                onChange(ranges.filter((_, other) => other !== index));
-              }}
-            >
-              {texts.removeRange}
-            </button>
-          )}
+          {index === 0 ? null : <Button onClick={() => remove(index)}>{texts.removeRange}</Button>}
         </div>
       ))}
-      <button
-        ref={add}
-        type="button"
+      <Button
+        buttonRef={add}
         class="add-range"
         disabled={ranges.length >= MAX_RANGES}
-        onClick={() => {
-          onChange([...ranges, ANY_RANGE]);
-        }}
+        onClick={() => onChange([...ranges, ANY_RANGE])}
       >
         {texts.addRange}
-      </button>
+      </Button>
     </>
   );
 }

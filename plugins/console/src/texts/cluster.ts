@@ -36,7 +36,6 @@ export const texts = {
   drainAlone: 'No other worker takes work. Start another one first.',
   undrainTitle: (worker: string) => `Let ${worker} take work again?`,
   undrainWhat: 'At the next rebalance it gets its share of the connectors and tasks.',
-  cancel: 'Cancel',
 
   threads: 'Threads',
   threadsOf: (worker: string) => `Threads of ${worker}`,

@@ -49,7 +49,6 @@ export const texts = {
   // Saving
   save: 'Review changes',
   saveNow: 'Save',
-  cancel: 'Cancel',
   discard: 'Discard changes',
   noChanges: 'Nothing is changed.',
   changes: (count: number) => (count === 1 ? '1 change' : `${String(count)} changes`),

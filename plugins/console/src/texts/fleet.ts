@@ -22,7 +22,6 @@ export const texts = {
   selectAll: 'Select all connectors shown',
   select: (name: string) => `Select ${name}`,
   selected: (count: number) => `${String(count)} selected`,
-  cancel: 'Cancel',
   willHappen: {
     pause: 'Their tasks stay assigned and deliver nothing until they are resumed.',
     resume: 'Their tasks go on from where they were.',

@@ -1,4 +1,4 @@
-/** What the console says everywhere. */
+/** Texts of all views. */
 export const texts = {
   title: 'Sluice',
   skip: 'Skip to the content',
@@ -14,6 +14,7 @@ export const texts = {
   updated: (seconds: number) => (seconds < 10 ? 'Up to date' : `${String(seconds)} s old`),
   lost: 'The connection to the worker is lost. The console tries again.',
   loading: 'Loading…',
+  cancel: 'Cancel',
   readOnly: 'Read only',
   silentWorkers: 'Workers that do not answer',
   moreWorkers: (count: number) => `and ${String(count)} more workers`,

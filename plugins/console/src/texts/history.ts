@@ -48,7 +48,6 @@ export const texts = {
   willCreate: 'The connector was deleted and is created again, in the state that it had then.',
   secrets: (keys: string) =>
     `Secrets differ: ${keys}. The earlier values come back. If a password was changed since then where it is used, the connector fails: set the new one in its configuration afterwards.`,
-  cancel: 'Cancel',
   confirm: 'Restore',
   done: (n: number) => `The configuration of change ${String(n)} is restored.`,
   created: (name: string) => `${name} is created again.`,

@@ -1,4 +1,4 @@
-/** What a sink would write, in the views that preview it. */
+/** Texts of previews of what a sink would write. */
 export const texts = {
   null: 'null',
   operations: { store: 'stored in', delete: 'deleted from' } as Readonly<Record<string, string>>,

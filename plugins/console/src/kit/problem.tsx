@@ -1,4 +1,4 @@
-/** An error that the view cannot go on without telling. */
+/** An error, which screen readers announce; nothing for an empty text. */
 export function Problem({ text }: { readonly text: string }) {
   if (text === '') return null;
   return (

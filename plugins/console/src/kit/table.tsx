@@ -1,21 +1,23 @@
 import type { ComponentChildren } from 'preact';
 
-interface TitledTableProps {
+interface TableProps {
   readonly label: string;
   readonly titles: readonly string[];
-  /** Those of `titles` whose columns have numbers. */
+  /** The `titles` of columns with numbers. */
   readonly numbers?: readonly string[];
-  /** For its style. */
-  readonly name?: string;
+  readonly class?: string;
+  /** The label is seen, too. */
+  readonly hasCaption?: boolean;
   /** Its rows. */
   readonly children: ComponentChildren;
 }
 
 /** A table that scrolls within the page where it is wider. */
-export function TitledTable({ label, titles, numbers = [], name, children }: TitledTableProps) {
+export function Table({ label, titles, numbers = [], class: className, hasCaption = false, children }: TableProps) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-      <table class={name}>
+      <table class={className}>
+        {hasCaption ? <caption>{label}</caption> : null}
         <thead>
           <tr>
             {titles.map((title) => (

@@ -1,0 +1,25 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+interface FoldProps {
+  readonly title: string;
+  readonly class: string;
+  /** Opens the fold whenever this becomes true. */
+  readonly opens?: boolean;
+  /** A function is called only while the fold is open. */
+  readonly children: ComponentChildren | (() => ComponentChildren);
+}
+
+/** A part of the page that the user opens. */
+export function Fold({ title, class: className, opens = false, children }: FoldProps) {
+  const [isOpen, setOpen] = useState(opens);
+  useEffect(() => {
+    if (opens) setOpen(true);
+  }, [opens]);
+  return (
+    <details class={className} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{title}</summary>
+      {typeof children !== 'function' ? children : isOpen ? children() : null}
+    </details>
+  );
+}
