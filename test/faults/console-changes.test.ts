@@ -41,7 +41,7 @@ describe('changes in the console', function () {
   const open = (name: string, part: string) =>
     shown.page.goto(`${fixture.sluice.url}/ui#/connectors/${encodeURIComponent(name)}/${part}`);
 
-  it('sets the offsets of a sink back, and so many records come again as it has said', async () => {
+  it('sets the offsets of a sink back, and so many records are delivered again as it has said', async () => {
     const { name, topic } = await sink();
     const { page } = shown;
     await open(name, 'offsets');
@@ -51,7 +51,7 @@ describe('changes in the console', function () {
     await page.getByLabel('Continue from').selectOption({ label: 'offsets that I give' });
     await page.getByLabel(`Offset of ${topic}-0`).fill('13');
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('7 records come again. 0 records are skipped.').waitFor();
+    await page.getByText('7 records are delivered again. 0 records are skipped.').waitFor();
     await page.getByText('Stop the connector: its tasks end').waitFor();
     await page.getByRole('button', { name: 'Stop, set and resume' }).click();
     await page.getByText('The offsets are set.').waitFor();
@@ -68,7 +68,7 @@ describe('changes in the console', function () {
     await open(name, 'offsets');
     await page.getByLabel('Continue from').selectOption({ label: 'as a new connector: remove all offsets' });
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('20 records come again.').waitFor();
+    await page.getByText('20 records are delivered again.').waitFor();
     const apply = page.getByRole('button', { name: 'Set the offsets' });
     assert.ok(await apply.isDisabled());
     await page.getByLabel(/^This cannot be undone/).fill(name);
@@ -103,12 +103,12 @@ describe('changes in the console', function () {
     await page.getByRole('region', { name: 'Offsets' }).getByText('2026-01-01 10:00:00.000000 UTC').waitFor();
     await page.getByLabel('Continue from').selectOption({ label: 'a time' });
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('Give a time.').waitFor();
+    await page.getByText('Enter a time.').waitFor();
     const time = new Date('2026-01-01T06:00:00Z');
     const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
     await page.getByLabel(/^Time/).fill(local);
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('5 records come again. 0 records are skipped.').waitFor();
+    await page.getByText('5 records are delivered again. 0 records are skipped.').waitFor();
     await page.getByRole('button', { name: 'Stop, set and resume' }).click();
     await page.getByText('The offsets are set.').waitFor();
     await fixture.kafka.read(`${name}-${fixture.db.database}-${table}-json_db`, ({ length }) => length === 15);
@@ -213,7 +213,7 @@ describe('changes in the console', function () {
     await page.getByText('Only some of them').click();
     await page.getByLabel('Class of the error is').fill('no.such.Class');
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('There is none any more.').waitFor();
+    await page.getByText('No letter is left.').waitFor();
     await page.getByLabel('Class of the error is').fill('');
     const first = page.getByRole('group', { name: 'Partition and offsets 1' });
     await first.getByLabel('Partition').fill('0');

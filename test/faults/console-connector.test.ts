@@ -40,8 +40,8 @@ describe('a connector in the console', function () {
     await on.kafka.produce(name, [{ value: 'this is no line' }]);
     await open(name, '/log');
     await verdict('FAILED');
-    await sentence().getByText('Task 0 does not start again by itself').waitFor();
-    assert.match(await sentence().innerText(), /a restart does not mend a failure of the kind data/);
+    await sentence().getByText('Task 0 does not restart automatically').waitFor();
+    assert.match(await sentence().innerText(), /a restart does not fix a failure of the kind data/);
     await sentence().getByRole('link', { name: 'Show the fault' }).click();
     const trace = shown.page.locator('details.trace[open] pre');
     await trace.waitFor();
@@ -66,13 +66,13 @@ describe('a connector in the console', function () {
       await open(name);
       await verdict('FAILED');
       await sentence()
-        .getByText(/Task 0 starts again by itself in 0:0[1-4] \(attempt \d+ of 20, at /)
+        .getByText(/Task 0 restarts automatically in 0:0[1-4] \(attempt \d+ of 20, at /)
         .waitFor();
       assert.match(await sentence().innerText(), /cannot connect to database[^]*A failure of the kind infrastructure/);
       proxy.pass();
       await verdict('RUNNING');
       await sentence()
-        .getByText(/Task 0 was started again: attempt \d+ of 20/)
+        .getByText(/Task 0 was restarted: attempt \d+ of 20/)
         .waitFor();
     } finally {
       await on.worker.rest.delete(`/connectors/${name}`);
@@ -164,7 +164,7 @@ describe('a connector in the console', function () {
     await shown.page.getByLabel('Find in the lines').fill('');
     await shown.page.getByRole('button', { name: 'Pause', exact: true }).click();
     await on.worker.rest.post(`/connectors/${name}/restart?includeTasks=true`);
-    const goOn = shown.page.getByRole('button', { name: /^Go on \(\d+ new\)/ });
+    const goOn = shown.page.getByRole('button', { name: /^Resume \(\d+ new\)/ });
     await goOn.waitFor();
     await goOn.click();
     await on.worker.rest.delete(`/connectors/${name}`);
@@ -174,9 +174,9 @@ describe('a connector in the console', function () {
     const [name, other] = [await create(), await create()];
     await open(name, '/log');
     await shown.page.getByLabel('Log more:').selectOption('TRACE');
-    await shown.page.getByRole('button', { name: 'Begin' }).click();
+    await shown.page.getByRole('button', { name: 'Start' }).click();
     await shown.page.getByText('The connector logs at TRACE.').waitFor();
-    await shown.page.getByText(/It ends by itself in [45]:/).waitFor();
+    await shown.page.getByText(/It ends automatically in [45]:/).waitFor();
     const log = shown.page.getByRole('region', { name: 'Log of the connector' });
     await log.getByText('TRACE').first().waitFor();
     const levelOf = async (connector: string) => {
@@ -191,7 +191,7 @@ describe('a connector in the console', function () {
       body: JSON.stringify({ level: 'DEBUG', minutes: 0.02 }),
     });
     assert.equal(set.status, 200, await set.text());
-    await shown.page.getByRole('button', { name: 'Begin' }).waitFor();
+    await shown.page.getByRole('button', { name: 'Start' }).waitFor();
     assert.equal(await levelOf(name), null);
     await Promise.all([name, other].map((each) => on.worker.rest.delete(`/connectors/${each}`)));
   });

@@ -214,7 +214,7 @@ describe('the cluster in the console', function () {
     await shown.page.getByRole('combobox').selectOption(idOf(1));
     await shown.page.getByRole('heading', { name: `The last rebalances of ${idOf(1)}` }).waitFor();
     await rebalances
-      .getByText(/gave up \d: /)
+      .getByText(/released \d: /)
       .first()
       .waitFor();
     await shown.isAccessible();

@@ -141,7 +141,7 @@ describe('the console’s editor of configurations', function () {
     await text.click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('my own words');
-    await page.getByText('Another class can be chosen when the JSON below is right').waitFor();
+    await page.getByText('Another class can be chosen once the JSON below is valid').waitFor();
     assert.ok(await page.locator('.filters select').first().isDisabled());
     await text.locator('.cm-line', { hasText: 'my own words' }).waitFor();
     await page.keyboard.press('Control+Shift+ArrowLeft');
@@ -213,7 +213,7 @@ describe('the console’s editor of configurations', function () {
     const dialog = page.getByRole('dialog', { name: `Save ${name}?` });
     await dialog.waitFor();
     assert.deepEqual(await dialog.locator('tbody tr').allInnerTexts(), ['tasks.max\tchanged\t1\t2']);
-    await dialog.getByText('The connector and its task start again').waitFor();
+    await dialog.getByText('The connector and its task restart').waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     assert.deepEqual(await storedConfig(name), { ...config, name, 'tasks.max': '2' });
@@ -226,15 +226,15 @@ describe('the console’s editor of configurations', function () {
     await page.getByRole('button', { name: 'Review changes' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('was changed meanwhile').waitFor();
-    await page.getByRole('button', { name: 'Load it again' }).click();
-    await page.getByText('Your changes now stand on what is stored').waitFor();
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByText('Your changes were applied to the new one').waitFor();
     assert.deepEqual(
       [await option('my.own').inputValue(), await option('tasks.max').inputValue()],
       ['changed by another', '3'],
     );
     await page.getByText(/^1 change, not saved/).waitFor();
     await page.getByRole('button', { name: 'Discard changes' }).click();
-    await page.getByText('Nothing is changed.').waitFor();
+    await page.getByText('No changes.').waitFor();
     assert.equal(await option('tasks.max').inputValue(), '1');
     await worker.rest.delete(`/connectors/${name}`);
   });

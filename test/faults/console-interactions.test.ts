@@ -156,7 +156,7 @@ describe('what a user does in the console', function () {
     await shown.isAccessible();
 
     await button('Replay the rest of replay 1').click();
-    await page.locator(':focus', { hasText: 'What replay 1 has left' }).waitFor();
+    await page.locator(':focus', { hasText: 'The rest of replay 1' }).waitFor();
     await page.getByLabel('Letters a second, at most').fill('1000');
     await button('Preview').click();
     await page.getByText(/^Of the first \d+: stored/).waitFor();
@@ -175,7 +175,7 @@ describe('what a user does in the console', function () {
     await open(part(name, 'offsets'));
     const begin = async (): Promise<void> => {
       await button('Preview').click();
-      await page.getByText(`${String(ROWS)} records come again.`).waitFor();
+      await page.getByText(`${String(ROWS)} records are delivered again.`).waitFor();
       await button('Stop, set and resume').click();
     };
     const refuse = (path: string, method: string) =>
@@ -190,13 +190,13 @@ describe('what a user does in the console', function () {
     await page.getByRole('alert').getByText('The worker does not answer').waitFor();
     await page.getByText('The state of the connector is RUNNING. Its offsets are as they were.').waitFor();
     await page.locator(':focus', { hasText: 'The change of the offsets' }).waitFor();
-    await button('Leave it so').click();
+    await button('Leave it as it is').click();
     await page.unroute('**/stop');
 
     await refuse('offsets', 'PATCH');
     await begin();
     await page.getByRole('alert').getByText('PATCH is refused').waitFor();
-    await page.getByText('The connector is stopped, and stays so until it is resumed.').waitFor();
+    await page.getByText('The connector is stopped until it is resumed.').waitFor();
     await page.getByText('Its offsets may not be set').waitFor();
     await rest.untilState(name, 'STOPPED', 0);
     await shown.isAccessible();
@@ -213,7 +213,7 @@ describe('what a user does in the console', function () {
     await page.getByText('Its offsets are set.').waitFor();
     assert.equal(await button(/^Resume it without/).count(), 0);
     await page.unroute(`**/connectors/${name}/resume`);
-    await button('Try again').click();
+    await button('Retry').click();
     await page.getByText('The offsets are set.', { exact: true }).waitFor();
     await rest.untilState(name, 'RUNNING', 1);
     await page.getByText('Not finished').waitFor({ state: 'detached' });
@@ -231,7 +231,7 @@ describe('what a user does in the console', function () {
     await open(part(name, 'log'));
     const log = page.getByRole('region', { name: 'Log of the connector' });
     await log.getByText(host).first().waitFor();
-    await button('Begin').click();
+    await button('Start').click();
     await page.getByText(`not on ${host} (worker ${host} has answered 403)`).waitFor();
     await page.getByText('The connector logs at DEBUG.').waitFor();
     await log.getByText('DEBUG').first().waitFor();
@@ -251,7 +251,7 @@ describe('what a user does in the console', function () {
     }
     await page.getByText(/^Without the lines of/).waitFor({ state: 'detached' });
     await button('End now').click();
-    await button('Begin').waitFor();
+    await button('Start').waitFor();
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
@@ -296,7 +296,7 @@ describe('what a user does in the console', function () {
     await dialog.dismiss();
     await leaving;
     await button('Discard changes').click();
-    await page.getByText('Nothing is changed.').waitFor();
+    await page.getByText('No changes.').waitFor();
     await page.getByText('Not finished').waitFor({ state: 'detached' });
   });
 
@@ -353,7 +353,7 @@ describe('what a user does in the console', function () {
     /** What is pressed below sends nothing of these. */
     const WRITING = /^(?:POST|PUT|PATCH|DELETE) (?!.*\/(?:offsets\/preview|validate|messages|login|logout)(?:\?|$))/;
     const OFFERS =
-      /^(?:Pause|Resume|Stop|Restart|Restart failed|Review changes|Discard changes|Save|Create|Restore.*|Replay.*|Start the replay|Begin|End now|Drain|Set|Stop, set and.*|Set the offsets|Show messages|What would .*)$/;
+      /^(?:Pause|Resume|Stop|Restart|Restart failed|Review changes|Discard changes|Save|Create|Restore.*|Replay.*|Start the replay|Start|End now|Drain|Set|Stop, set and.*|Set the offsets|Show messages|What would .*)$/;
 
     it('S2: nothing that writes is offered, nor a preview of messages, and the page says once why; previews of offsets stay', async () => {
       const { page } = shown;
@@ -391,8 +391,8 @@ describe('what a user does in the console', function () {
       }
       await open(part(sink.name, 'offsets'), other);
       await button('Preview').click();
-      await page.getByText(`${String(ROWS)} records come again.`).waitFor();
-      assert.deepEqual((await page.getByRole('button').allInnerTexts()).sort(), ['Look again', 'Preview']);
+      await page.getByText(`${String(ROWS)} records are delivered again.`).waitFor();
+      assert.deepEqual((await page.getByRole('button').allInnerTexts()).sort(), ['Preview', 'Refresh']);
       assert.deepEqual(
         sent.filter((each) => WRITING.test(each)),
         [],

@@ -255,7 +255,7 @@ describe('each view of the console', function () {
     await page.getByLabel('Continue from').selectOption({ label: 'as a new connector: remove all offsets' });
     await page.getByRole('button', { name: 'Preview' }).click();
     await page
-      .getByText(/records come again/)
+      .getByText(/records are delivered again/)
       .first()
       .waitFor();
     await lookAt('offsets');

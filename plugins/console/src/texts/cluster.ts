@@ -8,7 +8,6 @@ export const texts = {
   parts: 'Parts of the cluster',
   partTitles: { workers: 'Workers', plugins: 'Plugins', loggers: 'Loggers', topics: 'Internal topics' },
   standalone: 'This worker is a standalone one: it has no group.',
-  ownWorker: 'This worker',
   groupOf: (group: string, generation: number, protocol: string) =>
     `Group ${group}, generation ${String(generation)}, protocol ${protocol}`,
 
@@ -52,17 +51,16 @@ export const texts = {
   led: 'this worker leads',
   nothingMoved: 'nothing moved here',
   gained: (number: number, names: string) => `got ${String(number)}: ${names}`,
-  lost: (number: number, names: string) => `gave up ${String(number)}: ${names}`,
-  again: (ms: number) => `once more in ${ms < 1000 ? `${String(ms)} ms` : `${(ms / 1000).toFixed(0)} s`}`,
+  lost: (number: number, names: string) => `released ${String(number)}: ${names}`,
+  again: (ms: number) => `again in ${ms < 1000 ? `${String(ms)} ms` : `${(ms / 1000).toFixed(0)} s`}`,
 
   topic: 'Topic',
-  property: 'Property',
   partitions: 'Partitions',
   replicas: 'Replicas',
   policy: 'Cleanup policy',
   size: 'Size',
-  noted: 'What is wrong',
-  fine: 'nothing',
+  noted: 'Problems',
+  fine: 'none',
   unknown: 'unknown',
   topicProblems: {
     missing: 'It does not exist. A worker creates it when it starts.',

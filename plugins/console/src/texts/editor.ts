@@ -5,7 +5,7 @@ export const texts = {
   // The document
   noKey: 'A key in double quotes belongs here.',
   noValue: 'A value belongs here: text in double quotes, a number, true or false.',
-  keyTwice: (key: string) => `The key ${key} is there twice. Only its last value would count.`,
+  keyTwice: (key: string) => `The key ${key} occurs twice. Only its last value would count.`,
   moreText: 'The document ends before this.',
   notJson: (text: string) => `This is not JSON: ${text}`,
   expected: (wanted: string, found: string) =>
@@ -15,7 +15,7 @@ export const texts = {
   requiredGroup: 'Required',
   noGroup: 'More options',
   otherKeys: 'Other keys',
-  otherKeysHint: 'No plugin that is loaded knows these keys. They are kept as they are.',
+  otherKeysHint: 'No loaded plugin knows these keys. They are kept unchanged.',
   advanced: (count: number) => `Advanced (${String(count)})`,
   notSet: 'not set',
   isDefault: (value: string) => `Default (${value})`,
@@ -29,12 +29,12 @@ export const texts = {
   form: 'Form',
   json: 'JSON',
   jsonLabel: 'Configuration as JSON',
-  notSwitched: 'The form cannot show the text before its JSON is right.',
+  notSwitched: 'The form cannot show the text while its JSON is invalid.',
   checking: 'Checking…',
   valid: 'The configuration is valid.',
   validSoFar: 'The values are valid; the connection was not checked.',
   missing: (count: number) =>
-    count === 1 ? '1 option is still to be filled in.' : `${String(count)} options are still to be filled in.`,
+    count === 1 ? '1 required option is missing.' : `${String(count)} required options are missing.`,
   problems: (count: number) => (count === 1 ? '1 problem' : `${String(count)} problems`),
   lineProblem: (line: number, text: string) => `Line ${String(line)}: ${text}`,
   keyProblem: (key: string, text: string) => `${key}: ${text}`,
@@ -50,12 +50,12 @@ export const texts = {
   save: 'Review changes',
   saveNow: 'Save',
   discard: 'Discard changes',
-  noChanges: 'Nothing is changed.',
+  noChanges: 'No changes.',
   changes: (count: number) => (count === 1 ? '1 change' : `${String(count)} changes`),
   unsaved: (count: number) =>
-    `${count === 0 ? 'The text is not right yet' : count === 1 ? '1 change' : `${String(count)} changes`}, not saved but kept while this page is open.`,
+    `${count === 0 ? 'The text is invalid' : count === 1 ? '1 change' : `${String(count)} changes`}, not saved but kept while this page is open.`,
   moved:
-    'The configuration was changed meanwhile. Your changes now stand on what is stored: look at the difference before you save.',
+    'The stored configuration has changed since. Your changes were applied to the new one: check the difference before you save.',
   configurationOf: (name: string) => `configuration of ${name}`,
   discardNew: 'Discard',
   draftKept: 'Not created yet. It is kept while this page is open.',
@@ -66,22 +66,22 @@ export const texts = {
   absent: '–',
   restarts: (tasks: number) =>
     tasks === 0
-      ? 'The connector starts again.'
-      : `The connector and its ${tasks === 1 ? 'task start' : `${String(tasks)} tasks start`} again, and go on from where they were.`,
-  restartsNothing: 'Nothing starts again: rate limits change while tasks run.',
-  restartsStopped: 'The connector is stopped: nothing starts before it is resumed.',
-  restartsPaused: 'The connector is paused: it takes the new configuration, and delivers nothing before it is resumed.',
+      ? 'The connector restarts.'
+      : `The connector and its ${tasks === 1 ? 'task' : `${String(tasks)} tasks`} restart, and continue where they stopped.`,
+  restartsNothing: 'Nothing restarts: rate limits change while tasks run.',
+  restartsStopped: 'The connector is stopped: nothing starts until it is resumed.',
+  restartsPaused: 'The connector is paused: it takes the new configuration, and delivers nothing until it is resumed.',
   withheld: (keys: string, because: string) =>
     `The secret of ${keys} has not been sent to what ${because} names now. Give its value to have the connection checked.`,
   sentAlong: (keys: string, because: string) => `The secret of ${keys} is then sent to what ${because} names now.`,
   saved: 'Saved.',
-  reload: 'Load it again',
+  reload: 'Reload',
 
   // A new connector
   newConnector: 'New connector',
   readOnlyCreate: 'Connectors are created through the API: POST /connectors.',
   class: 'Class',
-  classKept: 'Another class can be chosen when the JSON below is right: until then your text would be lost.',
+  classKept: 'Another class can be chosen once the JSON below is valid: until then your text would be lost.',
   chooseClass: 'Choose a class…',
   sinks: 'Sinks: from Kafka',
   sources: 'Sources: to Kafka',
@@ -91,11 +91,11 @@ export const texts = {
   noTopics: 'No topic matches.',
   noTopicsNext: 'There are no topics yet. Create one, or let a source create it, and look again.',
   moreTopics: (count: number) => `${String(count)} more: type to filter.`,
-  initialState: 'Begin',
+  initialState: 'Initial state',
   initialStates: { RUNNING: 'running', PAUSED: 'paused', STOPPED: 'stopped' },
   createNow: 'Create',
   creating: 'Creating…',
-  notCreated: 'Nothing was created: mend what is marked first.',
+  notCreated: 'Nothing was created. Fix the marked fields first.',
 
   // What would happen
   previewTitle: 'What would happen',

@@ -24,9 +24,9 @@ export const texts = {
   selected: (count: number) => `${String(count)} selected`,
   willHappen: {
     pause: 'Their tasks stay assigned and deliver nothing until they are resumed.',
-    resume: 'Their tasks go on from where they were.',
-    stop: 'Their tasks end. Offsets can be changed then; resume starts them again.',
-    restart: 'The failed connectors and tasks among them start again. All others stay as they are.',
+    resume: 'Their tasks continue where they stopped.',
+    stop: 'Their tasks stop. Offsets can then be changed; resume restarts them.',
+    restart: 'The failed connectors and tasks among them restart. All others stay as they are.',
   },
   confirm: (action: string, count: number) =>
     `${action === 'Restart failed' ? 'Restart what has failed in' : action} ${String(count)} ${count === 1 ? 'connector' : 'connectors'}?`,

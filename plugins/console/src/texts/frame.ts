@@ -12,7 +12,7 @@ export const texts = {
   stop: 'Stop',
   restartFailed: 'Restart failed',
   updated: (seconds: number) => (seconds < 10 ? 'Up to date' : `${String(seconds)} s old`),
-  lost: 'The connection to the worker is lost. The console tries again.',
+  lost: 'The connection to the worker is lost. The console reconnects.',
   loading: 'Loading…',
   cancel: 'Cancel',
   readOnly: 'Read only',
@@ -37,5 +37,5 @@ export const texts = {
   create: 'New connector',
   deletedConnectors: 'Deleted connectors',
   sql: 'SQL',
-  notLoaded: 'This part of the console could not be loaded. Load the page again.',
+  notLoaded: 'This part of the console could not be loaded. Reload the page.',
 } as const;

@@ -4,7 +4,7 @@ export const texts = {
   ...frame,
   history: 'History',
   hint: 'What was changed, the newest first. Secrets are not shown.',
-  none: 'Nothing was recorded of this connector yet. Each change from now on stands here.',
+  none: 'No change of this connector was recorded yet. Later changes appear here.',
   what: {
     found: 'found when the history began',
     created: 'created',
@@ -25,12 +25,12 @@ export const texts = {
   ofTask: (task: number) => `task ${String(task)}`,
   automatic: 'automatically after a failure',
   onWorker: (worker: string) => `on worker ${worker}`,
-  byUnknown: 'by whom is not known',
+  byUnknown: 'by an unknown user',
   via: (worker: string) => `through worker ${worker}`,
   difference: 'Difference to today',
   options: (count: number) => `${String(count)} ${count === 1 ? 'option' : 'options'}`,
   differenceOf: (n: number) => `Difference of change ${String(n)}`,
-  notKnown: 'The configuration before is not known.',
+  notKnown: 'The previous configuration is unknown.',
   key: 'Option',
   before: 'Before',
   after: 'After',
@@ -41,7 +41,7 @@ export const texts = {
   restore: 'Restore…',
   restoreOf: (n: number) => `Restore the configuration of change ${String(n)}`,
   asked: (name: string, n: number) => `Restore the configuration of ${name} as of change ${String(n)}?`,
-  sameAsToday: 'This configuration is the same as that of today. There is nothing to restore.',
+  sameAsToday: 'This configuration is the same as the present one. There is nothing to restore.',
   willRestart: (tasks: number) =>
     tasks === 1 ? 'The connector and its task restart.' : `The connector and its ${String(tasks)} tasks restart.`,
   willNotRestart: 'Only rate limits differ: nothing restarts.',
@@ -54,7 +54,7 @@ export const texts = {
   restoreConnector: (name: string) => `Restore ${name}`,
   notRestorable: 'its configuration was not kept',
   noDeleted:
-    'No deleted connector has a history. One that is deleted from now on stands here, and can be created again.',
+    'No deleted connector has a history. Connectors that are deleted later appear here, and can be created again.',
   more: (count: number) => `${String(count)} more are not shown.`,
   deletedAt: (time: string) => `deleted ${time}`,
 } as const;

@@ -25,9 +25,9 @@ export const texts = {
   letterTopic: (topic: string, scanned: string, hasMore: boolean) =>
     `Topic ${topic}, ${hasMore ? 'the first ' : ''}${scanned} records read.`,
   asOf: (time: string) => `As of ${time}.`,
-  look: 'Look again',
+  look: 'Refresh',
   readMore: 'Read more of the topic',
-  ungrouped: (count: number) => `${letters(count)} more are of further groups, which are not shown.`,
+  ungrouped: (count: number) => `${letters(count)} more are in further groups, which are not shown.`,
   noLetters: 'There are no dead letters of this connector.',
   lastFaults: 'The last faults',
   lastFaultsHint: 'What the tasks remember since they started, at most 100 records each.',
@@ -38,7 +38,7 @@ export const texts = {
     `From ${from} to ${to}: at most ${letters(most)} in ${durationText(bucketMs)}, at ${at}`,
   whatNow: 'What would happen now?',
   previewed: (count: number, outcomes: string) =>
-    count === 0 ? 'There is none any more.' : `Of the first ${String(count)}: ${outcomes}`,
+    count === 0 ? 'No letter is left.' : `Of the first ${String(count)}: ${outcomes}`,
   outcomes: {
     stored: 'stored',
     dropped: 'dropped by a transform',
@@ -67,7 +67,7 @@ export const texts = {
   findIt: 'Find',
   partition: 'Partition',
   offset: 'Offset',
-  givePlace: 'Give a partition and an offset, each a number.',
+  givePlace: 'Enter a partition and an offset, each a number.',
   replay: 'Replay',
   replayGroup: 'Replay these…',
   replayHint:
@@ -98,7 +98,7 @@ export const texts = {
     partition: 'The partition is a number; offsets need one.',
     offsets: 'Offsets are numbers, and the last is not before the first.',
     time: 'The times are not valid, or the second is not after the first.',
-    transforms: 'The transforms are no JSON object of options and their values.',
+    transforms: 'The transforms must be a JSON object of options and their values.',
     rate: 'The rate is a number from 1 to 10,000,000.',
   },
   preview: 'Preview',
@@ -120,7 +120,7 @@ export const texts = {
   stopping: 'Stopping…',
   replayRest: 'Replay the rest…',
   replayRestOf: (id: number) => `Replay the rest of replay ${String(id)}`,
-  restOf: (id: number) => `What replay ${String(id)} has left`,
+  restOf: (id: number) => `The rest of replay ${String(id)}`,
   stopReplay: (id: number) => `Stop replay ${String(id)}`,
   showFailed: 'Show what failed again',
 } as const;

@@ -2,7 +2,7 @@ import { texts as frame } from './frame.ts';
 
 const records = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`;
 const known = (count: number | null, what: string) =>
-  count === null ? `It is not known how many records ${what}.` : `${records(count)} ${what}.`;
+  count === null ? `Unknown how many records ${what}.` : `${records(count)} ${what}.`;
 
 export const texts = {
   ...frame,
@@ -14,7 +14,7 @@ export const texts = {
   end: 'End',
   beginning: 'beginning',
   asOf: (time: string) => `As of ${time}.`,
-  look: 'Look again',
+  look: 'Refresh',
   noneOfSink: 'The topics of this sink have no partitions yet. Offsets appear when the topics exist.',
   noneOfSource: 'The source has not stored a position yet. It begins at the start of its tables when it runs.',
   more: (count: number) => `${count.toLocaleString('en')} more are not shown.`,
@@ -34,19 +34,19 @@ export const texts = {
     source: 'A number for a table that is read by a number, else the offset as JSON. What you do not change stays.',
   },
   nothingGiven: 'Change at least one offset.',
-  noOffset: (key: string) => `What is given for ${key} is no offset.`,
-  noTime: 'Give a time.',
+  noOffset: (key: string) => `The value for ${key} is not a valid offset.`,
+  noTime: 'Enter a time.',
   preview: 'Preview',
   previewed: 'What would happen',
-  again: (count: number | null) => known(count, count === 1 ? 'comes again' : 'come again'),
+  again: (count: number | null) => known(count, count === 1 ? 'is delivered again' : 'are delivered again'),
   skipped: (count: number | null) => known(count, count === 1 ? 'is skipped' : 'are skipped'),
-  titleAgain: 'Again',
+  titleAgain: 'Delivered again',
   titleSkipped: 'Skipped',
   newPosition: 'New position',
   include: 'Change',
   includeOf: (key: string) => `Change ${key}`,
-  unknown: 'not known',
-  withoutCounts: (reason: string) => `The number of records is not known: ${reason}`,
+  unknown: 'unknown',
+  withoutCounts: (reason: string) => `The number of records is unknown: ${reason}`,
   steps: {
     stop: 'Stop the connector: its tasks end',
     set: (count: number) =>
@@ -56,27 +56,27 @@ export const texts = {
     pause: 'Pause the connector again, since it is paused now',
   },
   stepStates: { waiting: 'to do', now: 'is being done…', done: 'done', failed: 'failed' },
-  typeName: (name: string) => `This cannot be undone. Type ${name} to go on`,
+  typeName: (name: string) => `This cannot be undone. Type ${name} to continue`,
   apply: { ran: 'Stop, set and resume', paused: 'Stop, set and pause', stopped: 'Set the offsets' },
-  tryAgain: 'Try again',
+  tryAgain: 'Retry',
   resumeNow: 'Resume it without the change',
   pauseNow: 'Pause it without the change',
   nothingSet: 'The connector has no offsets that could be removed.',
   finished: 'The offsets are set.',
   notSet: 'The connector is as it was before. Look at the offsets above: they may not be set.',
   stateNow: (state: string | undefined) => {
-    if (state === undefined) return 'The state of the connector is not known, as the worker does not say it.';
+    if (state === undefined) return 'The state of the connector is unknown.';
     return state === 'STOPPED'
-      ? 'The connector is stopped, and stays so until it is resumed.'
+      ? 'The connector is stopped until it is resumed.'
       : `The state of the connector is ${state}.`;
   },
   offsetsNow: {
     stop: 'Its offsets are as they were.',
-    set: 'Its offsets may not be set: look at them above before you go on.',
+    set: 'Its offsets may not be set: look at them above before you continue.',
     resume: 'Its offsets are set.',
     pause: 'Its offsets are set.',
   },
   underWay: 'The change of the offsets',
   offsetsOf: (name: string) => `offsets of ${name}`,
-  leaveIt: 'Leave it so',
+  leaveIt: 'Leave it as it is',
 } as const;

@@ -74,7 +74,7 @@ describe('a rebalance in words', () => {
     };
     assert.equal(
       rebalanceText({ ...REBALANCE, ...moved, durationMs: 2500 }),
-      'got 2: a-0, a-1; gave up 1: b · took 2.5 s · generation 7, this worker leads · once more in 5 s',
+      'got 2: a-0, a-1; released 1: b · took 2.5 s · generation 7, this worker leads · again in 5 s',
     );
     const many = { assigned: Array.from({ length: 20 }, (_, task) => `a-${String(task)}`), assignedCount: 3000 };
     assert.match(rebalanceText({ ...REBALANCE, ...many }), /a-7 and 2,992 more/);

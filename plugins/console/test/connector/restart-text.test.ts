@@ -22,21 +22,21 @@ describe('an automatic restart in the console', () => {
     const { what, how, why } = restartText(restart(), now);
     assert.deepEqual(
       [what, how.replace(/at .*/, 'at …'), why],
-      ['Task 0 starts again by itself in 1:05', 'attempt 3 of 20, at …', 'infrastructure: the database is away'],
+      ['Task 0 restarts automatically in 1:05', 'attempt 3 of 20, at …', 'infrastructure: the database is away'],
     );
-    assert.equal(restartText(restart(), now + 66_000).what, 'Task 0 is to start again now');
+    assert.equal(restartText(restart(), now + 66_000).what, 'Task 0 restarts now');
     assert.equal(
       restartText(restart({ task: null, maxAttempts: null }), now).what,
-      'The connector starts again by itself in 1:05',
+      'The connector restarts automatically in 1:05',
     );
-    assert.equal(restartText(restart({ state: 'STARTED' }), now).what, 'Task 0 was started again: attempt 3 of 20');
+    assert.equal(restartText(restart({ state: 'STARTED' }), now).what, 'Task 0 was restarted: attempt 3 of 20');
   });
 
   it('that does not come says why', () => {
     const how = (given: Partial<Restart>) => restartText(restart({ state: 'GIVEN_UP', ...given }), now).how;
     assert.deepEqual(
       [how({ givenUpFor: 'policy' }), how({ givenUpFor: 'attempts' }), how({ givenUpFor: 'kind', kind: 'data' })],
-      ['restart.policy=never', 'all 20 attempts were made', 'a restart does not mend a failure of the kind data'],
+      ['restart.policy=never', 'all 20 attempts were made', 'a restart does not fix a failure of the kind data'],
     );
   });
 

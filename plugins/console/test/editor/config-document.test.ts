@@ -69,7 +69,7 @@ describe('the document of a configuration', () => {
       'a key that is there twice',
       '{\n "a": "1",\n "a": "2"\n}',
       3,
-      'The key a is there twice. Only its last value would count.',
+      'The key a occurs twice. Only its last value would count.',
     ],
   ] as const) {
     it(`says where ${what} is`, () => {
