@@ -7,7 +7,6 @@ import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
 import type { PreviewedRecord } from '../preview/preview-answers.ts';
-import type { StoredConnector } from '../preview/preview-request.ts';
 import { storedConnector } from '../preview/preview-secrets.ts';
 import { readyConnector, type ReadyConnector } from '../preview/ready-connector.ts';
 import type { ConnectorValidation, RawConnectorConfig } from '../../herder/validation.ts';
