@@ -58,8 +58,7 @@ export interface ServiceTiming {
 }
 
 /**
- * The database HTTP API: new -> start -> answering -> stop. One class, because all of its
- * parts are made of one configuration, and start and stop together.
+ * The database HTTP API: new -> start -> answering -> stop.
  */
 export class DatabaseHttpService implements Service {
   readonly #settings: ServiceSettings;

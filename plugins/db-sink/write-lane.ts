@@ -57,8 +57,7 @@ const DROP_TIMEOUT_MS = 15_000;
  * each other; a partition stays on its lane. Records are always accepted: callers wait for room first, so that no more
  * than the result of one poll is pending behind a batch in flight. If more records are known to follow, pending ones
  * are held back until the batch is full, for at most 100 ms. A lane is idle or writing; after fencing, it is fenced
- * until `drop`; after another error, it has failed permanently, and so has the task. One class, because pending, sealed
- * and in-flight records change together.
+ * until `drop`; after another error, it has failed permanently, and so has the task.
  */
 export class WriteLane {
   readonly #createDecoder: () => RecordDecoder;

@@ -55,8 +55,7 @@ interface Run {
 /**
  * Reads a table in order, starting from a position.
  * settled -> reading a window -> the next window … -> settled, once the current time is reached. If rows of the recent
- * past were read, a query starts with a look back at them in the same snapshot. One class, because each page changes
- * the position, the window, the open query and the state of late rows together.
+ * past were read, a query starts with a look back at them in the same snapshot.
  */
 export class TableReader implements FeedReader {
   readonly table: SourceTable;

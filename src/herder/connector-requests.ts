@@ -53,8 +53,6 @@ export interface ConnectorRequestsDependencies {
  * What clients ask of connectors and tasks: changes of what should run, written to the config store one after the other, and
  * restarts. Configurations were validated by the caller (herder/validation.ts). What another worker has to do is an
  * NotOwnerError, what does not exist a RequestError 404.
- *
- * One class, because all of them share the queue of changes and the question who has what.
  */
 export class ConnectorRequests {
   readonly #configs: HerderStores['configs'];

@@ -61,9 +61,6 @@ const LAST_STATUSES_MS = 5000;
 
 /**
  * What runs on this worker: brings it in line with the config store and placement, connector by connector.
- *
- * One class, because whatever comes for a connector (an assignment, a configuration, an event, a restart) concerns its supervisors, its
- * statuses and the listeners together.
  */
 export class Supervision {
   readonly tasks: TaskHosting;

@@ -9,23 +9,40 @@ const WORKER = ['src/worker', 'src/herder', 'src/operate', 'src/rest', 'src/kafk
 const DATABASE = ['plugins'];
 const MAX_LINES = 250;
 const MAX_FIELDS = 15;
-/** How a comment begins the reason why a class is not split. */
-const REASON = /\bOne class, because\b/;
+/** Classes over the limits whose parts change the same state. No class joins this list. */
+const LARGE = [
+  'BatchSender',
+  'ClassicMembership',
+  'ConnectorHistory',
+  'ConnectorRequests',
+  'DatabaseHttpService',
+  'DbSourceTask',
+  'Fetcher',
+  'GroupMember',
+  'HeartbeatMember',
+  'JsonDbDecoder',
+  'KafkaConsumer',
+  'LineLpDecoder',
+  'LineScanner',
+  'QueryWalk',
+  'RowReader',
+  'SinkTaskRunner',
+  'Supervision',
+  'TableReader',
+  'WorkerGroup',
+  'WriteLane',
+];
 
 const imports = importsBelow(...WORKER, ...DATABASE);
 
-/** The classes of a file that are too large and whose first comment gives no reason. */
+/** The classes of a file that are over the limits. */
 function largeClasses(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(root + file, 'utf8'), ts.ScriptTarget.ESNext, true);
   const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
   return source.statements.filter(ts.isClassDeclaration).flatMap((declared) => {
     const lines = lineAt(declared.end) - lineAt(declared.getStart()) + 1;
     const fields = declared.members.filter(ts.isPropertyDeclaration).length;
-    const comment = source.text.slice(declared.getFullStart(), declared.getStart());
-    const isLarge = lines > MAX_LINES || fields > MAX_FIELDS;
-    return isLarge && !REASON.test(comment)
-      ? [`${declared.name?.text ?? ''} in ${file}: ${lines} lines, ${fields} fields`]
-      : [];
+    return lines > MAX_LINES || fields > MAX_FIELDS ? [declared.name?.text ?? file] : [];
   });
 }
 
@@ -41,8 +58,8 @@ function bagsOf(file: string): (readonly [name: string, members: number])[] {
 }
 
 describe('the classes and files of the rooms', () => {
-  it('are small, or say why they are one class', () => {
-    assert.deepEqual([...imports.keys()].flatMap(largeClasses), []);
+  it('are small, but for those that are listed', () => {
+    assert.deepEqual([...imports.keys()].flatMap(largeClasses).sort(), LARGE);
   });
 
   it('are given what they use: at most 20 are given an object of collaborators, with at most eight members', () => {

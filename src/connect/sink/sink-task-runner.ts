@@ -34,8 +34,6 @@ const DEFAULT_RETRY_DELAY_MS = 3000;
  *
  * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried all partitions
  * are paused and polling continues without returning records.
- *
- * One class, because each turn of the loop decides on commits, retries and pauses from the same state.
  */
 export class SinkTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;

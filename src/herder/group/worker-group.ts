@@ -38,8 +38,6 @@ const REPEATED_MS = 50;
  *   joining --a foreign member leads--> out of the group until there is none (ForeignMembers) --> joining
  *   joining --config topic cannot be read as far as the others have--> all work stops, out of the group --> joining
  *   any --stop--> left
- *
- * One class, because every step of a round may be the one at which the session ends, the worker stops or is drained.
  */
 export class WorkerGroup implements DrainablePlacement {
   readonly #settings: WorkerGroupSettings;

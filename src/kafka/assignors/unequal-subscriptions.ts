@@ -13,7 +13,6 @@ export function assignUnequally(group: StickyGroup): Assignment {
   return balancing.run();
 }
 
-/** One class, because every move changes what each member has, who has each partition, and the order of the members together. */
 class UnequalAssignment {
   readonly #group: StickyGroup;
   readonly #subscribers = new Map<string, readonly string[]>();

@@ -26,8 +26,6 @@ interface AssignedPartition extends TopicPartition {
  *   unjoined --coordinate--> joining --target--> preparing --coordinate: onAssigned--> owning
  *   owning --new target--> (coordinate: onRevoked, reported to the broker) --> preparing
  *   owning --fenced--> (coordinate: onLost) --> joining
- *
- * One class, because the broker's target is compared with the owned partitions at every step.
  */
 export class BrokerAssignedMembership implements Membership {
   readonly #dependencies: MembershipDependencies;

@@ -28,8 +28,6 @@ import type { TopicInterest } from '../connections/topic-metadata.ts';
  *
  * If all assignors are cooperative, the member keeps its partitions while it joins, revokes those that the leader took away, and
  * rejoins so that the leader can assign them to others (KIP-429).
- *
- * One class, because the results of joining in the background are kept, field by field, until `coordinate` announces them.
  */
 export class ClassicMembership implements GroupProtocol, Membership {
   readonly type = 'consumer';

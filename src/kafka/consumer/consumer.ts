@@ -31,9 +31,6 @@ const YIELD_AFTER_MS = 5;
  * A consumer with the contract of the Java consumer. Metadata, fetching and heartbeats run in the background and notify
  * `#progress`; they do not depend on `poll`. Records and rebalance callbacks are delivered by `poll` only. At most
  * `fetch.max.bytes` are buffered ahead of the caller.
- *
- * One class, because every method of the contract depends on the same state: assignment, positions, fetched records, and whether
- * the consumer is closed.
  */
 export class KafkaConsumer implements Consumer {
   readonly #cluster: Cluster;

@@ -30,9 +30,6 @@ const COPY_FRACTION = 4;
 /**
  * Fetches ahead of the caller. One loop per broker (leader, or replica in the client's rack) requests the partitions that are
  * positioned, not paused and not full, and adds the compressed batches to their buffers. `take` decompresses what the caller needs.
- *
- * One class, because loops and callers share the buffers, and a response is checked against the positions at the time of its
- * arrival.
  */
 export class Fetcher {
   readonly #cluster: Cluster;

@@ -18,8 +18,6 @@ import type { StartPositions } from './start-positions.ts';
  *
  * An assignment that is prepared but not applied is discarded without calling the listener. The listener is only called by `apply`
  * and `release`.
- *
- * One class, because owned partitions, the next assignment and the fetcher's partitions change together.
  */
 export class OwnedPartitions {
   readonly #metadata: TopicMetadata;

@@ -27,8 +27,6 @@ import type { Generation, GroupOptions, GroupProtocol, MemberListener, MemberSta
  *
  * In `stable` and `rebalancing` the member owns its generation, so commits are accepted. A coordinator that moves or restarts is
  * looked up again with the same member id and generation.
- *
- * One class, because each response of the coordinator changes state, generation and heartbeats together.
  */
 export class GroupMember {
   readonly #cluster: Cluster;

@@ -48,8 +48,6 @@ const DEFAULT_INTERVAL_MS = 5000;
  *   joining, stable --FENCED_MEMBER_EPOCH or UNKNOWN_MEMBER_ID--> fenced
  *   joining, stable --other non-retriable error--> failed
  *   any --leave--> left
- *
- * One class, because every response changes epoch, target and the next heartbeat together.
  */
 export class HeartbeatMember {
   readonly memberId = randomBytes(16).toString('base64url');

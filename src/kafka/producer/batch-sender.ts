@@ -40,9 +40,6 @@ type RequestBatches = readonly (readonly [SendQueue, PendingBatch])[];
 /**
  * Delivers batches. One loop per leader has up to `max.in.flight.requests.per.connection` requests in flight, each with at most one
  * batch per partition. A batch that failed with a retriable error stays in its queue until its deadline.
- *
- * One class, because the loops of all leaders share the queues, and a failure changes the queue, the loop and the producer id
- * together.
  */
 export class BatchSender {
   readonly #cluster: Cluster;

@@ -75,8 +75,6 @@ const WRITES_AT_ONCE = 100;
  * What was changed about connectors, by whom, and the configurations of before, in the topic of Sluice's own. The worker that makes a
  * change records it. The leader records what the config topic shows and nobody has recorded: changes by Java workers, by
  * programs that write that topic, and by workers that ended too soon.
- *
- * One class, because recording, noticing and reading share the queue of writes.
  */
 export class ConnectorHistory implements HerderListener, ChangeRecorder {
   readonly #dependencies: ConnectorHistoryDependencies;

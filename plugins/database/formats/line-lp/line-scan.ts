@@ -63,7 +63,7 @@ export interface ScannedLine {
  * Parses line protocol: the grammar of InfluxDB's own library plus the documented dialect (suffixes i16, i32, i64, f32,
  * f64; single-quoted strings; `L"…"`). `line-lp.ts` reads lines of a known shape itself and uses this class for all
  * others. The scanner is between lines after `open` and after `next` returned a line or fault, and at the end once
- * `next` returned `end`. One class, because every method continues at the current position of the same text.
+ * `next` returned `end`.
  */
 export class LineScanner {
   text = '';

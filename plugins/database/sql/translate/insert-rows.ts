@@ -71,8 +71,7 @@ const MAX_CONSTANT = 10_000;
 const CONSTANT_WORDS: ReadonlySet<string> = new Set(['NOW', 'TRUE', 'FALSE', 'CURRENT_TIMESTAMP']);
 
 /**
- * Reads one row at a time and tracks only the state that the end of the current cell needs. One class, because each
- * token updates the state of both cell and row.
+ * Reads one row at a time and tracks only the state that the end of the current cell needs.
  */
 class RowReader {
   readonly #scanner: Scanner;

@@ -33,7 +33,6 @@ export function walkQueries(reader: TokenReader, visitor: QueryVisitor): void {
   if (start !== undefined) walk.level(start, reader.tokens.length, undefined, new Map());
 }
 
-/** One class, because its methods call one another as the grammar nests, and share one reader. */
 class QueryWalk {
   readonly #reader: TokenReader;
   readonly #visitor: QueryVisitor;
