@@ -1,30 +1,16 @@
 import type { PackedRecords } from '../data/packed-records.ts';
 import type { TopicPartition } from '../data/record.ts';
+import type { ConsumedRecord } from './records/consumed-record.ts';
+import type { ProducedRecord } from './records/produced-record.ts';
 import type { RecordBlock } from './records/record-block.ts';
+
+export type { ConsumedHeader, ConsumedRecord } from './records/consumed-record.ts';
+export type { ProducedRecord } from './records/produced-record.ts';
 
 export type { RecordBlock } from './records/record-block.ts';
 
 /** Java client properties as in worker files and connector overrides (`bootstrap.servers`, `security.protocol`, …). */
 export type ClientProperties = Readonly<Record<string, string>>;
-
-export interface ConsumedRecord {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  /** Milliseconds since the epoch; -1 when the record has none. */
-  readonly timestamp: number;
-  readonly timestampType: 'CreateTime' | 'LogAppendTime';
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: readonly ConsumedHeader[];
-  /** Set while a dead-letter record is replayed: the dead-letter record itself, which offsets and failures refer to. */
-  readonly deadLetter?: ConsumedRecord | undefined;
-}
-
-export interface ConsumedHeader {
-  readonly key: string;
-  readonly value: Buffer | null;
-}
 
 export interface PartitionPosition extends TopicPartition {
   readonly offset: number;
@@ -124,16 +110,6 @@ export interface Consumer {
    * not possible and the group was left.
    */
   handOver(timeoutMs: number): Promise<Handover | undefined>;
-}
-
-export interface ProducedRecord {
-  readonly topic: string;
-  /** `null`: chosen by the default partitioner (murmur2 hash of the key; sticky without a key). */
-  readonly partition: number | null;
-  readonly key: Uint8Array | null;
-  readonly value: Uint8Array | null;
-  readonly timestamp: number | null;
-  readonly headers: readonly { readonly key: string; readonly value: Uint8Array | null }[];
 }
 
 /** Records of one partition, in order, that could not be delivered. Other records of the same call may be stored. */

@@ -16,6 +16,8 @@ export interface StructMapping {
   readonly schema: Schema;
   /** In the order of the schema's fields. */
   readonly fields: readonly MappedField[];
+  /** Set if a field may get a value of another schema, so that each record decides. */
+  readonly isUnplanned?: boolean;
 }
 
 export interface MappedField {
@@ -59,6 +61,7 @@ export function planFields(plan: StructPlan, part: RecordPart, mapping: (schema:
   const struct = plannedStruct(part, plan);
   if (struct === undefined) return false;
   const rule = mapping(struct.schema);
+  if (rule.isUnplanned === true) return false;
   return part.replan(plan, rule.schema, mappedPlaces(plan, struct, rule));
 }
 

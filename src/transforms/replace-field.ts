@@ -77,11 +77,11 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
       const oldName = oldNames.get(to.name) ?? to.name;
       const field = from.field(oldName);
       if (field === undefined) throw new DataError(`${oldName} is not a valid field name`);
-      // If two fields get the same name, the value may be that of the field that is excluded.
       const change = field.schema === to.schema ? undefined : (value: Present) => fittingCell(value, field, to);
       return { from: field, withDefault, change };
     });
-    return { schema, fields };
+    // If two fields get the same name, the value may be that of the field that is excluded.
+    return { schema, fields, isUnplanned: fields.some(({ change }) => change !== undefined) };
   });
 
   const inMap = (map: ConnectMap): ConnectMap => {

@@ -1,4 +1,4 @@
-import type { ConsumedRecord } from '../api.ts';
+import type { ConsumedRecord } from './consumed-record.ts';
 
 /** Views of less than half of their buffer are copied. */
 const COPY_FACTOR = 2;

@@ -1,5 +1,5 @@
 import { PackedRecords } from '../../data/packed-records.ts';
-import type { ProducedRecord } from '../api.ts';
+import type { ProducedRecord } from './produced-record.ts';
 import { COMPRESSION_TYPES, codecFor, type CompressionType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
 import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, writeInt64 } from './record-batch.ts';

@@ -1,6 +1,6 @@
 import type { MessageBlock } from '../../data/message-block.ts';
 import type { TopicPartition } from '../../data/record.ts';
-import type { ConsumedHeader, ConsumedRecord } from '../api.ts';
+import type { ConsumedHeader, ConsumedRecord } from './consumed-record.ts';
 import { readHeaders, type RecordColumns } from './record-reader.ts';
 
 const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);

@@ -1,4 +1,4 @@
-import type { ConsumedHeader } from '../api.ts';
+import type { ConsumedHeader } from './consumed-record.ts';
 import { BatchField } from './record-batch.ts';
 
 const ABORT_MARKER = 0;
