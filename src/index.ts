@@ -36,6 +36,7 @@ export { PortListener, type PortTimeouts } from './http/port-listener.ts';
 export { javaRegexMatcher } from './java/java-regex.ts';
 export { javaText } from './java/java-text.ts';
 export * from './json/open-api.ts';
+export { validatorOf } from './json/validator.ts';
 export { asActivity } from './observe/event-loop-watch.ts';
 export { silentLogger, type Logger } from './observe/logger.ts';
 export { CONNECT_VERSION, SLUICE_VERSION } from './version.ts';

@@ -38,10 +38,18 @@ type ObjectShape<P extends Properties> = {
 
 export const TEXT: Typed<string> = { type: 'string' };
 export const INTEGER: Typed<number> = { type: 'integer' };
+/** A whole number from 0. */
+export const COUNT: Typed<number> = { type: 'integer', minimum: 0 };
 export const NUMBER: Typed<number> = { type: 'number' };
 export const BOOLEAN: Typed<boolean> = { type: 'boolean' };
 export const ANY_OBJECT: Typed<Readonly<Record<string, unknown>>> = { type: 'object' };
 export const ANY: Typed<unknown> = {};
+export const NULL: Typed<null> = { type: 'null' };
+
+/** One of these values. */
+export function literalOf<const T extends readonly (string | number | boolean)[]>(...values: T): Typed<T[number]> {
+  return { enum: values };
+}
 
 /** One of these texts. */
 export function enumOf<const T extends readonly string[]>(values: T): Typed<T[number]> {
@@ -77,6 +85,15 @@ export function anyOf<T extends readonly Typed<unknown>[]>(...schemas: T): Typed
 
 export function described<T>(schema: Typed<T>, description: string): Typed<T> {
   return { ...schema, description };
+}
+
+/** The schema with further keywords, which restrict or explain values of the same type. */
+export function withKeywords<T>(schema: Typed<T>, keywords: JsonSchema): Typed<T> {
+  return { ...schema, ...keywords };
+}
+
+export function integerBetween(minimum: number, maximum: number): Typed<number> {
+  return { type: 'integer', minimum, maximum };
 }
 
 /** An object with exactly these properties; those whose names end with `?` may be absent. */

@@ -117,5 +117,6 @@ export const CONFIG_INFOS = component(
     ),
   }),
 );
+export type ConfigInfosAnswer = ShapeOf<typeof CONFIG_INFOS>;
 export const LOGGER_LEVEL = component('LoggerLevel', objectOf({ level: TEXT, last_modified: nullable(INTEGER) }));
 export type LoggerLevelAnswer = ShapeOf<typeof LOGGER_LEVEL>;

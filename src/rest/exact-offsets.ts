@@ -1,16 +1,12 @@
 import { RequestError } from '../errors.ts';
 import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
 import { JsonScanner } from '../json/json-tree.ts';
+import { ANY_OBJECT, arrayOf, nullable, objectOf } from '../json/open-api.ts';
 
 /** Offsets in a body, as Connect shows and takes them. */
-export const OFFSET_LIST = {
-  type: ['array', 'null'],
-  items: {
-    type: 'object',
-    properties: { partition: { type: ['object', 'null'] }, offset: { type: ['object', 'null'] } },
-    additionalProperties: false,
-  },
-} as const;
+export const OFFSET_LIST = nullable(
+  arrayOf(objectOf({ 'partition?': nullable(ANY_OBJECT), 'offset?': nullable(ANY_OBJECT) })),
+);
 
 /** The list under this key of a body that is of its form, with every digit of its numbers. */
 export function exactOffsets(text: string, key: string): OffsetChange[] {

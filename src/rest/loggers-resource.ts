@@ -1,5 +1,5 @@
 import type { Herder } from '../herder/herder.ts';
-import { arrayOf, mapOf, TEXT } from '../json/open-api.ts';
+import { arrayOf, mapOf, objectOf, TEXT, withMore } from '../json/open-api.ts';
 import type { Logger } from '../observe/logger.ts';
 import { LOGGER_LEVEL, type LoggerLevelAnswer } from './answers.ts';
 import { RequestError } from '../errors.ts';
@@ -43,8 +43,8 @@ export function loggersResource(herder: Herder, logLevels: LogLevels, logger: Lo
       path: '/admin/loggers/:logger',
       summary: 'Set the level of a logger, on this worker (200, with the loggers it affects) or on all (204)',
       tag: 'loggers',
-      query: { scope: { description: '`worker` (the default) or `cluster`', schema: { type: 'string' } } },
-      body: { type: 'object', properties: { level: { type: 'string' } }, required: ['level'] },
+      query: { scope: { description: '`worker` (the default) or `cluster`', schema: TEXT } },
+      body: withMore(objectOf({ level: TEXT })),
       answers: { 200: arrayOf(TEXT), 204: null },
       handle: async (context) => {
         const name = pathName(context, 'logger');

@@ -3,15 +3,13 @@ import { RequestError } from '../errors.ts';
 import type { OffsetChange } from '../herder/offset-requests.ts';
 import type { OffsetTarget } from '../herder/offsets-preview.ts';
 import { exactOffsets, initialOffsets, OFFSET_LIST } from './exact-offsets.ts';
-import { ajv, checkBody, readJsonText } from './request-body.ts';
+import { enumOf, objectOf, withKeywords, withMore, type Typed } from '../json/open-api.ts';
+import { validatorOf } from '../json/validator.ts';
+import { checkBody, readJsonText } from './request-body.ts';
 
-export const OFFSETS_BODY = {
-  type: 'object',
-  properties: { offsets: OFFSET_LIST },
-  additionalProperties: false,
-} as const;
+export const OFFSETS_BODY = objectOf({ 'offsets?': OFFSET_LIST });
 
-const isOffsets = ajv.compile<{ offsets?: readonly unknown[] | null }>(OFFSETS_BODY);
+const isOffsets = validatorOf(OFFSETS_BODY);
 
 /** The body of `PATCH …/offsets`, with every digit of its numbers; empty when it names none. */
 export async function readOffsets(request: IncomingMessage): Promise<OffsetChange[]> {
@@ -23,34 +21,23 @@ export async function readOffsets(request: IncomingMessage): Promise<OffsetChang
   return (body.offsets ?? []).length === 0 ? [] : exactOffsets(text, 'offsets');
 }
 
-const hasInitialOffsets = ajv.compile<{ initial_offsets?: readonly unknown[] | null }>({
-  type: 'object',
-  properties: { initial_offsets: OFFSET_LIST },
-});
+const hasInitialOffsets = validatorOf(withMore(objectOf({ 'initial_offsets?': OFFSET_LIST })));
 
 /** `initial_offsets` of a connector's file in JSON, with every digit of its numbers; `undefined`: it has none. */
 export function initialOffsetsOfFile(text: string): OffsetChange[] | undefined {
   return initialOffsets(text, checkBody(hasInitialOffsets, JSON.parse(text)).initial_offsets);
 }
 
-/** The body of `POST …/offsets/preview`: one of these. */
-export const TARGET_BODY = {
-  type: 'object',
-  properties: {
-    to: { type: 'string', enum: ['earliest', 'latest'] },
-    time: { type: ['integer', 'string'] },
-    offsets: OFFSET_LIST,
-  },
-  minProperties: 1,
-  maxProperties: 1,
-  additionalProperties: false,
-} as const;
+/** Milliseconds since 1970, or a text of ISO 8601. */
+const TIME: Typed<number | string> = { type: ['integer', 'string'] };
 
-const isTarget = ajv.compile<{
-  to?: 'earliest' | 'latest';
-  time?: string | number;
-  offsets?: readonly unknown[] | null;
-}>(TARGET_BODY);
+/** The body of `POST …/offsets/preview`: one of these. */
+export const TARGET_BODY = withKeywords(
+  objectOf({ 'to?': enumOf(['earliest', 'latest']), 'time?': TIME, 'offsets?': OFFSET_LIST }),
+  { minProperties: 1, maxProperties: 1 },
+);
+
+const isTarget = validatorOf(TARGET_BODY);
 
 /** Throws a RequestError 400 for another body. */
 export async function readTarget(request: IncomingMessage): Promise<OffsetTarget> {

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { JsonScanner, type JsonTree } from '../json/json-tree.ts';
+import { arrayOf, enumOf, nullable, objectOf, TEXT, type Typed } from '../json/open-api.ts';
+import { validatorOf } from '../json/validator.ts';
 import { RequestError, toError } from '../errors.ts';
 import { bodyChunks, BodyTooLargeError } from '../http/body-chunks.ts';
 import type { OffsetChange } from '../herder/offset-requests.ts';
@@ -25,56 +27,35 @@ export interface CreateConnectorBody {
   readonly initialOffsets: readonly OffsetChange[] | undefined;
 }
 
-/** Stops at the first thing that is wrong: a large body may have a million. */
-export const ajv = new Ajv({ allowUnionTypes: true });
-
-/** Numbers come as text, see `parseJson`. */
-type Scalars = Record<string, string | boolean | null>;
-
-const SCALAR_MAP = {
-  type: 'object',
-  additionalProperties: { type: ['string', 'boolean', 'null'] },
-} as const;
-
-/** A configuration as clients may send it: numbers are taken as well, see `parseJson`. */
-export const CONFIG_BODY = {
+/** A configuration as clients may send it. Numbers arrive as text, see `parseJson`. */
+export const CONFIG_BODY: Typed<Scalars> = {
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
-} as const;
+};
+type Scalars = Readonly<Record<string, string | number | boolean | null>>;
 
-export const TASK_CONFIGS_BODY = { type: 'array', items: CONFIG_BODY } as const;
+export const TASK_CONFIGS_BODY = arrayOf(CONFIG_BODY);
 
-export const CREATE_CONNECTOR_BODY = {
-  type: 'object',
-  properties: {
-    name: { type: 'string' },
-    config: CONFIG_BODY,
-    initial_state: { type: ['string', 'null'], enum: ['RUNNING', 'PAUSED', 'STOPPED', null] },
-    initial_offsets: OFFSET_LIST,
-  },
-  required: ['name', 'config'],
-  additionalProperties: false,
-} as const;
+const OPTIONAL_OF_CREATE = {
+  'initial_state?': nullable(enumOf(['RUNNING', 'PAUSED', 'STOPPED'])),
+  'initial_offsets?': OFFSET_LIST,
+};
 
-const isConfig = ajv.compile<Scalars>(SCALAR_MAP);
+export const CREATE_CONNECTOR_BODY = objectOf({ name: TEXT, config: CONFIG_BODY, ...OPTIONAL_OF_CREATE });
 
-const isTaskConfigs = ajv.compile<Scalars[]>({ type: 'array', items: SCALAR_MAP });
+const NAME: Typed<string | boolean | null> = { type: ['string', 'boolean', 'null'] };
 
-const isCreateConnector = ajv.compile<{
-  name?: string | boolean | null;
-  config?: Scalars | null;
-  initial_state?: string | null;
-  initial_offsets?: readonly unknown[] | null;
-}>({
-  type: 'object',
-  properties: {
-    name: { type: ['string', 'boolean', 'null'] },
-    config: { ...SCALAR_MAP, type: ['object', 'null'] },
-    initial_state: { type: ['string', 'null'] },
-    initial_offsets: OFFSET_LIST,
-  },
-  additionalProperties: false,
+/** The form that Kafka Connect accepts beyond the documented one: it has errors of its own for the rest. */
+const ACCEPTED_CREATE_BODY = objectOf({
+  'name?': NAME,
+  'config?': nullable(CONFIG_BODY),
+  ...OPTIONAL_OF_CREATE,
+  'initial_state?': nullable(TEXT),
 });
+
+const isConfig = validatorOf(CONFIG_BODY);
+const isTaskConfigs = validatorOf(TASK_CONFIGS_BODY);
+const isCreateConnector = validatorOf(ACCEPTED_CREATE_BODY);
 
 /** A Java class that a body is read into, with its fields, for the text about one it does not have. */
 export interface BodyFields {
@@ -113,7 +94,7 @@ export function parseTaskConfigs(text: string): Record<string, string>[] {
 }
 
 /** @throws RequestError 400 where it is larger than any that is meant: each key, transform and predicate costs the worker time */
-export function asConfig(map: Readonly<Scalars>): ConfigBody {
+export function asConfig(map: Scalars): ConfigBody {
   const keys = Object.keys(map).length;
   if (keys > MAX_KEYS)
     throw new RequestError(400, `A configuration has at most ${String(MAX_KEYS)} keys, and this one ${String(keys)}`);

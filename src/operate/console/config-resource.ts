@@ -17,10 +17,12 @@ import { parseInitialState, requireValid, withName } from '../../rest/connectors
 import { forwardAs } from '../../rest/forwarding.ts';
 import { PREVIEW } from '../preview/preview-answers.ts';
 import { readPreview } from '../preview/preview-body.ts';
+import { objectOf, TEXT, withKeywords } from '../../json/open-api.ts';
+import { validatorOf } from '../../json/validator.ts';
 import {
-  ajv,
   asConfig,
   checkBody,
+  CONFIG_BODY,
   readConfig,
   readCreateConnector,
   readJsonText,
@@ -59,18 +61,7 @@ import {
 /** Topics of one answer. */
 const MAX_TOPICS = 200;
 
-const isSave = ajv.compile<{
-  readonly config: Readonly<Record<string, string | boolean | null>>;
-  readonly version: string;
-}>({
-  type: 'object',
-  properties: {
-    config: { type: 'object', additionalProperties: { type: ['string', 'boolean', 'null'] } },
-    version: { type: 'string', maxLength: 64 },
-  },
-  required: ['config', 'version'],
-  additionalProperties: false,
-});
+const isSave = validatorOf(objectOf({ config: CONFIG_BODY, version: withKeywords(TEXT, { maxLength: 64 }) }));
 
 interface ConfigParts {
   readonly herder: Herder;

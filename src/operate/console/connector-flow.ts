@@ -5,11 +5,11 @@ import { connectorFlow } from '../fleet/connector-flow.ts';
 import { WORKER_FLOW, type WorkerFlow } from '../fleet/fleet-answers.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { anyOf, arrayOf } from '../../json/open-api.ts';
-import { ajv } from '../../rest/request-body.ts';
+import { validatorOf } from '../../json/validator.ts';
 import { answer, flag, pathName, type Route } from '../../rest/resource.ts';
 
 const MAX_AGE_MS = 1000;
-const isFlow = ajv.compile<WorkerFlow>(WORKER_FLOW);
+const isFlow = validatorOf<WorkerFlow>(WORKER_FLOW);
 
 /** `/ui/connectors/{connector}/flow`: what each stage of a connector does, on each worker that has tasks of it. */
 export function connectorFlowResource(

@@ -5,22 +5,21 @@ import type { ConnectorHealth } from '../health/connector-health.ts';
 import { RequestError, toError } from '../../errors.ts';
 import { TemporaryLevels } from '../../observe/temporary-levels.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
-import { ajv, readPlainJson } from '../../rest/request-body.ts';
+import { enumOf, nullable, NUMBER, objectOf, withKeywords } from '../../json/open-api.ts';
+import { validatorOf } from '../../json/validator.ts';
+import { readPlainJson } from '../../rest/request-body.ts';
 import { answer, flag, pathName, type Route } from '../../rest/resource.ts';
 import { CONNECTOR_LEVEL, type ConnectorLevel } from './console-answers.ts';
 
 const MAX_MINUTES = 60;
 const LEVELS = ['DEBUG', 'TRACE'] as const;
 
-const isSwitch = ajv.compile<{ readonly level: (typeof LEVELS)[number] | null; readonly minutes?: number }>({
-  type: 'object',
-  properties: {
-    level: { enum: [...LEVELS, null] },
-    minutes: { type: 'number', exclusiveMinimum: 0, maximum: MAX_MINUTES },
-  },
-  required: ['level'],
-  additionalProperties: false,
-});
+const isSwitch = validatorOf(
+  objectOf({
+    level: nullable(enumOf(LEVELS)),
+    'minutes?': withKeywords(NUMBER, { exclusiveMinimum: 0, maximum: MAX_MINUTES }),
+  }),
+);
 
 /**
  * `/ui/connectors/{connector}/log-level`: a level for what a connector logs, which ends by itself. Where `/admin/loggers`

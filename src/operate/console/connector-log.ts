@@ -2,7 +2,7 @@ import type { Herder } from '../../herder/herder.ts';
 import type { ConnectorHealth } from '../health/connector-health.ts';
 import type { ConnectorLog } from '../../observe/connector-log.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
-import { ajv } from '../../rest/request-body.ts';
+import { validatorOf } from '../../json/validator.ts';
 import { answer, flag, pathName, queryText, type Route } from '../../rest/resource.ts';
 import { LOG_PART, type LogPart } from './console-answers.ts';
 import { eventBytes, EventStreams, type EventStream } from './event-stream.ts';
@@ -17,7 +17,7 @@ const OTHERS_MS = 2000;
 const BEAT_MS = 15_000;
 const BEAT = Buffer.from(': still here\n\n');
 
-const isPart = ajv.compile<LogPart>(LOG_PART);
+const isPart = validatorOf<LogPart>(LOG_PART);
 
 /** `/ui/connectors/{connector}/log`: the lines of a connector as they come, from all workers that have tasks of it. */
 export function connectorLogResource(

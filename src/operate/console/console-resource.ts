@@ -8,7 +8,7 @@ import { OWN_RATES, WORKER_HISTORY, type OwnRate, type WorkerHistory } from '../
 import { RequestError } from '../../errors.ts';
 import { arrayOf } from '../../json/open-api.ts';
 import { askerOf, type Asker, type OtherWorkers } from '../workers/other-workers.ts';
-import { ajv } from '../../rest/request-body.ts';
+import { validatorOf } from '../../json/validator.ts';
 import { answer, answerText, flag, pathName, type Context, type OwnRoute } from '../../rest/resource.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import { FLEET_SNAPSHOT, type FleetSnapshot } from './console-answers.ts';
@@ -22,8 +22,8 @@ const MAX_CONSOLES = 200;
 const MAX_UNREAD_BYTES = 8_388_608;
 const NOT_BUILT = 'The console was not built: run npm run build';
 
-const isRates = ajv.compile<readonly OwnRate[]>(OWN_RATES);
-const isHistory = ajv.compile<WorkerHistory>(WORKER_HISTORY);
+const isRates = validatorOf<readonly OwnRate[]>(OWN_RATES);
+const isHistory = validatorOf<WorkerHistory>(WORKER_HISTORY);
 
 export interface ConsoleSettings {
   readonly readOnly: boolean;

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { toError, RequestError } from '../../errors.ts';
-import { ajv, checkBody, readPlainJson } from '../../rest/request-body.ts';
+import { enumOf, integerBetween, objectOf, TEXT, withKeywords, type Typed } from '../../json/open-api.ts';
+import { validatorOf } from '../../json/validator.ts';
+import { checkBody, readPlainJson } from '../../rest/request-body.ts';
 import { answer, type Context, type Route } from '../../rest/resource.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
 import { readBody, type HttpAnswer } from '../../http/http-client.ts';
@@ -17,41 +19,25 @@ const MAX_TOLD = 20;
 const NOT_RUNNING =
   "The database's HTTP API does not run on this worker: set services=database-http and database.http.connection.url in its properties";
 
-const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength }) as const;
-const TOKEN = { type: 'string', pattern: '^[0-9a-f]{1,128}$' } as const;
+const text = (maxLength: number): Typed<string> => ({ type: 'string', minLength: 1, maxLength });
+const TOKEN = withKeywords(TEXT, { pattern: '^[0-9a-f]{1,128}$' });
 
-interface Statement {
-  readonly token: string;
-  readonly sql: string;
-  readonly kind: 'query' | 'insert' | 'ddl';
-  readonly database?: string;
-  readonly limit?: number;
-}
-
-const isLogin = ajv.compile<{ readonly user: string; readonly password: string }>({
-  type: 'object',
-  properties: { user: { ...text(1000), pattern: '^[^:]+$' }, password: { type: 'string', maxLength: 10_000 } },
-  required: ['user', 'password'],
-  additionalProperties: false,
-});
-const isLogout = ajv.compile<{ readonly token: string }>({
-  type: 'object',
-  properties: { token: TOKEN },
-  required: ['token'],
-  additionalProperties: false,
-});
-const isStatement = ajv.compile<Statement>({
-  type: 'object',
-  properties: {
+const isLogin = validatorOf(
+  objectOf({
+    user: withKeywords(text(1000), { pattern: '^[^:]+$' }),
+    password: withKeywords(TEXT, { maxLength: 10_000 }),
+  }),
+);
+const isLogout = validatorOf(objectOf({ token: TOKEN }));
+const isStatement = validatorOf(
+  objectOf({
     token: TOKEN,
     sql: text(4_194_304),
-    kind: { type: 'string', enum: ['query', 'insert', 'ddl'] },
-    database: text(1000),
-    limit: { type: 'integer', minimum: 1, maximum: MAX_ROWS },
-  },
-  required: ['token', 'sql', 'kind'],
-  additionalProperties: false,
-});
+    kind: enumOf(['query', 'insert', 'ddl']),
+    'database?': text(1000),
+    'limit?': integerBetween(1, MAX_ROWS),
+  }),
+);
 
 /** The database's HTTP API, where it is a service of this worker. */
 export type DatabaseApi = () => Promise<OwnService | undefined>;

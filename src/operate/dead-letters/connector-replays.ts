@@ -12,6 +12,7 @@ import type { LetterReadings } from './letter-readings.ts';
 import { withChain } from '../preview/transform-options.ts';
 import type { Replays } from './replays.ts';
 import type { ReplayOffsets } from './replay-offsets.ts';
+import type { ReplayAnswer, ReplaysAnswer } from './letter-answers.ts';
 import { replayView } from './stored-replay.ts';
 
 export interface ConnectorReplaysDependencies {
@@ -100,7 +101,7 @@ export class ConnectorReplays {
     return this.#text(replayView(await this.#dependencies.replays.end(connector, id)));
   }
 
-  #text(view: object): string {
+  #text(view: ReplayAnswer | ReplaysAnswer): string {
     return hiddenInJson(JSON.stringify(view), (text) => this.#dependencies.secrets.hide(text));
   }
 }

@@ -1,17 +1,25 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { PeerClient } from '../../herder/peer-client.ts';
-import { arrayOf } from '../../json/open-api.ts';
+import { arrayOf, integerBetween } from '../../json/open-api.ts';
+import { validatorOf } from '../../json/validator.ts';
 import type { LetterReadings } from './letter-readings.ts';
 import type { ConnectorReplays } from './connector-replays.ts';
-import { DEAD_LETTERS, LETTER_SELECTION, PREVIEWED_LETTERS, RECENT_FAULT, REPLAY, REPLAYS } from './letter-answers.ts';
+import {
+  DEAD_LETTERS,
+  PREVIEWED_LETTERS,
+  RECENT_FAULT,
+  REPLAY,
+  REPLAYS,
+  type DeadLettersAnswer,
+} from './letter-answers.ts';
+import { DEFAULT_RATE, PREVIEW_LETTERS_BODY, REPLAY_LETTERS_BODY } from './letter-bodies.ts';
 import type { RecentFault } from '../../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../../errors.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
-import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
 import { isChainOption } from '../preview/transform-options.ts';
 import type { Actor, ChangeRecorder } from '../../herder/recorded-change.ts';
 import { NotOwnerError } from '../../herder/not-owner-error.ts';
-import { ajv, asConfig, checkBody, readJsonText } from '../../rest/request-body.ts';
+import { asConfig, checkBody, readJsonText } from '../../rest/request-body.ts';
 import type { RequestSenders } from '../../rest/request-sender.ts';
 import {
   answer,
@@ -25,6 +33,7 @@ import {
 
 const DEFAULT_LIMIT = 100_000;
 const MAX_LIMIT = 10_000_000;
+const LIMIT = integerBetween(1, MAX_LIMIT);
 const MAX_TASKS_ASKED = 100;
 /** A replay is stored with its chain, below the limit of OwnStore. */
 const MAX_CHAIN_CHARACTERS = 64_000;
@@ -32,36 +41,9 @@ const MAX_CHAIN_CHARACTERS = 64_000;
 const MAX_NAMED = 200;
 const PEER_TIMEOUT_MS = 5_000;
 
-/** Letters per second: a tenth of what a sink of a small machine takes. */
-const DEFAULT_RATE = 1000;
-const MAX_RATE = 10_000_000;
-
-interface PreviewLettersBody {
-  readonly selection?: LetterSelection;
-  readonly transforms?: Readonly<Record<string, string>>;
-}
-
-const PREVIEW_LETTERS_BODY = {
-  type: 'object',
-  properties: {
-    selection: LETTER_SELECTION,
-    /** In place of the connector's chain: `transforms` and its `transforms.…` options, `predicates` likewise. */
-    transforms: { type: 'object', additionalProperties: { type: 'string' } },
-  },
-  additionalProperties: false,
-} as const;
-
-const REPLAY_LETTERS_BODY = {
-  ...PREVIEW_LETTERS_BODY,
-  properties: {
-    ...PREVIEW_LETTERS_BODY.properties,
-    /** Letters per second at most; 1000 if absent. */
-    rate: { type: 'integer', minimum: 1, maximum: MAX_RATE },
-  },
-} as const;
-
-const isReplayBody = ajv.compile<PreviewLettersBody & { readonly rate?: number }>(REPLAY_LETTERS_BODY);
-const isPreviewBody = ajv.compile<PreviewLettersBody>(PREVIEW_LETTERS_BODY);
+const isLimit = validatorOf(LIMIT);
+const isPreviewBody = validatorOf(PREVIEW_LETTERS_BODY);
+const isReplayBody = validatorOf(REPLAY_LETTERS_BODY);
 
 interface LettersParts {
   readonly herder: Herder;
@@ -88,7 +70,7 @@ export function deadLettersResource({
       summary: 'Dead letters of a sink in groups, and the last faults of its tasks',
       tag: 'connectors',
       query: {
-        limit: { description: 'Records of the topic that are looked at, at most', schema: { type: 'integer' } },
+        limit: { description: 'Records of the topic that are looked at, at most', schema: LIMIT },
       },
       answers: { 200: DEAD_LETTERS },
       handle: async (context) => {
@@ -213,26 +195,17 @@ function limitOf(context: Context): number {
   const text = queryText(context, 'limit');
   if (text === undefined) return DEFAULT_LIMIT;
   const limit = Number(text);
-  if (!/^\d+$/.test(text) || limit < 1 || limit > MAX_LIMIT) {
-    throw new RequestError(400, `limit is a number of records from 1 to ${String(MAX_LIMIT)}`);
-  }
-  return limit;
+  if (/^\d+$/.test(text) && isLimit(limit)) return limit;
+  throw new RequestError(400, `limit is a number of records from 1 to ${String(MAX_LIMIT)}`);
 }
 
-interface TaskFaults {
-  /** Tasks that did not answer. */
-  readonly unanswered: readonly number[];
-  /** The newest first. */
-  readonly recent: readonly RecentFault[];
-}
-
-/** Of all tasks, from the workers that have them. */
+/** The last faults of all tasks, the newest first, from the workers that have them; `unanswered`: tasks that did not answer. */
 async function connectorFaults(
   context: Context,
   herder: Herder,
   peers: PeerClient,
   connector: string,
-): Promise<TaskFaults> {
+): Promise<DeadLettersAnswer['faults']> {
   const { tasks } = herder.directory.info(connector);
   const unanswered: number[] = tasks.slice(MAX_TASKS_ASKED).map(({ task }) => task);
   const recent: RecentFault[] = [];

@@ -102,6 +102,7 @@ export const DEAD_LETTERS = component(
     faults: objectOf({ unanswered: arrayOf(INTEGER), recent: arrayOf(RECENT_FAULT) }),
   }),
 );
+export type DeadLettersAnswer = ShapeOf<typeof DEAD_LETTERS>;
 export const PREVIEWED_LETTERS = component(
   'PreviewedLetters',
   objectOf({
@@ -121,7 +122,8 @@ export const PREVIEWED_LETTERS = component(
     ),
   }),
 );
-export type PreviewedLetter = ShapeOf<typeof PREVIEWED_LETTERS>['records'][number];
+export type PreviewedLettersAnswer = ShapeOf<typeof PREVIEWED_LETTERS>;
+export type PreviewedLetter = PreviewedLettersAnswer['records'][number];
 
 const WHOLE_NUMBER: Typed<number> = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const NAME: Typed<string> = { type: 'string', maxLength: 1000 };
@@ -166,3 +168,4 @@ export const REPLAY = component(
 );
 export type ReplayAnswer = ShapeOf<typeof REPLAY>;
 export const REPLAYS = objectOf({ replays: arrayOf(REPLAY) });
+export type ReplaysAnswer = ShapeOf<typeof REPLAYS>;

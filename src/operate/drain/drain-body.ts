@@ -1,28 +1,35 @@
 import { RequestError } from '../../errors.ts';
-import type { DrainOrder } from './worker-drains.ts';
-import { objectOf, type JsonSchema } from '../../json/open-api.ts';
+import { BOOLEAN, objectOf, TEXT, withMore, type ShapeOf } from '../../json/open-api.ts';
+import { validatorOf } from '../../json/validator.ts';
 
-/** Of `PUT /cluster/workers/{worker}/drain`; it may be missing. */
-export const DRAIN_BODY: JsonSchema = objectOf({ 'drain?': { type: 'boolean' } });
-/** Of `PUT /cluster/drain`, which the leader sends. */
-export const DRAIN_ORDER_BODY: JsonSchema = objectOf({ worker: { type: 'string' }, drain: { type: 'boolean' } });
+/** The body of `PUT /cluster/workers/{worker}/drain`; it may be missing. */
+export const DRAIN_BODY = objectOf({ 'drain?': BOOLEAN });
+/** The body of `PUT /cluster/drain`, which the leader sends. */
+export const DRAIN_ORDER_BODY = objectOf({ worker: TEXT, drain: BOOLEAN });
+
+/** Whether a worker is to be drained. */
+export type DrainOrder = ShapeOf<typeof DRAIN_ORDER_BODY>;
+
+/** Workers of a later version may send more. */
+const isDrain = validatorOf(withMore(DRAIN_BODY));
+const isDrainOrder = validatorOf(withMore(DRAIN_ORDER_BODY));
 
 /** Whether to drain: `true` unless the body says otherwise. Throws a RequestError with 400 for another body. */
 export function parseDrain(text: string): boolean {
   if (text.trim() === '') return true;
-  const { drain = true } = parsed(text) ?? {};
-  if (typeof drain !== 'boolean') throw new RequestError(400, 'The body must be {"drain": true} or {"drain": false}.');
-  return drain;
+  const body = parsed(text);
+  if (!isDrain(body)) throw new RequestError(400, 'The body must be {"drain": true} or {"drain": false}.');
+  return body.drain ?? true;
 }
 
 /** Throws a RequestError with 400. */
 export function parseDrainOrder(text: string): DrainOrder {
-  const { worker, drain } = parsed(text) ?? {};
-  if (typeof worker === 'string' && typeof drain === 'boolean') return { worker, drain };
+  const body = parsed(text);
+  if (isDrainOrder(body)) return body;
   throw new RequestError(400, 'The body must have a worker and whether it is drained.');
 }
 
-function parsed(text: string): Partial<Record<string, unknown>> | undefined {
+function parsed(text: string): object {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;

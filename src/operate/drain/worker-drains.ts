@@ -4,18 +4,14 @@ import { NotOwnerError } from '../../herder/not-owner-error.ts';
 import type { PeerClient } from '../../herder/peer-client.ts';
 import type { DrainablePlacement, GroupWorker } from '../../herder/group/placement.ts';
 import { signedHeaders } from '../../herder/request-signature.ts';
+import type { GroupWorkerAnswer } from './cluster-answers.ts';
+import type { DrainOrder } from './drain-body.ts';
 
-export type DrainState = 'running' | 'draining' | 'drained';
+export type DrainState = GroupWorkerAnswer['state'];
 
 export interface DrainedWorker extends GroupWorker {
   /** `drained`: it has stopped everything, and others have got it. */
   readonly state: DrainState;
-}
-
-/** What the leader tells the worker that is drained. */
-export interface DrainOrder {
-  readonly worker: string;
-  readonly drain: boolean;
 }
 
 const TIMEOUT_MS = 10_000;

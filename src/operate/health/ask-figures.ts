@@ -1,22 +1,12 @@
-import { ajv } from '../../rest/request-body.ts';
+import { arrayOf, objectOf, withMore } from '../../json/open-api.ts';
+import { validatorOf } from '../../json/validator.ts';
 import { NotUnderstoodError, type Asker, type OtherWorkers } from '../workers/other-workers.ts';
 import type { AskWorker, WorkerFigures } from './gathered-figures.ts';
 import { COMMITTED_LAG, FIGURES_OF_TASK } from './health-answers.ts';
-import type { TaskFigures } from './verdict.ts';
 
-interface Answered {
-  readonly tasks: readonly (TaskFigures & { readonly connector?: string })[];
-  readonly committed?: WorkerFigures['committed'];
-}
-
-const isTasks = ajv.compile<Answered>({
-  type: 'object',
-  properties: {
-    tasks: { type: 'array', items: FIGURES_OF_TASK },
-    committed: { type: 'array', items: COMMITTED_LAG },
-  },
-  required: ['tasks'],
-});
+const isTasks = validatorOf(
+  withMore(objectOf({ tasks: arrayOf(FIGURES_OF_TASK), 'committed?': arrayOf(COMMITTED_LAG) })),
+);
 
 /** Asks other workers for the figures of their tasks: of all tasks, or of those of one connector where `path` has no others. */
 export function askFigures(others: OtherWorkers, asker: Asker, path: string, connector?: string): AskWorker {

@@ -2,36 +2,30 @@ import type { Herder } from '../../herder/herder.ts';
 import { PREVIEW } from '../preview/preview-answers.ts';
 import { MESSAGE_PAGE } from './message-answers.ts';
 import type { MessageReadings } from './message-readings.ts';
-import type { MessagePlace, PeekQuery } from './topic-peek.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
-import { ajv, checkBody, readPlainJson } from '../../rest/request-body.ts';
+import { arrayOf, integerBetween, limited, nullable, objectOf, TEXT, withKeywords } from '../../json/open-api.ts';
+import { validatorOf } from '../../json/validator.ts';
+import { checkBody, readPlainJson } from '../../rest/request-body.ts';
 import { answerText, pathName, withinTimeLimit, type Route } from '../../rest/resource.ts';
 
 const MAX_LIMIT = 200;
-const OFFSET = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
-const PARTITION = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } as const;
-const TOPIC = { type: 'string', minLength: 1, maxLength: 249 } as const;
-const PLACE = {
-  type: 'object',
-  properties: { topic: TOPIC, partition: PARTITION, offset: OFFSET },
-  required: ['topic', 'partition', 'offset'],
-  additionalProperties: false,
-} as const;
+const OFFSET = integerBetween(0, Number.MAX_SAFE_INTEGER);
+const PARTITION = integerBetween(0, 2 ** 31 - 1);
+const TOPIC = withKeywords(TEXT, { minLength: 1, maxLength: 249 });
+const PLACE = objectOf({ topic: TOPIC, partition: PARTITION, offset: OFFSET });
 
-const isQuery = ajv.compile<PeekQuery>({
-  type: 'object',
-  properties: {
-    topic: TOPIC,
-    partition: PARTITION,
-    key: { type: ['string', 'null'], maxLength: 1_000_000 },
-    offset: OFFSET,
-    time: OFFSET,
-    before: { type: 'array', maxItems: 1000, items: PLACE },
-    limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT },
-  },
-  additionalProperties: false,
-});
-const isPlace = ajv.compile<MessagePlace>(PLACE);
+const isQuery = validatorOf(
+  objectOf({
+    'topic?': TOPIC,
+    'partition?': PARTITION,
+    'key?': withKeywords(nullable(TEXT), { maxLength: 1_000_000 }),
+    'offset?': OFFSET,
+    'time?': OFFSET,
+    'before?': limited(arrayOf(PLACE), 1000),
+    'limit?': integerBetween(1, MAX_LIMIT),
+  }),
+);
+const isPlace = validatorOf(PLACE);
 
 /**
  * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or those that are looked for. It is POST so

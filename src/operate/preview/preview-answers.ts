@@ -52,3 +52,4 @@ const PREVIEWED_RECORD = component(
 );
 export type PreviewedRecord = ShapeOf<typeof PREVIEWED_RECORD>;
 export const PREVIEW = component('Preview', objectOf({ name: TEXT, records: arrayOf(PREVIEWED_RECORD) }));
+export type PreviewAnswer = ShapeOf<typeof PREVIEW>;

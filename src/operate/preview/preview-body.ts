@@ -1,55 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import { JsonNumber, JsonScanner, type JsonTree } from '../../json/json-tree.ts';
 import type { PreviewRequest } from './preview-request.ts';
+import { SAMPLE_MESSAGE } from './sample-messages.ts';
 import { RequestError } from '../../errors.ts';
-import { ajv, asConfig, checkBody, readJsonText } from '../../rest/request-body.ts';
+import { arrayOf, integerBetween, limited, objectOf, TEXT, withKeywords } from '../../json/open-api.ts';
+import { validatorOf } from '../../json/validator.ts';
+import { asConfig, checkBody, CONFIG_BODY, readJsonText } from '../../rest/request-body.ts';
 
 const MAX_MESSAGES = 100;
 
-interface PreviewBody extends Omit<PreviewRequest, 'config'> {
-  readonly config: Readonly<Record<string, string | boolean | null>>;
-}
+export const PREVIEW_BODY = objectOf({
+  config: CONFIG_BODY,
+  'messages?': limited(arrayOf(SAMPLE_MESSAGE), MAX_MESSAGES),
+  'topic?': withKeywords(TEXT, { minLength: 1 }),
+  'count?': integerBetween(1, MAX_MESSAGES),
+});
 
-export const PREVIEW_BODY = {
-  type: 'object',
-  properties: {
-    config: { type: 'object', additionalProperties: { type: ['string', 'boolean', 'null'] } },
-    messages: {
-      type: 'array',
-      maxItems: MAX_MESSAGES,
-      items: {
-        type: 'object',
-        properties: {
-          key: {},
-          value: {},
-          headers: {
-            anyOf: [
-              { type: 'object' },
-              {
-                type: 'array',
-                items: {
-                  type: 'object',
-                  properties: { key: { type: 'string' }, value: {} },
-                  required: ['key'],
-                  additionalProperties: false,
-                },
-              },
-            ],
-          },
-          timestamp: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-          partition: { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 },
-        },
-        additionalProperties: false,
-      },
-    },
-    topic: { type: 'string', minLength: 1 },
-    count: { type: 'integer', minimum: 1, maximum: MAX_MESSAGES },
-  },
-  required: ['config'],
-  additionalProperties: false,
-} as const;
-
-const isPreviewBody = ajv.compile<PreviewBody>(PREVIEW_BODY);
+const isPreviewBody = validatorOf(PREVIEW_BODY);
 
 /** The body of a preview. Keys, values and headers of its messages keep every digit of their numbers. */
 export async function readPreview(request: IncomingMessage): Promise<PreviewRequest> {

@@ -2,22 +2,25 @@ import { withoutTrailing } from '../../data/text-ends.ts';
 import { ConfigError } from '../../errors.ts';
 import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
 import type { JsonNumber, JsonTree } from '../../json/json-tree.ts';
+import { anyOf, arrayOf, integerBetween, objectOf, TEXT, type ShapeOf, type Typed } from '../../json/open-api.ts';
 
-/** A message as a preview is given it; a key or value is text, `{"base64": …}`, any other JSON, or none. */
-export interface SampleMessage {
-  readonly key?: JsonTree;
-  readonly value?: JsonTree;
-  /** By name, or as a list where names come twice. */
-  readonly headers?: Readonly<Record<string, JsonTree>> | readonly SampleHeader[];
-  /** Milliseconds since the epoch; now when absent. */
-  readonly timestamp?: number;
-  readonly partition?: number;
-}
+/** Any JSON, which the scanner of the request has left as it read it. */
+const SOME_JSON: Typed<JsonTree> = {};
+const NAMED_HEADERS: Typed<Readonly<Record<string, JsonTree>>> = { type: 'object' };
+const HEADER = objectOf({ key: TEXT, 'value?': SOME_JSON });
 
-interface SampleHeader {
-  readonly key: string;
-  readonly value?: JsonTree;
-}
+/**
+ * A message as a preview is given it. A key or value is text, `{"base64": …}`, any other JSON, or absent; headers are given by name, or as
+ * a list if a name occurs twice. The timestamp is in milliseconds since the epoch, and is the current time if absent.
+ */
+export const SAMPLE_MESSAGE = objectOf({
+  'key?': SOME_JSON,
+  'value?': SOME_JSON,
+  'headers?': anyOf(NAMED_HEADERS, arrayOf(HEADER)),
+  'timestamp?': integerBetween(0, Number.MAX_SAFE_INTEGER),
+  'partition?': integerBetween(0, 2 ** 31 - 1),
+});
+export type SampleMessage = ShapeOf<typeof SAMPLE_MESSAGE>;
 
 /** The message as the broker would have it, as the `offset`th of its topic. A ConfigError says what is wrong with it. */
 export function sampleRecord(message: SampleMessage, topic: string, offset: number): ConsumedRecord {
@@ -38,7 +41,7 @@ function headersOf(headers: NonNullable<SampleMessage['headers']>): ConsumedHead
   return list.map(({ key, value }) => ({ key, value: bytesOf(value) }));
 }
 
-function isList(headers: NonNullable<SampleMessage['headers']>): headers is readonly SampleHeader[] {
+function isList(headers: NonNullable<SampleMessage['headers']>): headers is readonly ShapeOf<typeof HEADER>[] {
   return Array.isArray(headers);
 }
 

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadWorkerConfig } from '../../../src/config/worker-config.ts';
-import type { DrainOrder } from '../../../src/operate/drain/worker-drains.ts';
+import type { DrainOrder } from '../../../src/operate/drain/drain-body.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { SecretMask } from '../../../src/observe/secret-mask.ts';
 import { StageTracker } from '../../../src/observe/stage.ts';

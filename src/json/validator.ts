@@ -1,0 +1,10 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { Typed } from './open-api.ts';
+
+/** Stops at the first error: a large body may have a million. */
+const ajv = new Ajv({ allowUnionTypes: true });
+
+/** A check of values against a schema; values that pass have its type. `errors` of the check has the first error. */
+export function validatorOf<T>(schema: Typed<T>): ValidateFunction<T> {
+  return ajv.compile<T>(schema);
+}
