@@ -21,7 +21,7 @@ import { serviceOptions } from './options.ts';
 const NOBODY = 'sluice_doctor';
 const CONNECT_TIMEOUT_MS = 4000;
 
-/** What `sluice doctor` says of the API: its database, as its own account sees it or, without one, whether it answers. */
+/** Findings of `sluice doctor` about the API: its database as its own account sees it; without an account, whether the database answers. */
 export async function diagnoseApi(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
   const settings = parseOptions(serviceOptions, config);
   const url = settings['connection.url'];

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { didYouMean, parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
 import type { NanosecondRule } from '../database/index.ts';
 import { greetingAliases, influxAliases } from './aliases/influx.ts';
-import { influxQueryAlias } from './aliases/influx-query.ts';
+import { influxQueryAliases } from './aliases/influx-query.ts';
 import { influxV2Aliases } from './aliases/influx-v2.ts';
 import { openTsdbAlias, openTsdbVersion } from './aliases/opentsdb.ts';
 import { ingestRoutes } from './ingest/routes.ts';
@@ -47,7 +47,7 @@ export function storingRoutes(nanoseconds: NanosecondRule = 'floor'): Route[] {
   return [
     ...ingestRoutes(nanoseconds),
     ...influxAliases(nanoseconds),
-    influxQueryAlias(),
+    ...influxQueryAliases(),
     ...influxV2Aliases(),
     openTsdbAlias(nanoseconds),
     openTsdbVersion(),

@@ -1,5 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Logger } from '../../src/index.ts';
+import {
+  component,
+  literalOf,
+  objectOf,
+  TEXT,
+  type Content,
+  type JsonSchema,
+  type Logger,
+  type QueryParameter,
+  type ShapeOf,
+} from '../../src/index.ts';
 import type { Executor } from '../database/index.ts';
 import type { RequestClock } from './transport/request-clock.ts';
 
@@ -36,7 +46,7 @@ export interface ApiRequest {
   /**
    * The body, unpacked when it came as gzip or deflate, in chunks as they come. Reading throws ApiFailure 400 beyond
    * `max.body.bytes` (counted after unpacking), when it cannot be unpacked and when the client stops in the middle.
-   * To be read once.
+   * It can be read only once.
    */
   body(): AsyncIterable<Buffer>;
   /** The whole body as UTF-8; a byte order mark is dropped. */
@@ -49,16 +59,16 @@ export interface ApiRequest {
   databaseAnswers(): Promise<boolean>;
   /** In the answer and in lines of the log. */
   readonly requestId: string;
-  /** The client's, which a trusted proxy may have told. */
+  /** Address of the client, from the header of a trusted proxy if there is one. */
   readonly address: string;
-  /** Its times are told by `Server-Timing`, unless the answer has times of its own. */
+  /** Its times are sent as `Server-Timing`, unless the answer has times of its own. */
   readonly clock: RequestClock;
   readonly logger: Logger;
 }
 
 export type ApiBody = string | Buffer | AsyncIterable<string | Buffer>;
 
-/** What a request did, for the metrics. */
+/** Counts of a request, for the metrics. */
 export interface Tally {
   /** Read or stored. */
   readonly rows: number;
@@ -83,32 +93,55 @@ export interface ApiAnswer {
 /** Credentials a route takes beside `Authorization: Basic`. */
 export type CredentialForms = 'basic' | 'any';
 
-/** One path. Paths are exact: no trailing slash, no parameters, unless `isPrefix`. */
-export interface Route {
-  readonly methods: readonly string[];
+/** How a route answers a request that it cannot serve: wrong method, credentials, limits, an ApiFailure of `handle`, an unexpected error. */
+export interface FailureForm {
+  /** The body of the answer. */
+  readonly schema: JsonSchema;
+  answer(failure: ApiFailure): ApiAnswer;
+}
+
+/**
+ * One method of one path, in full: the OpenAPI description is made of it, and bodies are checked against its schemas. All routes of a path
+ * have the same form of failures.
+ */
+export interface MethodRoute {
+  /** A GET route that needs no credentials answers HEAD as well. */
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Paths are exact: no trailing slash, no parameters. */
   readonly path: string;
-  /** True: all that begins with `path` and is no other route; it is answered 404 in the words of `failure`. */
-  readonly isPrefix?: boolean;
-  /** True: the password is checked anew, and tokens are not taken. */
+  readonly summary: string;
+  readonly tag: 'sessions' | 'SQL' | 'rows' | 'InfluxDB' | 'OpenTSDB' | 'QuestDB' | 'API';
+  /** Query parameters. */
+  readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** Bodies by content type. */
+  readonly body?: Readonly<Record<string, JsonSchema>>;
+  /** Answers by status. */
+  readonly answers: Readonly<Record<number, Content>>;
+  /** Default: `PLAIN_FAILURE`. */
+  readonly failure?: FailureForm;
+  /** True: the password is checked again, and tokens are not accepted. */
   readonly isLogin?: boolean;
   /** `anyone`: answered without credentials. Default `users`. */
   readonly access?: 'users' | 'anyone';
   /**
-   * `any` also takes what clients of other systems send: `Token user:password`, `Token <token>`, `Bearer <token>` and the
+   * `any` also accepts what clients of other systems send: `Token user:password`, `Token <token>`, `Bearer <token>` and the
    * query parameters `u` and `p`. Default `basic`.
    */
   readonly credentials?: CredentialForms;
   /** Names of the query parameters that mean database, first match counts. Default `['db']`. */
   readonly databaseParameters?: readonly string[];
-  /** False: a `tz` parameter is passed over, not checked. Default true. */
+  /** False: a `tz` parameter is ignored, not checked. Default true. */
   readonly takesTimeZone?: boolean;
   handle(request: ApiRequest): Promise<ApiAnswer>;
-  /**
-   * The answer's body when the request cannot be served: wrong method, credentials, limits, an ApiFailure that `handle`
-   * threw, an unexpected error. Default: `{code: -1, desc}`.
-   */
-  failure?(failure: ApiFailure): ApiAnswer;
 }
+
+/** All paths that begin with `prefix` and have no route: they are answered with 404 in the form of another system. */
+export interface UnknownPaths {
+  readonly prefix: string;
+  readonly failure: FailureForm;
+}
+
+export type Route = MethodRoute | UnknownPaths;
 
 /** Failures that clients of other systems know by a status of their own. */
 export type FailureKind = 'body-too-large' | 'database-missing';
@@ -116,11 +149,11 @@ export type FailureKind = 'body-too-large' | 'database-missing';
 /** Where and why the database has refused a statement. */
 export interface StatementFault {
   readonly sqlstate: string | undefined;
-  /** Of a character of the request's SQL, from 1; `undefined`: not told, or of a statement that was translated. */
+  /** Position of a character in the request's SQL, from 1; `undefined`: not reported, or the statement was translated. */
   readonly position: number | undefined;
 }
 
-/** What a client is told when its request cannot be served. */
+/** Why a request cannot be served, as it is reported to the client. */
 export class ApiFailure extends Error {
   readonly status: 400 | 401 | 404 | 413 | 500 | 503;
   readonly kind: FailureKind | undefined;
@@ -148,6 +181,18 @@ export class ApiFailure extends Error {
 }
 
 /** A JSON answer. Keys keep their order; `bigint` is not JSON: render it before. */
-export function jsonAnswer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): ApiAnswer {
+export function jsonAnswer<T = unknown>(
+  status: number,
+  body: T,
+  headers: Readonly<Record<string, string>> = {},
+): ApiAnswer {
   return { status, headers, body: JSON.stringify(body) };
 }
+
+const FAILURE = component('Failure', objectOf({ code: literalOf(-1), desc: TEXT }));
+
+/** `{code: -1, desc}` */
+export const PLAIN_FAILURE: FailureForm = {
+  schema: FAILURE,
+  answer: ({ status, message }) => jsonAnswer<ShapeOf<typeof FAILURE>>(status, { code: -1, desc: message }),
+};

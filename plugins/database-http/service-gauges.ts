@@ -1,6 +1,6 @@
 import type { ServiceFigure } from '../../src/index.ts';
 
-/** What the API holds now. */
+/** Resources that the API holds now. */
 export interface ServiceState {
   /** HTTP connections. */
   readonly connections: number;

@@ -13,7 +13,7 @@ import {
   type PortTimeouts,
 } from '../../src/index.ts';
 import { parseConnectionUrl } from '../database/index.ts';
-import { secondVersionFailure } from './aliases/influx-v2.ts';
+import { SECOND_VERSION_FAILURE } from './aliases/influx-v2.ts';
 import { Access } from './access/access.ts';
 import { TrustedProxies } from './access/client-address.ts';
 import { ApiServer, refuseConnection } from './transport/api-server.ts';
@@ -30,14 +30,14 @@ import { PasswordCheck } from './access/password-check.ts';
 import { claimBytes } from './statements/held-answer.ts';
 import { HeldRoom } from './statements/held-room.ts';
 import { ClusterSettings } from './statements/cluster-settings.ts';
-import { queryRoute } from './statements/query-route.ts';
+import { queryRoutes } from './statements/query-routes.ts';
 import { StatementConnections } from './statements/statement-connections.ts';
 import { RequestStatements } from './statements/statement-runner.ts';
 import type { Route } from './route.ts';
 import { ServerSettings } from './server-settings.ts';
 import { serviceGauges } from './service-gauges.ts';
-import { sessionRoute } from './access/session-route.ts';
-import { signinRoutes } from './access/signin-route.ts';
+import { sessionRoutes } from './access/session-routes.ts';
+import { signinRoutes } from './access/signin-routes.ts';
 import { RequestLog, type AccessLog } from './transport/request-log.ts';
 import { SessionStore } from './access/session-store.ts';
 import { UserDatabases } from './access/user-databases.ts';
@@ -267,11 +267,11 @@ export class DatabaseHttpService implements Service {
     const statements = new RequestStatements(connections, clusterSettings, maxLength);
     return [
       loginRoute(sessions, settings, defaultDatabase),
-      sessionRoute(sessions, settings),
-      ...signinRoutes(sessions, this.#settings.tls !== 'off', secondVersionFailure),
+      ...sessionRoutes(sessions, settings),
+      ...signinRoutes(sessions, this.#settings.tls !== 'off', SECOND_VERSION_FAILURE),
       ddlRoute(statements),
       insertRoute(statements),
-      queryRoute(connections, clusterSettings, this.#room, {
+      ...queryRoutes(connections, clusterSettings, this.#room, {
         maxLength,
         maxBytes: this.#settings['query.max.bytes'],
         stallMs: this.#settings['client.timeout.ms'],

@@ -1,11 +1,18 @@
+import { TEXT, type QueryParameter } from '../../src/index.ts';
 import { DatabaseError, type Executor } from '../database/index.ts';
 import { ApiFailure } from './route.ts';
+
+/** The query parameter `tz`. */
+export const ZONE: QueryParameter = {
+  description: 'The time zone of times without one: a name, hours east of UTC, or an offset',
+  schema: TEXT,
+};
 
 /** Hours east of UTC that there are on earth, as the original's documents have it. */
 const MIN_HOURS = -12;
 const MAX_HOURS = 14;
 
-/** Digits stand in no other name of the tz database; PostgreSQL reads what it does not find there as POSIX. */
+/** No other name of the tz database contains digits; PostgreSQL reads names that it does not find there as POSIX. */
 const NAMES_WITH_DIGITS = /^(?:Etc\/GMT(?:0|[+-]\d{1,2})|GMT0|EST5EDT|CST6CDT|MST7MDT|PST8PDT)$/i;
 
 /**
@@ -36,7 +43,7 @@ export async function requireTimeZone(executor: Executor, zone: string, asked = 
   }
 }
 
-/** The text of the original for a zone that is none. */
+/** The text of the original for an invalid zone. */
 export function badTimeZone(parameter: string): string {
   return `pq: invalid value for parameter "timezone": "${unquote(parameter)}"`;
 }

@@ -5,7 +5,7 @@ import { splitStatements } from '../../plugins/database/sql/split.ts';
 import { tablesNeeded, translate, translateRefused } from '../../plugins/database/sql/translate/translate.ts';
 import { readTimeZone } from '../../plugins/database-http/time-zone.ts';
 import { readCredentials } from '../../plugins/database-http/access/credentials.ts';
-import { influxQueryAlias } from '../../plugins/database-http/aliases/influx-query.ts';
+import { influxQueryAliases } from '../../plugins/database-http/aliases/influx-query.ts';
 import { JsonPieces } from '../../plugins/database-http/ingest/json-pieces.ts';
 import { LinePieces } from '../../plugins/database-http/ingest/line-pieces.ts';
 import { readStatements } from '../../plugins/database-http/statements/statement-text.ts';
@@ -32,7 +32,7 @@ function translated(text: string): unknown {
   ];
 }
 
-const influxQuery = influxQueryAlias();
+const [influxQuery] = influxQueryAliases();
 
 /** Requests to both APIs: their headers, parameters and bodies. */
 export const REQUEST_SCANNERS: readonly Scanner[] = [
@@ -43,7 +43,7 @@ export const REQUEST_SCANNERS: readonly Scanner[] = [
   ),
   scanner('InfluxQL', (text) => {
     const request = { method: 'GET', query: new URLSearchParams({ q: text }), text: async () => '' };
-    void Promise.resolve(influxQuery.handle(request as unknown as ApiRequest)).catch(() => undefined);
+    void Promise.resolve(influxQuery?.handle(request as unknown as ApiRequest)).catch(() => undefined);
   }),
   scanner('time zone', readTimeZone),
   scanner('SQL tokens', tokenize),

@@ -5,7 +5,7 @@ import { type Presented, readCredentials } from './credentials.ts';
 import { type Identity, identityOf } from './identity.ts';
 import type { TrustedProxies } from './client-address.ts';
 import type { PasswordCheck } from './password-check.ts';
-import { ApiFailure, type Login, type Route } from '../route.ts';
+import { ApiFailure, type Login, type MethodRoute } from '../route.ts';
 import type { ApiSession, SessionStore } from './session-store.ts';
 import { TEXTS } from '../texts.ts';
 import type { Loan, UserDatabases } from './user-databases.ts';
@@ -109,7 +109,12 @@ export class Access {
   }
 
   /** ApiFailure 401 for credentials that are none, 503 when they cannot be checked or the token is used too often at once. */
-  async enter(request: IncomingMessage, query: URLSearchParams, route: Route, onRevoked: () => void): Promise<Visit> {
+  async enter(
+    request: IncomingMessage,
+    query: URLSearchParams,
+    route: MethodRoute,
+    onRevoked: () => void,
+  ): Promise<Visit> {
     const presented = readCredentials(request.headers, query, route.credentials ?? 'basic');
     const isLogin = route.isLogin === true;
     const onSessions = route.path === '/restapi/session';
@@ -117,7 +122,7 @@ export class Access {
     const visit =
       presented.kind === 'token' && !isLogin
         ? await this.#byToken(presented.token, refused, onRevoked)
-        : await this.#byPassword(presented, request, { refused, anew: isLogin, onRevoked });
+        : await this.#byPassword(presented, request, { refused, isLogin, onRevoked });
     this.#visits.add(visit);
     return visit;
   }
@@ -136,7 +141,7 @@ export class Access {
     this.#databases.evict(identity);
   }
 
-  /** The request was carried out: the validity of its token starts anew, whatever came of it. */
+  /** The request was carried out: the validity of its token starts again, regardless of the result. */
   refresh({ session }: Visit): void {
     if (session !== undefined) this.#sessions.refresh(session);
   }
@@ -169,13 +174,13 @@ export class Access {
   async #byPassword(
     presented: Presented,
     request: IncomingMessage,
-    { refused, anew, onRevoked }: { refused: string; anew: boolean; onRevoked: () => void },
+    { refused, isLogin, onRevoked }: { refused: string; isLogin: boolean; onRevoked: () => void },
   ): Promise<Visit> {
     if (presented.kind === 'none') throw new ApiFailure(401, presented.reason);
     if (presented.kind === 'token') throw new ApiFailure(401, TEXTS.malformedCredentials);
     const identity = identityOf(presented.user, presented.password);
     const address = addressGroup(this.#proxies.clientOf(request));
-    if (!(await this.#passwords.isRight(identity, address, anew))) throw new ApiFailure(401, refused);
+    if (!(await this.#passwords.isRight(identity, address, isLogin))) throw new ApiFailure(401, refused);
     return this.#visit(identity, undefined, onRevoked);
   }
 

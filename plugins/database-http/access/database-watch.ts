@@ -21,7 +21,7 @@ export class DatabaseWatch {
     this.#nowMs = nowMs;
   }
 
-  /** What became of an attempt to connect. */
+  /** Called with the result of an attempt to connect. */
   note(failure: DatabaseError | undefined): void {
     if (failure === undefined) this.#back();
     else if (isUnreachable(failure) && this.#awaySinceMs === undefined) this.#away(failure);

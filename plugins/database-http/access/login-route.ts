@@ -1,14 +1,24 @@
-import { ApiFailure, jsonAnswer, type Route } from '../route.ts';
+import { component, literalOf, objectOf, TEXT, withKeywords, type ShapeOf } from '../../../src/index.ts';
+import { json } from '../open-api/shared-schemas.ts';
+import { ApiFailure, jsonAnswer, type MethodRoute } from '../route.ts';
 import { visitOf } from './access.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import type { SessionStore } from './session-store.ts';
 import { TEXTS } from '../texts.ts';
 
-/** `GET /restapi/login`: a token for a user and password. */
-export function loginRoute(sessions: SessionStore, settings: ServerSettings, defaultDatabase: string): Route {
+const LOGIN = component(
+  'Login',
+  objectOf({ code: literalOf(0), token: withKeywords(TEXT, { pattern: '^[0-9a-f]{32}$' }) }),
+);
+
+/** `GET /restapi/login` */
+export function loginRoute(sessions: SessionStore, settings: ServerSettings, defaultDatabase: string): MethodRoute {
   return {
-    methods: ['GET'],
+    method: 'GET',
     path: '/restapi/login',
+    summary: 'A token for user and password',
+    tag: 'sessions',
+    answers: { 200: json(LOGIN) },
     isLogin: true,
     handle: async (request) => {
       if (request.query.has('db')) throw new ApiFailure(400, TEXTS.databaseAtLogin);
@@ -18,7 +28,7 @@ export function loginRoute(sessions: SessionStore, settings: ServerSettings, def
         settings.load(async () => ((await visit.isAdministrator()) ? visit.executorOn(defaultDatabase) : undefined)),
       );
       const { token } = sessions.open(visit.identity);
-      return jsonAnswer(200, { code: 0, token });
+      return jsonAnswer<ShapeOf<typeof LOGIN>>(200, { code: 0, token });
     },
   };
 }

@@ -3,7 +3,7 @@ import { backoffMs, BoundedMap, NO_JITTER } from '../../../src/index.ts';
 /** Failures that cost nothing: people mistype. */
 const FREE_FAILURES = 3;
 const FIRST_PENALTY_MS = 100;
-/** What an attempt waits at most; one that would have to wait longer is turned away. */
+/** How long an attempt waits at most; one that would have to wait longer is refused. */
 const MAX_WAIT_MS = 5_000;
 /** Failures are forgotten after this time without another. */
 const MEMORY_MS = 15 * 60_000;

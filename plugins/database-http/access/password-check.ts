@@ -17,13 +17,13 @@ const BELIEVED_MS = 20_000;
 const MAX_BELIEVED = 10_000;
 /** Whether a role exists is asked of the database again after this time. */
 const ROLES_KNOWN_MS = 60_000;
-/** Passwords checked at the same time: whoever knows none must not use up the database's connections. */
+/** Passwords checked at the same time: clients that know none must not use up the database's connections. */
 const MAX_CHECKS = 8;
 const MAX_QUEUE_MS = 10_000;
 
 const FIND_ROLE = ownStatement('access: look for a role', 'SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = $1');
 
-/** What becomes of users whom the database asks for no password. */
+/** How users are treated whom the database does not ask for a password. */
 export type Trust = 'refuse' | 'warn';
 
 export interface PasswordCheckSettings {
@@ -51,7 +51,7 @@ export class PasswordCheck {
   /** Checks under way, by identity: requests that come together are answered by one. */
   readonly #asking = new Map<string, Promise<boolean>>();
   readonly #slots = new ConnectionSlots(MAX_CHECKS);
-  /** Of those who were right before: guessers must not keep them waiting. */
+  /** Slots for identities that were right before: guessers must not keep them waiting. */
   readonly #knownSlots = new ConnectionSlots(MAX_CHECKS);
   #hasWarned = false;
 
@@ -77,12 +77,12 @@ export class PasswordCheck {
   }
 
   /**
-   * Whether the password is right. `address` is the client's, for the brake on guessing. `anew`: the database is asked now,
+   * Whether the password is right. `address` is the client's, for the brake on guessing. `isLogin`: the database is asked now,
    * however short a time ago it was. ApiFailure 503 when the database cannot say, or when there were too many failures to be
    * checked now; 401 when it asks for no password and may not.
    */
-  async isRight(identity: Identity, address: string, anew: boolean): Promise<boolean> {
-    if (!anew && this.#isBelieved(identity)) return true;
+  async isRight(identity: Identity, address: string, isLogin: boolean): Promise<boolean> {
+    if (!isLogin && this.#isBelieved(identity)) return true;
     return this.#once(identity, () => this.#check(identity, address));
   }
 
@@ -128,7 +128,7 @@ export class PasswordCheck {
     return isRight;
   }
 
-  /** Of an identity that was right before; `address` where it comes with a password. */
+  /** Checks an identity that was right before; `address` is given if it comes with a password. */
   async #askKnown(identity: Identity, address?: string): Promise<boolean> {
     const isRight = await this.#inSlot(this.#knownSlots, () => this.#ask(identity));
     if (isRight) {

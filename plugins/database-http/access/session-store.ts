@@ -54,12 +54,12 @@ export class SessionStore {
     return undefined;
   }
 
-  /** The validity period starts anew. */
+  /** The validity period starts again. */
   refresh(session: ApiSession): void {
     session.lastUsedAtMs = this.#nowMs();
   }
 
-  /** Those that may have expired included. */
+  /** Includes sessions that may have expired. */
   get size(): number {
     return this.#byTokenHash.size;
   }

@@ -10,7 +10,7 @@ import {
 import { DatabaseWatch } from './database-watch.ts';
 import type { Identity } from './identity.ts';
 
-/** An executor nobody borrowed for this long is closed. */
+/** An executor that was not borrowed for this long is closed. */
 const IDLE_MS = 300_000;
 
 interface Entry {
@@ -28,7 +28,7 @@ export interface Loan {
 export interface ServerAccess {
   readonly url: string;
   readonly defaultDatabase: string;
-  /** Of the user that the URL names. */
+  /** Password of the user that the URL names. */
   readonly servicePassword: Password | null;
   readonly connectionsPerUser: number;
 }

@@ -1,23 +1,33 @@
+import {
+  ANY,
+  arrayOf,
+  component,
+  COUNT,
+  literalOf,
+  objectOf,
+  TEXT,
+  withKeywords,
+  type ShapeOf,
+} from '../../../src/index.ts';
 import { DatabaseError, isUnavailable } from '../../database/index.ts';
 import { databaseFailure, databaseText } from '../database-failure.ts';
 import { createDatabase, findDatabase, listDatabases } from './databases.ts';
-import { INFLUX_HEADERS } from './influx.ts';
+import { CREDENTIALS, INFLUX_ERROR, INFLUX_HEADERS } from './influx.ts';
 import { readInfluxStatements, type InfluxStatement } from './influx-statements.ts';
 import { withAliasStatus } from './alias-status.ts';
-import { ApiFailure, jsonAnswer, type ApiRequest, type Route } from '../route.ts';
+import { json } from '../open-api/shared-schemas.ts';
+import { ApiFailure, jsonAnswer, type ApiRequest, type FailureForm, type MethodRoute } from '../route.ts';
 
-interface Series {
-  readonly name?: string;
-  readonly columns: readonly string[];
-  readonly values?: readonly (readonly unknown[])[];
-}
-
-/** What InfluxDB 1 answers to one statement, beside its number. */
-interface Result {
-  readonly series?: readonly Series[];
-  readonly messages?: readonly { readonly level: 'warning'; readonly text: string }[];
-  readonly error?: string;
-}
+/** The answer of InfluxDB 1 to one statement. */
+const NUMBERED_RESULT = objectOf({
+  statement_id: COUNT,
+  'series?': arrayOf(objectOf({ 'name?': TEXT, columns: arrayOf(TEXT), values: arrayOf(arrayOf(ANY)) })),
+  'messages?': arrayOf(objectOf({ level: literalOf('warning'), text: TEXT })),
+  'error?': TEXT,
+});
+const RESULTS = component('InfluxResults', objectOf({ 'results?': arrayOf(NUMBERED_RESULT) }));
+type NumberedResult = ShapeOf<typeof NUMBERED_RESULT>;
+type Result = Omit<NumberedResult, 'statement_id'>;
 
 const NOT_HERE =
   'only SHOW DATABASES, CREATE DATABASE, CREATE RETENTION POLICY and SHOW RETENTION POLICIES are answered here; send SQL to POST /restapi/query';
@@ -30,30 +40,47 @@ const POLICY = ['autogen', '0s', '168h0m0s', 1, true];
  * `/query` of InfluxDB 1, as far as its clients and Telegraf need it before they write. The statements of a request run one after the
  * other; an error of one comes with status 200 at its number, and those behind it are `not executed`, as InfluxDB has it.
  */
-export function influxQueryAlias(): Route {
-  return {
-    methods: ['GET', 'POST'],
+export function influxQueryAliases(): MethodRoute[] {
+  const common = {
     path: '/query',
+    summary: 'The statements that clients of InfluxDB 1 send before they write',
+    tag: 'InfluxDB',
+    answers: { 200: json(RESULTS) },
+    failure: QUERY_FAILURE,
     credentials: 'any',
     // `db` may be what is to be created.
     databaseParameters: [],
-    handle: async (request) => {
+    handle: async (request: ApiRequest) => {
       const statements = await readStatements(request);
-      const results: unknown[] = [];
+      const results: NumberedResult[] = [];
       let hasFailed = false;
       for (const [index, asked] of statements.entries()) {
         const result: Result = hasFailed ? { error: 'not executed' } : await answerOne(asked, request);
         hasFailed ||= result.error !== undefined;
         results.push({ statement_id: index, ...result });
       }
-      return jsonAnswer(200, results.length === 0 ? {} : { results }, INFLUX_HEADERS);
+      return jsonAnswer<ShapeOf<typeof RESULTS>>(200, results.length === 0 ? {} : { results }, INFLUX_HEADERS);
     },
-    failure: (failure) => {
-      const { status, message } = withAliasStatus(failure);
-      return jsonAnswer(status, { error: message }, INFLUX_HEADERS);
+  } as const;
+  const q = { description: 'Statements of InfluxQL', schema: withKeywords(TEXT, { examples: ['SHOW DATABASES'] }) };
+  return [
+    { ...common, method: 'GET', query: { q, ...CREDENTIALS } },
+    {
+      ...common,
+      method: 'POST',
+      query: CREDENTIALS,
+      body: { 'application/x-www-form-urlencoded': objectOf({ q: TEXT }) },
     },
-  };
+  ];
 }
+
+const QUERY_FAILURE: FailureForm = {
+  schema: INFLUX_ERROR,
+  answer: (failure) => {
+    const { status, message } = withAliasStatus(failure);
+    return jsonAnswer<ShapeOf<typeof INFLUX_ERROR>>(status, { error: message }, INFLUX_HEADERS);
+  },
+};
 
 /** `q` in the URL or in a form, as clients send either. */
 async function readStatements(request: ApiRequest): Promise<readonly InfluxStatement[]> {

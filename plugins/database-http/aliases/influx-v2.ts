@@ -1,9 +1,23 @@
+import {
+  ANY,
+  arrayOf,
+  component,
+  limited,
+  literalOf,
+  objectOf,
+  TEXT,
+  validatorOf,
+  withKeywords,
+  withMore,
+  type ShapeOf,
+} from '../../../src/index.ts';
 import { createDatabase, findDatabase, listDatabases, type DatabaseEntry } from './databases.ts';
-import { INFLUX_HEADERS, secondVersionBody } from './influx.ts';
+import { INFLUX_2_ERROR, INFLUX_HEADERS, secondVersionBody } from './influx.ts';
 import { withAliasStatus } from './alias-status.ts';
 import { DatabaseError } from '../../database/index.ts';
 import { databaseFailure } from '../database-failure.ts';
-import { ApiFailure, jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../route.ts';
+import { json } from '../open-api/shared-schemas.ts';
+import { ApiFailure, jsonAnswer, type ApiAnswer, type ApiRequest, type FailureForm, type Route } from '../route.ts';
 
 /** There are no organizations here: clients ask for the identifier of theirs before they write, and get this one. */
 const ORGANIZATION_ID = '0000000000000001';
@@ -11,59 +25,100 @@ const DEFAULT_ORGANIZATION = 'sluice';
 /** A description of a bucket is shorter. */
 const MAX_BUCKET_LENGTH = 100_000;
 
-/** What clients of InfluxDB 2 ask before they write: buckets, which are databases, and organizations. All else below `/api/v2/` is 404. */
+const BUCKET = component(
+  'Bucket',
+  objectOf({
+    id: TEXT,
+    orgID: TEXT,
+    type: literalOf('user'),
+    name: TEXT,
+    retentionRules: limited(arrayOf(ANY), 0),
+  }),
+);
+const LINKS = objectOf({ self: TEXT });
+const BUCKETS = component('Buckets', objectOf({ links: LINKS, buckets: arrayOf(BUCKET) }));
+const ORGANIZATIONS = component(
+  'Organizations',
+  objectOf({ links: LINKS, orgs: arrayOf(objectOf({ id: TEXT, name: TEXT })) }),
+);
+
+/** The name of a new bucket is all that is read: PostgreSQL checks its length, and the rest has no meaning here. */
+const NAMED = withMore(objectOf({ name: withKeywords(TEXT, { minLength: 1, pattern: '^[^\\0]*$' }) }));
+const NEW_BUCKET = withMore(
+  objectOf({
+    name: withKeywords(TEXT, { minLength: 1, maxLength: 63 }),
+    'orgID?': TEXT,
+    'retentionRules?': arrayOf(ANY),
+  }),
+);
+const isNamed = validatorOf(NAMED);
+
+/** Failures as InfluxDB 2 answers them: `{code, message}`, both text. */
+export const SECOND_VERSION_FAILURE: FailureForm = {
+  schema: INFLUX_2_ERROR,
+  answer: (failure) => {
+    const { status, message } = withAliasStatus(failure);
+    return jsonAnswer(status, secondVersionBody(status, message), INFLUX_HEADERS);
+  },
+};
+
+/** Requests of InfluxDB 2 clients before they write: buckets, which are databases, and organizations. All other paths below `/api/v2/` are 404. */
 export function influxV2Aliases(): Route[] {
+  const common = {
+    tag: 'InfluxDB',
+    failure: SECOND_VERSION_FAILURE,
+    credentials: 'any',
+    databaseParameters: [],
+  } as const;
   return [
     {
-      methods: ['GET', 'POST'],
+      ...common,
+      method: 'GET',
       path: '/api/v2/buckets',
-      credentials: 'any',
-      databaseParameters: [],
-      handle: async (request) => (request.method === 'GET' ? listBuckets(request) : createBucket(request)),
-      failure: secondVersionFailure,
+      summary: 'The databases that the user may connect to',
+      query: { name: { description: 'The one that is looked for', schema: TEXT } },
+      answers: { 200: json(BUCKETS) },
+      handle: listBuckets,
     },
     {
-      methods: ['GET'],
+      ...common,
+      method: 'POST',
+      path: '/api/v2/buckets',
+      summary: 'Create a database',
+      body: json(NEW_BUCKET),
+      answers: { 201: json(BUCKET) },
+      handle: createBucket,
+    },
+    {
+      ...common,
+      method: 'GET',
       path: '/api/v2/orgs',
-      credentials: 'any',
-      databaseParameters: [],
+      summary: 'The one organization, with the name that was asked for',
+      query: { org: { description: 'Any name', schema: TEXT } },
+      answers: { 200: json(ORGANIZATIONS) },
       handle: async ({ query }) => {
         const orgs = [{ id: ORGANIZATION_ID, name: query.get('org') ?? DEFAULT_ORGANIZATION }];
-        return jsonAnswer(200, { links: { self: '/api/v2/orgs' }, orgs }, INFLUX_HEADERS);
+        const body = { links: { self: '/api/v2/orgs' }, orgs };
+        return jsonAnswer<ShapeOf<typeof ORGANIZATIONS>>(200, body, INFLUX_HEADERS);
       },
-      failure: secondVersionFailure,
     },
-    {
-      methods: [],
-      path: '/api/v2/',
-      isPrefix: true,
-      access: 'anyone',
-      handle: async () => {
-        throw new ApiFailure(404, 'path not found');
-      },
-      failure: secondVersionFailure,
-    },
+    { prefix: '/api/v2/', failure: SECOND_VERSION_FAILURE },
   ];
-}
-
-/** A failure as InfluxDB 2 answers it: `{code, message}`, both text. */
-export function secondVersionFailure(failure: ApiFailure): ApiAnswer {
-  const { status, message } = withAliasStatus(failure);
-  return jsonAnswer(status, secondVersionBody(status, message, undefined), INFLUX_HEADERS);
 }
 
 async function listBuckets(request: ApiRequest): Promise<ApiAnswer> {
   const name = request.query.get('name');
   const all = await inDatabaseWords(listDatabases(request));
   const buckets = all.filter((each) => name === null || each.name === name).map(bucketOf);
-  return jsonAnswer(200, { links: { self: '/api/v2/buckets' }, buckets }, INFLUX_HEADERS);
+  const body = { links: { self: '/api/v2/buckets' }, buckets };
+  return jsonAnswer<ShapeOf<typeof BUCKETS>>(200, body, INFLUX_HEADERS);
 }
 
 async function createBucket(request: ApiRequest): Promise<ApiAnswer> {
   const name = readBucketName(await request.text());
   if ((await inDatabaseWords(findDatabase(name, request))) !== undefined) {
     const body = { code: 'conflict', message: `bucket with name ${name} already exists` };
-    return jsonAnswer(422, body, INFLUX_HEADERS);
+    return jsonAnswer<ShapeOf<typeof INFLUX_2_ERROR>>(422, body, INFLUX_HEADERS);
   }
   await inDatabaseWords(createDatabase(name, request));
   const made = await inDatabaseWords(findDatabase(name, request));
@@ -79,13 +134,12 @@ function readBucketName(text: string): string {
   } catch {
     throw refused;
   }
-  const name: unknown = typeof body === 'object' && body !== null && 'name' in body ? body.name : undefined;
-  if (typeof name !== 'string' || name === '' || name.includes('\0')) throw refused;
-  return name;
+  if (!isNamed(body)) throw refused;
+  return body.name;
 }
 
 /** No rows are deleted by age here: the list of rules is empty, whatever was asked for. */
-function bucketOf({ name, oid }: DatabaseEntry): unknown {
+function bucketOf({ name, oid }: DatabaseEntry): ShapeOf<typeof BUCKET> {
   const id = BigInt(oid).toString(16).padStart(16, '0');
   return { id, orgID: ORGANIZATION_ID, type: 'user', name, retentionRules: [] };
 }

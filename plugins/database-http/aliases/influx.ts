@@ -1,5 +1,21 @@
+import {
+  ANY,
+  ANY_OBJECT,
+  anyOf,
+  arrayOf,
+  BOOLEAN,
+  component,
+  COUNT,
+  enumOf,
+  limited,
+  objectOf,
+  TEXT,
+  type QueryParameter,
+  type ShapeOf,
+  type Typed,
+} from '../../../src/index.ts';
 import type { NanosecondRule } from '../../database/index.ts';
-import { ingestLines, type LineReading } from '../ingest/lines.ts';
+import { ingestLines, LINES, type LineReading } from '../ingest/lines.ts';
 import {
   describeOutcome,
   outcomeHeaders,
@@ -9,11 +25,12 @@ import {
   type BadLine,
   type Outcome,
 } from '../ingest/outcome.ts';
-import { influx1Times, lineTimes, type LineTimes } from '../ingest/precision.ts';
-import { nanosecondsOf } from '../ingest/points.ts';
+import { influx1Times, lineTimes, PRECISION, type LineTimes } from '../ingest/precision.ts';
+import { NANOSECONDS, nanosecondsOf } from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';
 import { ingestWhole } from '../ingest/whole.ts';
-import { ApiFailure, jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../route.ts';
+import { DATABASE, json, VERSION } from '../open-api/shared-schemas.ts';
+import { ApiFailure, jsonAnswer, type ApiRequest, type MethodRoute } from '../route.ts';
 import { withAliasStatus } from './alias-status.ts';
 import { TEXTS } from '../texts.ts';
 
@@ -30,38 +47,90 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'unavailable',
 };
 
+/** InfluxDB 1 reads `error`; QuestDB, which has the same path, `code`, `message` and `line`. */
+export const INFLUX_ERROR = component(
+  'InfluxError',
+  objectOf({ error: TEXT, 'code?': TEXT, 'message?': TEXT, 'line?': COUNT }),
+);
+export const INFLUX_2_ERROR = component('Influx2Error', objectOf({ code: TEXT, message: TEXT, 'line?': COUNT }));
+const BAD_LINE = objectOf({ original_line: TEXT, line_number: COUNT, error_message: TEXT });
+const INFLUX_3_ERROR = component(
+  'Influx3Error',
+  objectOf({ error: TEXT, 'data?': anyOf(BAD_LINE, arrayOf(BAD_LINE)) }),
+);
+const HEALTH = component(
+  'Health',
+  objectOf({
+    name: TEXT,
+    message: TEXT,
+    status: enumOf(['pass', 'fail']),
+    checks: limited(arrayOf(ANY), 0),
+  }),
+);
+const SETTINGS = component('Settings', objectOf({ config: ANY_OBJECT }));
+
+/** The query parameters by which clients of InfluxDB 1 log in. */
+export const CREDENTIALS: Readonly<Record<string, QueryParameter>> = {
+  u: { description: 'The user, instead of the header Authorization', schema: TEXT },
+  p: { description: 'The password, instead of the header Authorization', schema: TEXT },
+};
+
 /** Where clients of InfluxDB 1, 2 and 3 and of QuestDB write. Lines create and extend tables as `/restapi/linedb` does. */
-export function influxAliases(nanoseconds: NanosecondRule): Route[] {
+export function influxAliases(nanoseconds: NanosecondRule): MethodRoute[] {
+  const times = { precision: PRECISION, nanoseconds: NANOSECONDS };
   return [
-    writeRoute('/write', ['db'], readingBy(influx1Times, 'ns', nanoseconds), firstVersionBody),
-    writeRoute('/api/v2/write', ['bucket', 'db'], readingBy(lineTimes, 'ns', nanoseconds), secondVersionBody),
-    thirdVersionRoute(readingBy(lineTimes, 'auto', nanoseconds)),
+    {
+      path: '/write',
+      summary: 'Store lines, as InfluxDB 1 and QuestDB do',
+      query: { db: DATABASE, ...times, ...CREDENTIALS },
+      databaseParameters: ['db'],
+      ...writing(readingBy(influx1Times, 'ns', nanoseconds), INFLUX_ERROR, firstVersionBody),
+    },
+    {
+      path: '/api/v2/write',
+      summary: 'Store lines, as InfluxDB 2 does',
+      query: { bucket: DATABASE, ...times },
+      databaseParameters: ['bucket', 'db'],
+      ...writing(readingBy(lineTimes, 'ns', nanoseconds), INFLUX_2_ERROR, secondVersionBody),
+    },
+    thirdVersionRoute(readingBy(lineTimes, 'auto', nanoseconds), times),
   ];
 }
 
-type ErrorBody = (status: number, message: string, line: number | undefined) => unknown;
+const LINES_OF_INFLUX = {
+  method: 'POST',
+  tag: 'InfluxDB',
+  body: LINES,
+  answers: { 204: null },
+  credentials: 'any',
+} as const;
 
-/** InfluxDB 1 reads `error`; QuestDB, which has the same path, `code`, `message` and `line`. */
-function firstVersionBody(status: number, message: string, line: number | undefined): unknown {
-  const code = CODES[status] ?? 'invalid';
-  return { error: message, code, message, ...(line === undefined ? {} : { line }) };
+type ErrorBody<T> = (status: number, message: string, line: number | undefined) => T;
+
+function firstVersionBody(status: number, message: string, line?: number): ShapeOf<typeof INFLUX_ERROR> {
+  return { error: message, ...secondVersionBody(status, message, line) };
 }
 
-export function secondVersionBody(status: number, message: string, line: number | undefined): unknown {
+export function secondVersionBody(status: number, message: string, line?: number): ShapeOf<typeof INFLUX_2_ERROR> {
   return { code: CODES[status] ?? 'invalid', message, ...(line === undefined ? {} : { line }) };
 }
 
-function writeRoute(
-  path: string,
-  databaseParameters: readonly string[],
+/** The common part of the routes of InfluxDB 1 and 2; their errors differ. */
+function writing<T>(
   readingOf: (request: ApiRequest) => LineReading,
-  errorBody: ErrorBody,
-): Route {
+  schema: Typed<T>,
+  errorBody: ErrorBody<T>,
+): typeof LINES_OF_INFLUX & Pick<MethodRoute, 'failure' | 'handle'> {
   return {
-    methods: ['POST'],
-    path,
-    credentials: 'any',
-    databaseParameters,
+    ...LINES_OF_INFLUX,
+    failure: {
+      schema,
+      answer: (failure) => {
+        if (isEmptyBody(failure)) return { status: 204, headers: INFLUX_HEADERS };
+        const { status, message } = withAliasStatus(failure);
+        return jsonAnswer(status, errorBody(status, message, undefined), INFLUX_HEADERS);
+      },
+    },
     handle: async (request) => {
       const outcome = await withInfluxFailure(store(request, readingOf(request)), request);
       const headers = { ...INFLUX_HEADERS, ...outcomeHeaders(outcome) };
@@ -70,11 +139,6 @@ function writeRoute(
       if (status === 204) return { status, headers, tally };
       const body = errorBody(status, partialWrite(outcome), outcome.badLines[0]?.line);
       return { ...jsonAnswer(status, body, headers), tally };
-    },
-    failure: (failure) => {
-      if (isEmptyBody(failure)) return { status: 204, headers: INFLUX_HEADERS };
-      const { status, message } = withAliasStatus(failure);
-      return jsonAnswer(status, errorBody(status, message, undefined), INFLUX_HEADERS);
     },
   };
 }
@@ -104,13 +168,29 @@ async function withInfluxFailure(writing: Promise<Outcome>, { database }: ApiReq
   }
 }
 
-/** Errors are told by line: `{error, data: [{original_line, line_number, error_message}]}` (docs of InfluxDB 3, write_lp). */
-function thirdVersionRoute(readingOf: (request: ApiRequest) => LineReading): Route {
+/** Errors name the lines: `{error, data: [{original_line, line_number, error_message}]}` (docs of InfluxDB 3, write_lp). */
+function thirdVersionRoute(
+  readingOf: (request: ApiRequest) => LineReading,
+  times: Readonly<Record<string, QueryParameter>>,
+): MethodRoute {
   return {
-    methods: ['POST'],
+    ...LINES_OF_INFLUX,
     path: '/api/v3/write_lp',
-    credentials: 'any',
+    summary: 'Store lines, as InfluxDB 3 does',
+    query: {
+      db: DATABASE,
+      ...times,
+      accept_partial: { description: '`false`: all lines are stored or none', schema: BOOLEAN },
+    },
     databaseParameters: ['db'],
+    failure: {
+      schema: INFLUX_3_ERROR,
+      answer: (failure) => {
+        if (isEmptyBody(failure)) return { status: 204 };
+        const { status, message } = withAliasStatus(failure);
+        return jsonAnswer<Influx3Error>(status, { error: message });
+      },
+    },
     handle: async (request) => {
       const acceptsPartial = request.query.get('accept_partial') !== 'false';
       const reading = readingOf(request);
@@ -123,15 +203,12 @@ function thirdVersionRoute(readingOf: (request: ApiRequest) => LineReading): Rou
       const body = acceptsPartial ? partialBody(outcome) : refusedBody(outcome);
       return { ...jsonAnswer(status, body, headers), tally };
     },
-    failure: (failure): ApiAnswer => {
-      if (isEmptyBody(failure)) return { status: 204 };
-      const { status, message } = withAliasStatus(failure);
-      return jsonAnswer(status, { error: message });
-    },
   };
 }
 
-function partialBody({ badLines, badCount, failure }: Outcome): unknown {
+type Influx3Error = ShapeOf<typeof INFLUX_3_ERROR>;
+
+function partialBody({ badLines, badCount, failure }: Outcome): Influx3Error {
   if (badCount === 0) return { error: failure?.message ?? '' };
   const more = badCount - badLines.length;
   const rest = [
@@ -142,13 +219,13 @@ function partialBody({ badLines, badCount, failure }: Outcome): unknown {
 }
 
 /** With `accept_partial=false`: the first bad line is the reason that no line is stored. */
-function refusedBody({ badLines, failure }: Outcome): unknown {
+function refusedBody({ badLines, failure }: Outcome): Influx3Error {
   const [first] = badLines;
   if (first === undefined) return { error: failure?.message ?? '' };
   return { error: 'parsing failed for write_lp endpoint', data: lineError(first) };
 }
 
-function lineError(bad: BadLine): unknown {
+function lineError(bad: BadLine): ShapeOf<typeof BAD_LINE> {
   return { original_line: bad.text ?? '', line_number: bad.line, error_message: reasonOf(bad) };
 }
 
@@ -170,41 +247,49 @@ function isEmptyBody({ status, message }: ApiFailure): boolean {
   return status === 400 && message === TEXTS.emptyBody;
 }
 
-/** What clients ask before they write. Answered without credentials, so that they tell nothing else. */
-export function greetingAliases(): Route[] {
-  const open = { methods: ['GET', 'HEAD'], access: 'anyone' } as const;
+/** Requests of clients before they write. They need no credentials, so the answers contain nothing about the data. */
+export function greetingAliases(): MethodRoute[] {
+  const greeting = { method: 'GET', tag: 'InfluxDB', access: 'anyone' } as const;
   return [
     {
-      ...open,
+      ...greeting,
       path: '/ping',
+      summary: 'Whether the API answers',
+      query: { verbose: { description: 'Any value but `false` and `0`: with the version', schema: TEXT } },
+      answers: { 200: json(VERSION), 204: null },
       handle: async ({ query }) => {
         const verbose = query.get('verbose') ?? 'false';
         if (verbose === 'false' || verbose === '0') return { status: 204, headers: INFLUX_HEADERS };
-        return jsonAnswer(200, { version: INFLUX_HEADERS['X-Influxdb-Version'] }, INFLUX_HEADERS);
+        const version = { version: INFLUX_HEADERS['X-Influxdb-Version'] };
+        return jsonAnswer<ShapeOf<typeof VERSION>>(200, version, INFLUX_HEADERS);
       },
     },
     {
-      ...open,
+      ...greeting,
       path: '/health',
+      summary: 'Whether the database server takes connections',
+      answers: { 200: json(HEALTH), 503: json(HEALTH) },
       handle: async (request) => {
+        const name = 'influxdb';
         if (await request.databaseAnswers()) {
-          return jsonAnswer(200, {
-            name: 'influxdb',
-            message: 'ready for queries and writes',
-            status: 'pass',
-            checks: [],
-          });
+          const body = { name, message: 'ready for queries and writes', status: 'pass', checks: [] } as const;
+          return jsonAnswer<ShapeOf<typeof HEALTH>>(200, body);
         }
-        const body = { name: 'influxdb', message: TEXTS.databaseAway, status: 'fail', checks: [] };
-        return jsonAnswer(503, body, { 'Retry-After': '5' });
+        const body = { name, message: TEXTS.databaseAway, status: 'fail', checks: [] } as const;
+        return jsonAnswer<ShapeOf<typeof HEALTH>>(503, body, { 'Retry-After': '5' });
       },
     },
     {
       // QuestDB's clients ask for the versions of line protocol; 1 is the one in plain text.
-      ...open,
+      ...greeting,
+      tag: 'QuestDB',
       path: '/settings',
-      handle: async () =>
-        jsonAnswer(200, { config: { 'line.proto.support.versions': [1], 'cairo.max.file.name.length': 63 } }),
+      summary: 'What clients of QuestDB ask before they write',
+      answers: { 200: json(SETTINGS) },
+      handle: async () => {
+        const config = { 'line.proto.support.versions': [1], 'cairo.max.file.name.length': 63 };
+        return jsonAnswer<ShapeOf<typeof SETTINGS>>(200, { config });
+      },
     },
   ];
 }

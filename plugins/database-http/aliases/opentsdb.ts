@@ -1,20 +1,63 @@
+import { ANY, arrayOf, component, COUNT, objectOf, TEXT, type ShapeOf } from '../../../src/index.ts';
 import type { NanosecondRule } from '../../database/index.ts';
 import { describeOutcome, outcomeHeaders, reasonOf, statusOf, tallyOf, type Outcome } from '../ingest/outcome.ts';
-import { byMetric, ingestJsonPoints, nanosecondsOf, valueTypeOf } from '../ingest/points.ts';
+import {
+  byMetric,
+  ingestJsonPoints,
+  NANOSECONDS,
+  nanosecondsOf,
+  POINTS,
+  VALUE_TYPE,
+  valueTypeOf,
+} from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';
 import { withAliasStatus } from './alias-status.ts';
-import { jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../route.ts';
+import { DATABASE, json, VERSION } from '../open-api/shared-schemas.ts';
+import {
+  jsonAnswer,
+  PLAIN_FAILURE,
+  type ApiAnswer,
+  type ApiRequest,
+  type FailureForm,
+  type MethodRoute,
+} from '../route.ts';
+import { ZONE } from '../time-zone.ts';
 
 const HINT = 'Please see the TSD logs or append "details" to the put request';
 
+const COUNTS = { success: COUNT, failed: COUNT };
+const PUT_COUNTS = component('PutCounts', objectOf(COUNTS));
+const PUT_DETAILS = component(
+  'PutDetails',
+  objectOf({ errors: arrayOf(objectOf({ datapoint: ANY, error: TEXT })), ...COUNTS }),
+);
+const PUT_ERROR = component(
+  'PutError',
+  objectOf({ error: objectOf({ code: COUNT, message: TEXT, 'details?': TEXT }) }),
+);
+type PutError = ShapeOf<typeof PUT_ERROR>;
+
+const PUT_FAILURE: FailureForm = {
+  schema: PUT_ERROR,
+  answer: (failure) => {
+    const { status, message } = withAliasStatus(failure);
+    return jsonAnswer<PutError>(status, { error: { code: status, message } });
+  },
+};
+
 /** `GET /api/version`: clients of OpenTSDB ask it whether the server is there; the version says nothing of this program. */
-export function openTsdbVersion(): Route {
+export function openTsdbVersion(): MethodRoute {
   return {
-    methods: ['GET', 'HEAD'],
+    method: 'GET',
     path: '/api/version',
+    summary: 'What clients of OpenTSDB ask before they write',
+    tag: 'OpenTSDB',
+    answers: { 200: json(VERSION) },
     access: 'anyone',
-    handle: async () =>
-      jsonAnswer(200, { version: '2.4.0', short_revision: '', full_revision: '', repo: '', host: '' }),
+    handle: async () => {
+      const version = { version: '2.4.0', short_revision: '', full_revision: '', repo: '', host: '' };
+      return jsonAnswer<ShapeOf<typeof VERSION>>(200, version);
+    },
   };
 }
 
@@ -22,10 +65,27 @@ export function openTsdbVersion(): Route {
  * `POST /api/put` of OpenTSDB: one point or an array of points. 204 without a body; with `summary` or `details` 200 and counts;
  * 400 when a point is bad. Values of new tables have the type of the first one, as OpenTSDB's users expect of numbers.
  */
-export function openTsdbAlias(nanoseconds: NanosecondRule): Route {
+export function openTsdbAlias(nanoseconds: NanosecondRule): MethodRoute {
   return {
-    methods: ['POST'],
+    method: 'POST',
     path: '/api/put',
+    summary: 'Store points in JSON, as OpenTSDB does',
+    tag: 'OpenTSDB',
+    query: {
+      db: DATABASE,
+      summary: { description: 'With counts', schema: TEXT },
+      details: { description: 'With counts and the points that could not be stored', schema: TEXT },
+      'value.type': VALUE_TYPE,
+      nanoseconds: NANOSECONDS,
+      tz: ZONE,
+    },
+    body: POINTS,
+    answers: {
+      200: json(PUT_COUNTS, PUT_DETAILS),
+      204: null,
+      400: json(PUT_COUNTS, PUT_DETAILS, PUT_ERROR, PLAIN_FAILURE.schema),
+    },
+    failure: PUT_FAILURE,
     credentials: 'any',
     handle: async (request) => {
       const store = byMetric(request.executor.catalogue, growingTables(request));
@@ -41,10 +101,6 @@ export function openTsdbAlias(nanoseconds: NanosecondRule): Route {
       );
       return { ...answer(outcome, request), tally: tallyOf(outcome) };
     },
-    failure: (failure) => {
-      const { status, message } = withAliasStatus(failure);
-      return jsonAnswer(status, { error: { code: status, message } });
-    },
   };
 }
 
@@ -54,18 +110,18 @@ function answer(outcome: Outcome, { query }: ApiRequest): ApiAnswer {
   if (failure !== undefined) {
     const { status } = withAliasStatus(failure);
     const message = describeOutcome(outcome, 'point');
-    return jsonAnswer(status, { error: { code: status, message } }, headers);
+    return jsonAnswer<PutError>(status, { error: { code: status, message } }, headers);
   }
   const status = statusOf(outcome, 200);
   const counts = { success: stored + collapsed, failed: badCount };
   if (query.has('details')) {
     const errors = badLines.map((bad) => ({ datapoint: datapoint(bad.text), error: reasonOf(bad) }));
-    return jsonAnswer(status, { errors, ...counts }, headers);
+    return jsonAnswer<ShapeOf<typeof PUT_DETAILS>>(status, { errors, ...counts }, headers);
   }
-  if (query.has('summary')) return jsonAnswer(status, counts, headers);
+  if (query.has('summary')) return jsonAnswer<ShapeOf<typeof PUT_COUNTS>>(status, counts, headers);
   if (badCount === 0) return { status: 204, headers };
   const error = { code: 400, message: 'One or more data points had errors', details: HINT };
-  return jsonAnswer(status, { error }, headers);
+  return jsonAnswer<PutError>(status, { error }, headers);
 }
 
 function datapoint(text: string | undefined): unknown {
@@ -94,7 +150,7 @@ function parsePoints(text: string): readonly unknown[] {
     const parsed = JSON.parse(text) as unknown;
     return Array.isArray(parsed) ? parsed : [parsed];
   } catch {
-    // The piece as a whole is bad, and is told as such.
+    // The piece as a whole is invalid, and is reported as such.
     return [];
   }
 }

@@ -28,7 +28,7 @@ export interface BodyPart {
 const BATCH_ROWS = 5_000;
 /** Points of a thousand metrics are rows of a thousand tables: the more of them at once, the more rows each table gets. */
 const BATCH_POINTS = 20_000;
-/** Faults of one message beyond which decoders stop reading it, and so must whoever feeds them. */
+/** Faults of one message beyond which decoders stop reading it, and so must their callers. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
 /** Adds up the time that decoding takes. */
@@ -43,7 +43,7 @@ export class DecodeClock {
   }
 }
 
-/** Decodes lines as they come; a body never stands in memory whole. An empty body is an ApiFailure 400. */
+/** Decodes lines as they come; a body is never in memory as a whole. An empty body is an ApiFailure 400. */
 export async function* decodeLines(
   decoder: PartsDecoder,
   body: AsyncIterable<Buffer>,
@@ -90,7 +90,7 @@ async function* decodePiece(
   }
 }
 
-/** What a decoder of JSON elements must be able to do. */
+/** The members of a decoder of JSON elements that are used here. */
 export interface ElementsDecoder {
   addInParts(
     message: string | Uint8Array,

@@ -32,7 +32,7 @@ export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock
       if (writes.failure !== undefined) break;
     }
   } catch (error) {
-    // What was stored before a body breaks off stays stored, and is told.
+    // Rows that were stored before a body breaks off stay stored, and are reported.
     if (!(error instanceof ApiFailure)) throw error;
     failure = error;
   } finally {
@@ -45,7 +45,7 @@ export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock
   return { stored, collapsed, badLines, badCount, failure, timings };
 }
 
-/** Anything that is not understood is unexpected, and is answered and logged by whoever called. */
+/** Other errors are unexpected; the caller answers and logs them. */
 export function asFailure(error: Error): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (!(error instanceof DatabaseError)) throw error;

@@ -11,7 +11,7 @@ export interface JsonPiece {
   readonly charactersBefore: number;
 }
 
-/** Of a body up to this size nothing is stored before it was read whole. */
+/** A body up to this size is read completely before anything of it is stored. */
 const PIECE_BYTES = 1 << 20;
 /** An element that is larger is not waited for: it would stand in memory whole, and reading it keeps everyone else waiting. */
 const MAX_ELEMENT_BYTES = 4 << 20;
@@ -35,7 +35,7 @@ export class JsonPieces {
   readonly #pieceBytes: number;
   readonly #maxElementBytes: number;
   #chunks: Buffer[] = [];
-  /** Of the chunks that are held. */
+  /** Size of the chunks that are held. */
   #length = 0;
   #body: 'before' | 'array' | 'ended' | 'value' = 'before';
   #state: 'outside' | 'string' | 'escape' = 'outside';
@@ -71,7 +71,7 @@ export class JsonPieces {
     return piece;
   }
 
-  /** What is left at the body's end; `undefined` when nothing ever came. */
+  /** The rest at the end of the body; `undefined` if the body is empty. */
   last(): JsonPiece | undefined {
     const bytes = Buffer.concat(this.#chunks);
     if (bytes.length === 0 && this.#firstElement === 1) return undefined;

@@ -46,7 +46,7 @@ export function borrowDecoder(kind: DecoderKind, nowMicros: number): LineDecoder
 }
 
 export function giveBackDecoder(borrowed: LineDecoder): void {
-  // Lets go of the last body, and of rows that nobody took because it broke off.
+  // Releases the last body, and rows that were not taken because it broke off.
   borrowed.decoder.add('', { kind: 'line', line: 1 });
   borrowed.decoder.take();
   idle.unshift(borrowed);

@@ -9,7 +9,7 @@ export interface LinePiece {
   readonly more: boolean;
 }
 
-/** Large enough to hold several batches, small enough that a body of 64 MB never stands in memory whole. */
+/** Large enough to hold several batches, small enough that a body of 64 MB is never in memory as a whole. */
 const PIECE_BYTES = 1 << 20;
 /** A string that runs over more than this is taken for one without an end, so that a body never stands in memory for it; so is a line. */
 const LONGEST_STRING_BYTES = 16 << 20;
@@ -65,7 +65,7 @@ export class LinePieces {
     };
   }
 
-  /** What is left at the body's end. */
+  /** The rest at the end of the body. */
   last(): LinePiece {
     return { bytes: withoutMark(this.#joined(), this.#firstLine), firstLine: this.#firstLine, more: false };
   }

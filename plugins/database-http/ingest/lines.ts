@@ -1,9 +1,13 @@
+import { plainText } from '../open-api/shared-schemas.ts';
 import { NanosecondSpread, type NanosecondRule, type StringEscapes } from '../../database/index.ts';
 import { DecodeClock, decodeLines, type BodyPart } from './decode.ts';
 import { ingest, type Store } from './ingest.ts';
 import type { Outcome } from './outcome.ts';
 import { borrowDecoder, giveBackDecoder } from './line-decoders.ts';
 import { adjustTimes, type LineTimes } from './precision.ts';
+
+/** A body of line protocol. */
+export const LINES = plainText('weather,site=oslo temp=4 1700000000000000000');
 
 /** How the lines of a route are read. */
 export interface LineReading {

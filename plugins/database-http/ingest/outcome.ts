@@ -12,7 +12,7 @@ export interface BadLine {
   readonly text: string | undefined;
 }
 
-/** What became of a body. */
+/** The result of storing a body. */
 export interface Outcome {
   /** Rows that the database now holds. */
   readonly stored: number;

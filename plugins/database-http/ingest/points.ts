@@ -1,4 +1,18 @@
 import {
+  anyOf,
+  arrayOf,
+  BOOLEAN,
+  component,
+  enumOf,
+  INTEGER,
+  mapOf,
+  NUMBER,
+  objectOf,
+  TEXT,
+  type QueryParameter,
+} from '../../../src/index.ts';
+import { json } from '../open-api/shared-schemas.ts';
+import {
   decodedPointFormats,
   MetricTargets,
   NanosecondSpread,
@@ -12,10 +26,34 @@ import { ingest, type Store } from './ingest.ts';
 import type { Outcome } from './outcome.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 
+const POINT = component(
+  'Point',
+  objectOf({
+    metric: TEXT,
+    timestamp: INTEGER,
+    value: anyOf(NUMBER, TEXT, BOOLEAN),
+    tags: mapOf(anyOf(TEXT, NUMBER, BOOLEAN)),
+  }),
+);
+/** A body of points in JSON. */
+export const POINTS = json(POINT, arrayOf(POINT));
+
+const VALUE_TYPES = ['VARCHAR', 'FLOAT8', 'auto'] as const satisfies readonly ValueType[];
+/** The query parameter `value.type`. */
+export const VALUE_TYPE: QueryParameter = {
+  description: 'The type of the value column of new tables',
+  schema: enumOf(VALUE_TYPES),
+};
+/** The query parameter `nanoseconds`. */
+export const NANOSECONDS: QueryParameter = {
+  description: 'What becomes of nanoseconds',
+  schema: enumOf(NANOSECOND_RULES),
+};
+
 /** The value of `value.type`: what the value column of a new table is (docs/formats.md#tables-of-lines-and-points). */
 export function valueTypeOf({ query }: ApiRequest, fallback: ValueType = 'VARCHAR'): ValueType {
   const asked = query.get('value.type') ?? query.get('value_type') ?? fallback;
-  const type = (['VARCHAR', 'FLOAT8', 'auto'] as const).find((known) => known.toLowerCase() === asked.toLowerCase());
+  const type = VALUE_TYPES.find((known) => known.toLowerCase() === asked.toLowerCase());
   if (type === undefined)
     throw new ApiFailure(400, `invalid value.type "${asked.slice(0, 32)}": use VARCHAR, FLOAT8 or auto`);
   return type;

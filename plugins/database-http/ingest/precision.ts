@@ -1,10 +1,14 @@
+import { TEXT, type QueryParameter } from '../../../src/index.ts';
 import type { Cell, Precision, RowBatch } from '../../database/index.ts';
 import { ApiFailure } from '../route.ts';
+
+/** The query parameter `precision`. */
+export const PRECISION: QueryParameter = { description: 'The unit of the times', schema: TEXT };
 
 /** How the times of lines are read: by the decoder, and what is done to the numbers it gives then. */
 export interface LineTimes {
   readonly decoder: Precision;
-  /** What a microsecond of now is for the decoder, so that its numbers and those of lines are treated alike. */
+  /** The current time is given to the decoder in microseconds times this factor, so that its numbers and those of lines are treated alike. */
   readonly nowFactor: number;
   readonly adjust: ((micros: number | bigint) => number | bigint) | undefined;
   /** The nanoseconds beyond the adjusted microseconds; absent: those that the decoder has read. */
@@ -32,7 +36,7 @@ const LINE_TIMES: ReadonlyMap<string, LineTimes> = new Map([
   ['auto', { decoder: 'us', nowFactor: 1, adjust: bySize, nanosOf: nanosBySize }],
 ]);
 
-/** The value of `precision`; ApiFailure 400 when it is none. */
+/** The value of `precision`; ApiFailure 400 if it is invalid. */
 export function lineTimes(precision: string): LineTimes {
   const times = LINE_TIMES.get(precision);
   if (times !== undefined) return times;

@@ -1,24 +1,41 @@
+import { component, INTEGER, literalOf, nullable, NUMBER, objectOf, TEXT, type ShapeOf } from '../../../src/index.ts';
 import type { NanosecondRule } from '../../database/index.ts';
 import type { Store } from './ingest.ts';
 import { describeOutcome, outcomeHeaders, statusOf, tallyOf, type Outcome } from './outcome.ts';
-import { ingestLines, type LineReading } from './lines.ts';
+import { ingestLines, LINES, type LineReading } from './lines.ts';
 import {
   byMetric,
   ingestJsonPoints,
   ingestTelnetLines,
+  NANOSECONDS,
   nanosecondsOf,
+  POINTS,
+  VALUE_TYPE,
   valueTypeOf,
   type PointReading,
 } from './points.ts';
-import { lineTimes } from './precision.ts';
+import { lineTimes, PRECISION } from './precision.ts';
 import { existingTables, growingTables } from './store.ts';
-import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from '../route.ts';
+import { DATABASE, json, plainText } from '../open-api/shared-schemas.ts';
+import { jsonAnswer, type ApiAnswer, type ApiRequest, type FailureForm, type MethodRoute } from '../route.ts';
+import { ZONE } from '../time-zone.ts';
 
 /** Lines without `precision=` are in nanoseconds. */
 const DEFAULT_PRECISION = 'ns';
 
+const INGEST = component(
+  'Ingest',
+  objectOf({ code: literalOf(0, -1), desc: nullable(TEXT), rows: nullable(INTEGER), time: nullable(NUMBER) }),
+);
+
+const INGEST_FAILURE: FailureForm = {
+  schema: INGEST,
+  answer: ({ status, message }) =>
+    jsonAnswer<ShapeOf<typeof INGEST>>(status, { code: -1, desc: message, rows: null, time: null }),
+};
+
 /** The ingestion endpoints (docs/database-api.md). `nanoseconds`: the rule of requests that name none. */
-export function ingestRoutes(nanoseconds: NanosecondRule = 'floor'): Route[] {
+export function ingestRoutes(nanoseconds: NanosecondRule = 'floor'): MethodRoute[] {
   const readingOf = (request: ApiRequest): LineReading => ({
     times: lineTimes(request.query.get('precision') ?? DEFAULT_PRECISION),
     stringEscapes: 'documented',
@@ -28,35 +45,44 @@ export function ingestRoutes(nanoseconds: NanosecondRule = 'floor'): Route[] {
     valueType: valueTypeOf(request),
     nanoseconds: nanosecondsOf(request, nanoseconds),
   });
+  const common = { method: 'POST', tag: 'rows', answers: { 200: json(INGEST) }, failure: INGEST_FAILURE } as const;
   return [
     {
-      methods: ['POST'],
+      ...common,
       path: '/restapi/collector',
+      summary: 'Store lines of line protocol in tables that exist',
+      query: { db: DATABASE, precision: PRECISION, nanoseconds: NANOSECONDS },
+      body: LINES,
       takesTimeZone: false,
       handle: async (request) =>
         answer(await ingestLines(request.body(), readingOf(request), existingTables(request)), 'line', null),
-      failure,
     },
     {
-      methods: ['POST'],
+      ...common,
       path: '/restapi/linedb',
+      summary: 'Store lines of line protocol; tables are created and get columns',
+      query: { db: DATABASE, tz: ZONE, precision: PRECISION, nanoseconds: NANOSECONDS },
+      body: LINES,
       handle: async (request) =>
         answer(await ingestLines(request.body(), readingOf(request), growingTables(request)), 'line', null),
-      failure,
     },
     {
-      methods: ['POST'],
+      ...common,
       path: '/restapi/tsdbjson',
+      summary: 'Store points in JSON',
+      query: { db: DATABASE, tz: ZONE, 'value.type': VALUE_TYPE, nanoseconds: NANOSECONDS },
+      body: POINTS,
       handle: async (request) =>
         answer(await ingestJsonPoints(request.body(), metrics(request), pointsOf(request)), 'point', SUCCESS),
-      failure,
     },
     {
-      methods: ['POST'],
+      ...common,
       path: '/restapi/tsdbtelnet',
+      summary: 'Store points in lines',
+      query: { db: DATABASE, tz: ZONE, 'value.type': VALUE_TYPE, nanoseconds: NANOSECONDS },
+      body: plainText('sys.load 1700000000 0.5 host=a'),
       handle: async (request) =>
         answer(await ingestTelnetLines(request.body(), metrics(request), pointsOf(request)), 'line', SUCCESS),
-      failure,
     },
   ];
 }
@@ -72,7 +98,7 @@ function metrics(request: ApiRequest): Store {
 function answer(outcome: Outcome, unit: 'line' | 'point', success: string | null): ApiAnswer {
   const { stored, collapsed, badCount, timings } = outcome;
   const ok = badCount === 0 && outcome.failure === undefined;
-  const told = jsonAnswer(
+  const sent = jsonAnswer<ShapeOf<typeof INGEST>>(
     statusOf(outcome, 200),
     {
       code: ok ? 0 : -1,
@@ -82,9 +108,5 @@ function answer(outcome: Outcome, unit: 'line' | 'point', success: string | null
     },
     outcomeHeaders(outcome),
   );
-  return { ...told, tally: tallyOf(outcome) };
-}
-
-function failure({ status, message }: ApiFailure): ApiAnswer {
-  return jsonAnswer(status, { code: -1, desc: message, rows: null, time: null });
+  return { ...sent, tally: tallyOf(outcome) };
 }

@@ -6,7 +6,7 @@ import { OutcomeCounts, type Outcome } from './outcome.ts';
 import { growingTablesWithin } from './store.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 
-/** A body that is to be stored whole or not at all has to stand in memory, as columns. */
+/** A body that is stored as a whole or not at all has to be in memory, as columns. */
 const MAX_WHOLE_BYTES = 8 << 20;
 
 interface Written {

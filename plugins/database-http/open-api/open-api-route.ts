@@ -1,5 +1,7 @@
 import {
+  ANY_OBJECT,
   SLUICE_VERSION,
+  componentsWithin,
   contentOf,
   openApiDocument,
   operationId,
@@ -7,16 +9,18 @@ import {
   responsesOf,
   type JsonSchema,
 } from '../../../src/index.ts';
-import { jsonAnswer, type Route } from '../route.ts';
-import { ANSWER_SCHEMAS, ref } from './answer-schemas.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
+import { jsonAnswer, PLAIN_FAILURE, type MethodRoute, type Route } from '../route.ts';
+import { json } from './shared-schemas.ts';
 
-/** `GET /openapi.json`: the OpenAPI 3.1 description of these routes and itself. It needs no credentials, because it tells nothing of the data. */
-export function openApiRoute(routes: readonly Route[]): Route {
+/** `GET /openapi.json`: the OpenAPI 3.1 description of these routes and itself. It needs no credentials, because it contains nothing about the data. */
+export function openApiRoute(routes: readonly Route[]): MethodRoute {
   let description: string | undefined;
-  const own: Route = {
-    methods: ['GET'],
+  const own: MethodRoute = {
+    method: 'GET',
     path: '/openapi.json',
+    summary: 'This description',
+    tag: 'API',
+    answers: { 200: json(ANY_OBJECT) },
     access: 'anyone',
     handle: async () => {
       description ??= JSON.stringify(openApi([...routes, own]));
@@ -26,17 +30,11 @@ export function openApiRoute(routes: readonly Route[]): Route {
   return own;
 }
 
-/** The description of these routes. Throws an Error for one that OPERATIONS does not name. @internal */
-export function openApi(routes: readonly Pick<Route, 'path' | 'methods' | 'isPrefix' | 'access'>[]): JsonSchema {
+function openApi(routes: readonly Route[]): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const { path, methods, isPrefix, access } of routes) {
-    if (isPrefix === true) continue;
-    for (const method of methods.filter((each) => each !== 'HEAD')) {
-      const operation = OPERATIONS[`${method} ${path}`];
-      if (operation === undefined) throw new Error(`${method} ${path} is not described in operations.ts`);
-      const described = { ...describe(operation, path, method), ...(access === 'anyone' ? { security: [] } : {}) };
-      paths[path] = { ...paths[path], [method.toLowerCase()]: described };
-    }
+  for (const route of routes) {
+    if ('prefix' in route) continue;
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: describe(route) };
   }
   return openApiDocument({
     title: 'Sluice database HTTP API',
@@ -44,16 +42,23 @@ export function openApi(routes: readonly Pick<Route, 'path' | 'methods' | 'isPre
     description: 'SQL and rows over HTTP, and the paths under which clients of other databases write.',
     security: [{ basic: [] }],
     paths,
-    schemas: ANSWER_SCHEMAS,
+    schemas: componentsWithin([PLAIN_FAILURE, ...routes]),
   });
 }
 
-function describe(
-  { summary, tag, query = {}, body, answers, failure }: Operation,
-  path: string,
-  method: string,
-): JsonSchema {
-  const failures = { 'application/json': { schema: { anyOf: [...new Set([failure, 'Failure' as const])].map(ref) } } };
+function describe({
+  method,
+  path,
+  summary,
+  tag,
+  query = {},
+  body,
+  answers,
+  failure = PLAIN_FAILURE,
+  access,
+}: MethodRoute): JsonSchema {
+  // Before a route is known, and for a connection too many, failures have the plain form.
+  const failures = new Set([failure.schema, PLAIN_FAILURE.schema]);
   return {
     summary,
     operationId: operationId(method, path),
@@ -62,7 +67,11 @@ function describe(
     ...(body === undefined ? {} : { requestBody: { content: contentOf(body) } }),
     responses: {
       ...responsesOf(answers),
-      default: { description: 'The request cannot be served', content: failures },
+      default: {
+        description: 'The request cannot be served',
+        content: contentOf({ 'application/json': { anyOf: [...failures] } }),
+      },
     },
+    ...(access === 'anyone' ? { security: [] } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { anyOf, arrayOf, NUMBER, TEXT, withKeywords } from '../../../src/index.ts';
 import type { QueryResult } from '../../database/index.ts';
 
 type Field = QueryResult['fields'][number];
@@ -43,6 +44,13 @@ const TYPES: ReadonlyMap<number, readonly [name: string, length: string]> = new 
   [2950, ['UUID', '8']],
   [3802, ['JSONB', '8']],
 ]);
+
+/** A column in an answer. */
+export const COLUMN = withKeywords(arrayOf(anyOf(TEXT, NUMBER)), {
+  minItems: 3,
+  maxItems: 3,
+  description: 'Name, type and length in bytes',
+});
 
 /** `[name, type, length]` as JSON. Types we do not know are printed as text, and so are called TEXT. */
 export function columnMeta({ name, typeOid, typeModifier }: Field): string {

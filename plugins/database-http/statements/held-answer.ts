@@ -17,14 +17,14 @@ export interface HeldLimits {
   readonly room: HeldRoom;
   /** A client that takes nothing for this long while rows wait for it does not get the rest: they hold a connection. */
   readonly stallMs: number;
-  /** Of the answer. */
+  /** Size limit of the answer. */
   readonly maxBytes: number;
-  /** What is held of it before it is sent while it is read. */
+  /** Bytes that are held before the answer is sent while it is read. */
   readonly holdBytes: number;
   readonly page: Page;
 }
 
-/** What the largest answer needs of the room. */
+/** Memory that the largest answer needs. */
 export function claimBytes(maxBytes: number): number {
   return Math.min(maxBytes, MAX_HELD_BYTES);
 }

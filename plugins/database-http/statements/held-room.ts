@@ -1,7 +1,7 @@
 import { ApiFailure } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
-/** What the answer of one request may hold; it never waits for more. */
+/** Memory that the answer of one request may hold; it never waits for more. */
 export interface Claim {
   /** The answer is complete and has `bytes` bytes: the rest of the claim is free for others. */
   shrink(bytes: number): void;
@@ -10,9 +10,9 @@ export interface Claim {
 }
 
 export interface HeldRoomLimits {
-  /** Of all answers together. */
+  /** Limit of all answers together. */
   readonly totalBytes: number;
-  /** Of one answer. */
+  /** Limit of one answer. */
   readonly claimBytes: number;
   readonly waitMs: number;
 }

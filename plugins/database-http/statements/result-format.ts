@@ -18,7 +18,7 @@ const FORMATS: ReadonlyMap<string, ResultFormat> = new Map([
   ['application/jsonl', 'ndjson'],
 ]);
 
-/** What an `Accept` header likes best (RFC 9110, 12.5.1); JSON where it names none of the formats. */
+/** The format that an `Accept` header prefers (RFC 9110, 12.5.1); JSON if it names none of the formats. */
 export function acceptedFormat(accept = ''): ResultFormat {
   let best: ResultFormat = 'json';
   let bestQuality = 0;

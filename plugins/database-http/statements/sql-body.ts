@@ -1,7 +1,23 @@
+import type { ErrorObject } from 'ajv';
+import {
+  ANY,
+  arrayOf,
+  enumOf,
+  integerBetween,
+  limited,
+  nullable,
+  objectOf,
+  TEXT,
+  validatorOf,
+  withKeywords,
+  type JsonSchema,
+  type QueryParameter,
+} from '../../../src/index.ts';
+import { json, plainText } from '../open-api/shared-schemas.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
-/** What a request with SQL asks for. */
+/** The content of a request with SQL. */
 export interface SqlBody {
   readonly sql: string;
   /** Values of `$1`, `$2` … as PostgreSQL reads their texts. */
@@ -11,14 +27,52 @@ export interface SqlBody {
   readonly continuation: string | undefined;
 }
 
-const KEYS = ['sql', 'params', 'limit', 'continuation'];
 /** As PostgreSQL counts them, in 16 bits. */
 const MAX_PARAMETERS = 65_535;
 const MAX_LIMIT = 1_000_000_000;
+const LIMIT = integerBetween(1, MAX_LIMIT);
+
+const SQL_AND_PARAMETERS = {
+  sql: withKeywords(TEXT, { minLength: 1, description: 'One statement, with $1, $2 …' }),
+  'params?': limited(arrayOf(ANY), MAX_PARAMETERS),
+};
+
+/** A statement in a body of type JSON. */
+export const STATEMENT = objectOf(SQL_AND_PARAMETERS);
+
+/** A statement whose result has pages. Where it has none, their keys are accepted and ignored. */
+export const PAGED_STATEMENT = objectOf({
+  ...SQL_AND_PARAMETERS,
+  'limit?': nullable(LIMIT),
+  'continuation?': nullable(TEXT),
+});
+const KEYS = ['sql', 'params', 'limit', 'continuation'];
+
+/** Query parameters for pages and their values. */
+export const PAGING: Readonly<Record<string, QueryParameter>> = {
+  limit: { description: 'Rows of a page', schema: LIMIT },
+  continuation: { description: 'The token of the page before', schema: TEXT },
+  int64: { description: '`string`: 64-bit integers are texts', schema: enumOf(['string']) },
+};
+
+/** A statement in the query of a URL. */
+export const SQL_IN_QUERY: Readonly<Record<string, QueryParameter>> = {
+  q: { description: 'The statement', schema: withKeywords(TEXT, { examples: ['select 1'] }) },
+  params: { description: 'The values of $1, $2 … as a JSON list', schema: TEXT },
+};
+
+/** The bodies of requests with SQL: text, or JSON of this form. */
+export function sqlBody(statement: JsonSchema, example: string): Readonly<Record<string, JsonSchema>> {
+  return { ...plainText(example), ...json(statement) };
+}
+
+const isLimit = validatorOf(LIMIT);
+const isStatement = validatorOf(PAGED_STATEMENT);
 
 /**
  * The SQL of a request: the body as text, or with `Content-Type: application/json` an object `{"sql", "params"}`; `GET` has `q`. Text that
- * does not begin with `{` is SQL whatever its type is called: SQL never begins so. ApiFailure 400 for anything else.
+ * does not begin with `{` is SQL whatever its type is called: SQL never begins so. Text of blanks holds no statement, which is no failure.
+ * ApiFailure 400 for anything else.
  */
 export async function readSqlBody(request: ApiRequest, maxLength: number): Promise<SqlBody> {
   const { query } = request;
@@ -26,34 +80,50 @@ export async function readSqlBody(request: ApiRequest, maxLength: number): Promi
   if (request.method === 'GET') {
     // As every path that takes a body answers GET.
     if (!query.has('q')) throw new ApiFailure(404, TEXTS.onlyPost);
-    return { sql: notEmpty(query.get('q') ?? ''), parameters: readParameters(query.get('params')), ...paging };
+    const params = query.get('params') ?? '';
+    const { sql, parameters } = checked({
+      sql: query.get('q'),
+      ...(params === '' ? {} : { params: parse(params, 'params') }),
+    });
+    return { sql, parameters, ...paging };
   }
   const text = await request.text();
-  if (!isJson(request) || !/^\s{0,100}\{/.test(text)) return { sql: notEmpty(text), parameters: [], ...paging };
+  if (text === '') throw new ApiFailure(400, TEXTS.emptyBody);
+  if (!isJson(request) || !/^\s{0,100}\{/.test(text)) return { sql: text, parameters: [], ...paging };
   if (text.length > maxLength) throw new ApiFailure(400, TEXTS.longStatement(maxLength));
-  const body = parse(text, 'the body') as Readonly<Record<string, unknown>>;
-  for (const key of Object.keys(body)) {
-    if (!KEYS.includes(key))
-      throw new ApiFailure(400, `the body has the unknown key "${key.slice(0, 64)}"; there are ${KEYS.join(', ')}`);
-  }
-  const { sql, params = [], limit, continuation } = body;
-  if (typeof sql !== 'string')
-    throw new ApiFailure(400, 'sql must be a text: {"sql": "select $1::int", "params": [1]}');
-  if (continuation !== undefined && continuation !== null && typeof continuation !== 'string') {
-    throw new ApiFailure(400, 'continuation must be a text');
-  }
-  return {
-    sql: notEmpty(sql),
-    parameters: parameterTexts(params),
-    limit: limit === undefined || limit === null ? paging.limit : readLimit(JSON.stringify(limit)),
-    continuation: continuation ?? paging.continuation,
-  };
+  const { sql, parameters, limit, continuation } = checked(parse(text, 'the body'));
+  return { sql, parameters, limit: limit ?? paging.limit, continuation: continuation ?? paging.continuation };
 }
 
-/** An empty body is refused; one of blanks holds no statement, which is no failure. */
-function notEmpty(text: string): string {
-  if (text === '') throw new ApiFailure(400, TEXTS.emptyBody);
-  return text;
+/** ApiFailure 400 if a body does not match the schema. */
+function checked(body: unknown) {
+  if (!isStatement(body)) throw new ApiFailure(400, problemOf(isStatement.errors?.[0], body));
+  const { params = [], ...rest } = body;
+  return { ...rest, parameters: params.map((value, index) => parameterText(value, `params[${String(index)}]`)) };
+}
+
+/** Describes the first error of a body to the user. */
+function problemOf(error: ErrorObject | undefined, body: unknown): string {
+  switch (`${error?.instancePath ?? ''} ${error?.keyword ?? ''}`) {
+    case ' additionalProperties': {
+      const { additionalProperty: key } = error?.params as { readonly additionalProperty: string };
+      return `the body has the unknown key "${key.slice(0, 64)}"; there are ${KEYS.join(', ')}`;
+    }
+    case '/sql minLength':
+      return TEXTS.emptyBody;
+    case '/params type':
+      return 'params must be a list, with a value for each of $1, $2 …';
+    case '/params maxItems':
+      return `params has at most ${String(MAX_PARAMETERS)} values`;
+    case '/continuation type':
+      return 'continuation must be a text';
+    case '/limit type':
+    case '/limit minimum':
+    case '/limit maximum':
+      return limitProblem(JSON.stringify((body as { readonly limit: unknown }).limit));
+    default:
+      return 'sql must be a text: {"sql": "select $1::int", "params": [1]}';
+  }
 }
 
 function isJson({ headers }: ApiRequest): boolean {
@@ -62,13 +132,13 @@ function isJson({ headers }: ApiRequest): boolean {
 
 function readLimit(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
-  const limit = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
-  throw new ApiFailure(400, `limit takes a whole number from 1 to ${String(MAX_LIMIT)}, not ${text.slice(0, 32)}`);
+  const limit = Number(text);
+  if (/^\d{1,10}$/.test(text) && isLimit(limit)) return limit;
+  throw new ApiFailure(400, limitProblem(text));
 }
 
-function readParameters(text: string | null): readonly (string | null)[] {
-  return text === null || text === '' ? [] : parameterTexts(parse(text, 'params'));
+function limitProblem(given: string): string {
+  return `limit takes a whole number from 1 to ${String(MAX_LIMIT)}, not ${given.slice(0, 32)}`;
 }
 
 function parse(text: string, what: string): unknown {
@@ -77,13 +147,6 @@ function parse(text: string, what: string): unknown {
   } catch (error) {
     throw new ApiFailure(400, `${what} is not JSON: ${(error as Error).message.slice(0, 200)}`, { cause: error });
   }
-}
-
-function parameterTexts(parameters: unknown): readonly (string | null)[] {
-  if (!Array.isArray(parameters)) throw new ApiFailure(400, 'params must be a list, with a value for each of $1, $2 …');
-  if (parameters.length > MAX_PARAMETERS)
-    throw new ApiFailure(400, `params has at most ${String(MAX_PARAMETERS)} values`);
-  return parameters.map((value: unknown, index) => parameterText(value, `params[${String(index)}]`));
 }
 
 /** Lists become arrays of PostgreSQL, objects JSON. */

@@ -11,10 +11,10 @@ export function faultOf(
   { text, offset }: Pick<RequestStatement, 'text' | 'offset'>,
   { sql, executed }: { readonly sql: string; readonly executed: string },
 ): StatementFault {
-  const told = Number((cause as { readonly position?: unknown } | undefined)?.position ?? NaN);
+  const reported = Number((cause as { readonly position?: unknown } | undefined)?.position ?? NaN);
   const before = executed.indexOf(text);
-  if (before < 0 || !Number.isSafeInteger(told)) return { sqlstate, position: undefined };
-  const position = told - characters(executed, before);
+  if (before < 0 || !Number.isSafeInteger(reported)) return { sqlstate, position: undefined };
+  const position = reported - characters(executed, before);
   const isWithin = position >= 1 && position <= characters(text, text.length) + 1;
   return { sqlstate, position: isWithin ? position + characters(sql, offset) : undefined };
 }
@@ -27,7 +27,7 @@ export function faultHeaders(fault: StatementFault | undefined): Readonly<Record
   };
 }
 
-/** Of the first `end` UTF-16 units of a text. */
+/** The number of characters in the first `end` UTF-16 units of a text. */
 function characters(text: string, end: number): number {
   let count = 0;
   for (let at = 0; at < end; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count++;

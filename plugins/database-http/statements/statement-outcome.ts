@@ -2,7 +2,7 @@ import { isUnavailable, type DatabaseError } from '../../database/index.ts';
 import { databaseText } from '../database-failure.ts';
 import { TEXTS } from '../texts.ts';
 
-/** What became of one statement. `desc` is `success` or why not. */
+/** The result of one statement. `desc` is `success` or the reason of the failure. */
 export interface StatementOutcome {
   readonly desc: string;
   /** refused: the caller must change it; unavailable: the same may succeed later; failed: the database said no. */

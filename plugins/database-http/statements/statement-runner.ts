@@ -29,7 +29,7 @@ import { TEXTS } from '../texts.ts';
 const MAX_TRIES = 10;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
-/** Of translations after refusals. */
+/** Limit of translations after refusals. */
 export const MAX_ROUNDS = 3;
 
 const CHANGES_TABLES: ReadonlySet<string> = new Set(['create', 'alter', 'drop']);
@@ -39,11 +39,11 @@ export interface StatementRules {
   refusal(statement: RequestStatement): string | undefined;
 }
 
-/** What became of the statements of one request. */
+/** The results of the statements of one request. */
 export interface StatementsRun {
   /** One for each statement. */
   readonly outcomes: readonly StatementOutcome[];
-  /** Of the first statement that the database has refused. */
+  /** The fault of the first statement that the database has refused. */
   readonly fault: StatementFault | undefined;
 }
 
@@ -87,7 +87,7 @@ class StatementRunner implements StatementsRun {
   #database: string;
   /** A USE failed: what is behind it was meant for another database. */
   #isLost = false;
-  /** What the database was given last; empty where that was a part of what the statement means. */
+  /** The statement that was last sent to the database; empty if that was only a part of the user's statement. */
   #executed = '';
 
   constructor(

@@ -43,7 +43,7 @@ export async function requireFewStatements(sql: string, most: number, maxLength:
   let semicolons = 0;
   for (let at = sql.indexOf(';'); at >= 0 && semicolons < most; at = sql.indexOf(';', at + 1)) semicolons++;
   if (semicolons < most) return;
-  // Some may stand in quotes, or end nothing.
+  // Some may be in quotes, or end nothing.
   let count = 0;
   for (const statement of readStatements(sql, maxLength)) {
     if (statement !== undefined && ++count > most) {
@@ -103,12 +103,12 @@ function endOf(text: string, from: number): number | undefined {
   return text.charAt(at) === ';' ? at + 1 : undefined;
 }
 
-/** What becomes of a statement in `database`; the tables it names are looked up there. */
+/** The translation of a statement for `database`; the tables that it names are looked up there. */
 export async function translateIn(database: string, request: ApiRequest, sql: string): Promise<Translation> {
   return request.clock.parseWith(() => translateWith(tablesOf(database, request), database, sql));
 }
 
-/** What to run instead of a statement that the database refused with `sqlstate`; `undefined` to leave it at that. */
+/** The translation of a statement that the database refused with `sqlstate`; `undefined` if there is none. */
 export async function translateAgain(
   database: string,
   request: ApiRequest,

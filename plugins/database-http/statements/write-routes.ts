@@ -1,4 +1,18 @@
-import { type ApiAnswer, type ApiFailure, jsonAnswer, type Route } from '../route.ts';
+import {
+  arrayOf,
+  component,
+  INTEGER,
+  literalOf,
+  nullable,
+  NUMBER,
+  objectOf,
+  TEXT,
+  type ShapeOf,
+} from '../../../src/index.ts';
+import { DATABASE, json } from '../open-api/shared-schemas.ts';
+import { type ApiAnswer, type FailureForm, jsonAnswer, type MethodRoute } from '../route.ts';
+import { ZONE } from '../time-zone.ts';
+import { sqlBody, STATEMENT } from './sql-body.ts';
 import { faultHeaders } from './statement-fault.ts';
 import { statusOf, type StatementOutcome } from './statement-outcome.ts';
 import type { RequestStatements, StatementRules, StatementsRun } from './statement-runner.ts';
@@ -30,31 +44,61 @@ const insertRules: StatementRules = {
   },
 };
 
+const OUTCOME = { code: literalOf(0, -1), desc: arrayOf(TEXT), time: nullable(NUMBER) };
+const DDL = component('Ddl', objectOf(OUTCOME));
+const INSERT = component('Insert', objectOf({ ...OUTCOME, rows: nullable(INTEGER), notice: nullable(TEXT) }));
+
+const DDL_FAILURE: FailureForm = {
+  schema: DDL,
+  answer: ({ status, message }) => jsonAnswer<ShapeOf<typeof DDL>>(status, { code: -1, desc: [message], time: null }),
+};
+
+const INSERT_FAILURE: FailureForm = {
+  schema: INSERT,
+  answer: ({ status, message }) =>
+    jsonAnswer<ShapeOf<typeof INSERT>>(status, { code: -1, desc: [message], rows: null, notice: null, time: null }),
+};
+
 /** `POST /restapi/ddl`: CREATE, DROP, DELETE, USE, ALTER, UPDATE, GRANT, REVOKE. */
-export function ddlRoute(statements: RequestStatements): Route {
+export function ddlRoute(statements: RequestStatements): MethodRoute {
   return {
-    methods: ['POST'],
+    method: 'POST',
     path: '/restapi/ddl',
+    summary: 'Run statements that define, change or delete; each for itself',
+    tag: 'SQL',
+    query: { db: DATABASE, tz: ZONE },
+    body: sqlBody(STATEMENT, 'create table if not exists described (a int)'),
+    answers: { 200: json(DDL), 500: json(DDL) },
+    failure: DDL_FAILURE,
     handle: async (request) => {
       const { startedAt } = request.clock;
       const run = await statements.run(request, ddlRules);
       const time = seconds(startedAt);
-      return answer(run, (ok) => ({ code: ok ? 0 : -1, desc: descs(run.outcomes), time: ok ? time : null }));
+      return answer<ShapeOf<typeof DDL>>(run, (ok) => ({
+        code: ok ? 0 : -1,
+        desc: descs(run.outcomes),
+        time: ok ? time : null,
+      }));
     },
-    failure: (failure) => jsonAnswer(failure.status, { code: -1, desc: [failure.message], time: null }),
   };
 }
 
 /** `POST /restapi/insert`: INSERT. */
-export function insertRoute(statements: RequestStatements): Route {
+export function insertRoute(statements: RequestStatements): MethodRoute {
   return {
-    methods: ['POST'],
+    method: 'POST',
     path: '/restapi/insert',
+    summary: 'Run INSERT statements, each for itself',
+    tag: 'SQL',
+    query: { db: DATABASE, tz: ZONE },
+    body: sqlBody(STATEMENT, 'insert into described values (1)'),
+    answers: { 200: json(INSERT), 500: json(INSERT) },
+    failure: INSERT_FAILURE,
     handle: async (request) => {
       const { startedAt } = request.clock;
       const run = await statements.run(request, insertRules);
       const time = seconds(startedAt);
-      return answer(run, (ok) => ({
+      return answer<ShapeOf<typeof INSERT>>(run, (ok) => ({
         code: ok ? 0 : -1,
         desc: descs(run.outcomes),
         rows: ok ? rowCount(run.outcomes) : null,
@@ -62,16 +106,10 @@ export function insertRoute(statements: RequestStatements): Route {
         time: ok ? time : null,
       }));
     },
-    failure: insertFailure,
   };
 }
 
-function insertFailure(failure: ApiFailure): ApiAnswer {
-  const body = { code: -1, desc: [failure.message], rows: null, notice: null, time: null };
-  return jsonAnswer(failure.status, body);
-}
-
-function answer({ outcomes, fault }: StatementsRun, body: (ok: boolean) => Record<string, unknown>): ApiAnswer {
+function answer<T>({ outcomes, fault }: StatementsRun, body: (ok: boolean) => T): ApiAnswer {
   const status = statusOf(outcomes);
   const faults = outcomes.filter(({ verdict }) => verdict !== 'success').length;
   return {
@@ -93,21 +131,21 @@ function rowCount(outcomes: readonly StatementOutcome[]): number {
 
 /** Count and reasons of what failed, and how much was stored all the same; null when there is nothing to say. */
 function notice(outcomes: readonly StatementOutcome[]): string | null {
-  const told = outcomes.flatMap(({ notices }) => notices);
+  const texts = outcomes.flatMap(({ notices }) => notices);
   const failures = outcomes.flatMap(({ desc, verdict }, index) =>
     verdict === 'success' ? [] : [`statement ${String(index + 1)}: ${desc}`],
   );
   if (failures.length > 0) {
     const stored = `${String(rowCount(outcomes))} rows were inserted`;
     const head = `${String(failures.length)} of ${String(outcomes.length)} statements failed, ${stored}`;
-    const rest = failures.length > MAX_TOLD ? ` and ${String(failures.length - MAX_TOLD)} more` : '';
-    told.push(`${head}: ${failures.slice(0, MAX_TOLD).join('; ')}${rest}`);
+    const rest = failures.length > MAX_REASONS ? ` and ${String(failures.length - MAX_REASONS)} more` : '';
+    texts.push(`${head}: ${failures.slice(0, MAX_REASONS).join('; ')}${rest}`);
   }
-  return told.length === 0 ? null : told.join('; ');
+  return texts.length === 0 ? null : texts.join('; ');
 }
 
 /** Reasons that are spelled out; each is in `desc` anyway. */
-const MAX_TOLD = 100;
+const MAX_REASONS = 100;
 
 /** With six decimals, as the original has it. */
 function seconds(startedAt: number): number {

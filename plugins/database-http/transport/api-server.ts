@@ -11,7 +11,8 @@ import type { RequestLog } from './request-log.ts';
 import { readBody, readText } from './request-body.ts';
 import { RequestClock } from './request-clock.ts';
 import { sendAnswer } from './send-answer.ts';
-import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
+import { type ApiAnswer, ApiFailure, type ApiRequest, type MethodRoute, PLAIN_FAILURE, type Route } from '../route.ts';
+import { type KnownPath, RouteTable } from './route-table.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { TEXTS } from '../texts.ts';
 import { badTimeZone, readTimeZone, requireTimeZone } from '../time-zone.ts';
@@ -31,9 +32,9 @@ export interface ApiServerDependencies {
 export interface ApiServerSettings {
   readonly defaultDatabase: string;
   readonly maxBodyBytes: number;
-  /** Of a client that sends or takes nothing. */
+  /** Time limit of a client that sends or takes nothing. */
   readonly clientTimeoutMs: number;
-  /** Of a client whose answer is held for it. */
+  /** Time limit of a client to take an answer that is held for it. */
   readonly takeTimeoutMs: number;
   readonly statementTimeoutMs: number | undefined;
 }
@@ -56,8 +57,7 @@ interface Arrival {
 export class ApiServer {
   readonly #dependencies: ApiServerDependencies;
   readonly #settings: ApiServerSettings;
-  readonly #routes: ReadonlyMap<string, Route>;
-  readonly #prefixes: readonly Route[];
+  readonly #routes: RouteTable;
   readonly #handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly #running = new Set<AbortController>();
   /** Zones that the database has accepted. */
@@ -66,8 +66,7 @@ export class ApiServer {
   constructor(dependencies: ApiServerDependencies, settings: ApiServerSettings) {
     this.#dependencies = dependencies;
     this.#settings = settings;
-    this.#routes = new Map(dependencies.routes.map((route) => [route.path, route]));
-    this.#prefixes = dependencies.routes.filter(({ isPrefix }) => isPrefix === true);
+    this.#routes = new RouteTable(dependencies.routes);
     const app = new Koa();
     app.silent = true;
     app.use(async (context) => {
@@ -75,19 +74,15 @@ export class ApiServer {
       context.respond = false;
       const { req, res } = context;
       const url = new URL(req.url?.startsWith('/') === true ? `http://host${req.url}` : 'http://host/');
-      const route = this.#routeOf(url.pathname);
-      const path = route?.path ?? 'to an unknown path';
-      await asActivity(`request ${req.method ?? ''} ${path}`, () => this.#serve(req, res, url, route));
+      const known = this.#routes.find(url.pathname);
+      const path = known?.path ?? 'to an unknown path';
+      await asActivity(`request ${req.method ?? ''} ${path}`, () => this.#serve(req, res, url, known));
     });
     this.#handle = app.callback();
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     void this.#handle(request, response);
-  }
-
-  #routeOf(path: string): Route | undefined {
-    return this.#routes.get(path) ?? this.#prefixes.find((route) => path.startsWith(route.path));
   }
 
   /** Requests under way. */
@@ -100,10 +95,15 @@ export class ApiServer {
     for (const controller of this.#running) controller.abort();
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse, url: URL, route: Route | undefined): Promise<void> {
+  async #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    url: URL,
+    known: KnownPath | undefined,
+  ): Promise<void> {
     const requestId = requestIdOf(request.headers);
     response.setHeader('X-Request-Id', requestId);
-    if (this.#dependencies.crossOrigin.apply(request, response, route?.methods)) {
+    if (this.#dependencies.crossOrigin.apply(request, response, known && [...known.routes.keys()])) {
       response.writeHead(204).end();
       return;
     }
@@ -122,7 +122,7 @@ export class ApiServer {
     try {
       const { signal } = controller;
       const revoke = (): void => controller.abort(new ApiFailure(401, TEXTS.unknownToken));
-      answer = await this.#answer({ request, url, requestId, address, clock, signal, revoke }, route, (entered) => {
+      answer = await this.#answer({ request, url, requestId, address, clock, signal, revoke }, known, (entered) => {
         visit = entered;
       });
       response.setHeader('Server-Timing', clock.header());
@@ -142,7 +142,7 @@ export class ApiServer {
       this.#running.delete(controller);
       const { user } = visit ?? {};
       const tally = answer?.tally?.();
-      const end = { request, response, route: route?.path, requestId, user, address, tally, tookMs: clock.totalMs };
+      const end = { request, response, route: known?.path, requestId, user, address, tally, tookMs: clock.totalMs };
       this.#dependencies.requestLog.ended({
         ...end,
         isCut: isCut || (response.destroyed && !response.writableFinished),
@@ -150,12 +150,11 @@ export class ApiServer {
     }
   }
 
-  async #answer(arrival: Arrival, route: Route | undefined, onEntered: (visit: Visit) => void): Promise<ApiAnswer> {
+  async #answer(arrival: Arrival, known: KnownPath | undefined, onEntered: (visit: Visit) => void): Promise<ApiAnswer> {
     const { request, url, clock, signal, revoke } = arrival;
-    if (route === undefined) return defaultFailure(new ApiFailure(404, TEXTS.unknownUrl));
     try {
-      if (route.isPrefix === true) throw new ApiFailure(404, TEXTS.unknownUrl);
-      if (!route.methods.includes(request.method ?? '')) throw new ApiFailure(404, wrongMethod(route));
+      const route = known?.routes.get(request.method ?? '');
+      if (route === undefined) throw new ApiFailure(404, noRoute(known));
       if (route.access === 'anyone') return await route.handle(this.#guestRequest(arrival));
       const visit = await clock.database(() =>
         this.#dependencies.access.enter(request, url.searchParams, route, revoke),
@@ -170,8 +169,7 @@ export class ApiServer {
       }
     } catch (error) {
       const failure = this.#failureOf(error, url.pathname, signal);
-      const answer = route.failure?.(failure) ?? defaultFailure(failure);
-      return withRetryAfter(answer, failure);
+      return withRetryAfter((known?.failure ?? PLAIN_FAILURE).answer(failure), failure);
     }
   }
 
@@ -184,7 +182,7 @@ export class ApiServer {
     return new ApiFailure(500, TEXTS.internal, { cause: error });
   }
 
-  #userRequest(arrival: Arrival, route: Route, visit: Visit): ApiRequest {
+  #userRequest(arrival: Arrival, route: MethodRoute, visit: Visit): ApiRequest {
     const { url } = arrival;
     const database = databaseOf(url, route) ?? this.#settings.defaultDatabase;
     return {
@@ -252,21 +250,17 @@ export class ApiServer {
   }
 }
 
-/** Answers whoever came when the connections were used up. */
+/** Refuses a connection beyond the limit. */
 export function refuseConnection(
   limit: number,
   clientTimeoutMs: number,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const failure = new ApiFailure(503, TEXTS.tooManyConnections(limit), { retryAfterSeconds: 1 });
   return (request, response) => {
-    sendAnswer(withRetryAfter(defaultFailure(failure), failure), request, response, clientTimeoutMs).catch(() =>
+    sendAnswer(withRetryAfter(PLAIN_FAILURE.answer(failure), failure), request, response, clientTimeoutMs).catch(() =>
       response.destroy(),
     );
   };
-}
-
-function defaultFailure(failure: ApiFailure): ApiAnswer {
-  return jsonAnswer(failure.status, { code: -1, desc: failure.message });
 }
 
 function withRetryAfter(answer: ApiAnswer, { retryAfterSeconds }: ApiFailure): ApiAnswer {
@@ -274,7 +268,7 @@ function withRetryAfter(answer: ApiAnswer, { retryAfterSeconds }: ApiFailure): A
   return { ...answer, headers: { ...answer.headers, 'Retry-After': String(retryAfterSeconds) } };
 }
 
-function databaseOf(url: URL, route: Route): string | undefined {
+function databaseOf(url: URL, route: MethodRoute): string | undefined {
   for (const parameter of route.databaseParameters ?? ['db']) {
     const name = url.searchParams.get(parameter);
     if (name === null || name === '') continue;
@@ -285,9 +279,12 @@ function databaseOf(url: URL, route: Route): string | undefined {
   return undefined;
 }
 
-function wrongMethod({ path, methods }: Route): string {
-  if (path === '/restapi/session') return TEXTS.onlyGetAndDelete;
-  return methods.includes('POST') ? TEXTS.onlyPost : TEXTS.onlyGet;
+/** The texts of the original: it has no path with POST and DELETE. */
+function noRoute(known: KnownPath | undefined): string {
+  const { routes } = known ?? {};
+  if (routes === undefined || routes.size === 0) return TEXTS.unknownUrl;
+  if (routes.has('DELETE')) return TEXTS.onlyGetAndDelete;
+  return routes.has('POST') ? TEXTS.onlyPost : TEXTS.onlyGet;
 }
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;

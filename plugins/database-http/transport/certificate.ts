@@ -7,7 +7,7 @@ import { ConfigError, toError, type Logger, type Password } from '../../../src/i
 
 /** Apple's clients refuse server certificates that are valid for more than 825 days, others for more than 398. */
 const VALID_DAYS = 365;
-/** A development certificate that ends sooner is made anew at start. */
+/** A development certificate that expires sooner is replaced at start. */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 const DAY_MS = 86_400_000;
 
@@ -85,7 +85,7 @@ export async function fingerprint(files: CertificateFiles): Promise<string> {
 }
 
 export interface DevelopmentCertificate extends CertificateFiles {
-  /** What clients name as certificate authority. */
+  /** The certificate authority that clients have to trust. */
   readonly authorityPath: string;
 }
 

@@ -16,7 +16,7 @@ interface Slots {
 
 /** Connections of each pool that no request pins: a request that has one needs a second to look up a table. */
 export const SPARE_CONNECTIONS = 2;
-/** A client that takes nothing for so long keeps its connection only as long as nobody else waits for one. */
+/** A client that takes nothing for this long keeps its connection only while no other request waits for one. */
 const PATIENCE_MS = 2_000;
 const LOOK_EVERY_MS = 500;
 
@@ -35,7 +35,7 @@ export class ConnectionSlots {
     this.#limit = limit;
   }
 
-  /** Of all pools: requests that hold a slot, and those that wait for one. */
+  /** Requests of all pools that hold a slot, and requests that wait for one. */
   get counts(): { readonly taken: number; readonly waiting: number } {
     return { taken: this.#taken, waiting: this.#waiting };
   }

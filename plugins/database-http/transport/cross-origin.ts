@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allowOrigin, ConfigError } from '../../../src/index.ts';
 
-/** What a page may send beside what every page may (Fetch, "CORS-safelisted request-header"). */
+/** Headers that a page may send besides those that every page may (Fetch, "CORS-safelisted request-header"). */
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Content-Encoding, Accept, X-Request-Id';
-/** What a page may read beside `Content-Type` and the like. */
+/** Headers that a page may read besides `Content-Type` and the like. */
 const EXPOSED_HEADERS =
   'Retry-After, Server-Timing, X-Request-Id, X-Truncated, X-Continuation, X-SQL-State, X-SQL-Position, X-Rows-Collapsed, X-Influxdb-Version, X-Influxdb-Build';
 const PREFLIGHT_MAX_AGE_S = 600;

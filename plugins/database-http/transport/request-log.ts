@@ -56,12 +56,12 @@ export class RequestLog {
 
   #write(
     { user, address, requestId, tally, tookMs, response, isCut }: RequestEnd,
-    told: Readonly<Record<string, unknown>>,
+    figures: Readonly<Record<string, unknown>>,
   ): void {
     const isError = isCut || response.statusCode >= 400;
     if (this.#accessLog === 'off' || (this.#accessLog === 'errors' && !isError)) return;
-    const fields = { requestId, user, address, ...told, ...tally, tookMs: Math.round(tookMs) };
-    const { method, route, status } = told;
+    const fields = { requestId, user, address, ...figures, ...tally, tookMs: Math.round(tookMs) };
+    const { method, route, status } = figures;
     this.#logger.info(fields, `database HTTP API: ${String(method)} ${String(route)} ${String(status)}`);
   }
 

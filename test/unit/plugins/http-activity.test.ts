@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Access } from '../../../plugins/database-http/access/access.ts';
-import { jsonAnswer, type Route } from '../../../plugins/database-http/route.ts';
+import { jsonAnswer, type MethodRoute } from '../../../plugins/database-http/route.ts';
 import { ServerSettings } from '../../../plugins/database-http/server-settings.ts';
 import { ApiServer } from '../../../plugins/database-http/transport/api-server.ts';
 import { silentLogger, type Logger } from '../../../src/index.ts';
@@ -14,9 +14,12 @@ import { until } from '../../support/until.ts';
 
 describe('a request of the HTTP API that keeps the event loop for more than a second', () => {
   it('is named in the warning, by its route alone', async () => {
-    const slow: Route = {
-      methods: ['GET'],
+    const slow: MethodRoute = {
+      method: 'GET',
       path: '/slow',
+      summary: 'A slow route',
+      tag: 'API',
+      answers: { 200: null },
       access: 'anyone',
       handle: () => {
         const end = performance.now() + 1_100;

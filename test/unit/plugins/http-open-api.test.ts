@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { openApi } from '../../../plugins/database-http/open-api/open-api-route.ts';
-import { OPERATIONS } from '../../../plugins/database-http/open-api/operations.ts';
 import { serviceOptions } from '../../../plugins/database-http/options.ts';
 import { storingRoutes } from '../../../plugins/database-http/plugin.ts';
 import { DatabaseHttpService } from '../../../plugins/database-http/service.ts';
@@ -15,6 +13,20 @@ interface Description {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
 }
+
+/** Routes for SQL and sessions, and the description itself. */
+const OTHERS = [
+  'GET /restapi/login',
+  'GET /restapi/session',
+  'DELETE /restapi/session',
+  'POST /api/v2/signin',
+  'POST /api/v2/signout',
+  'POST /restapi/ddl',
+  'POST /restapi/insert',
+  'GET /restapi/query',
+  'POST /restapi/query',
+  'GET /openapi.json',
+];
 
 describe('the OpenAPI description of the database HTTP API', () => {
   it('has every route of the API and no other, and says which need no credentials', async () => {
@@ -31,7 +43,8 @@ describe('the OpenAPI description of the database HTTP API', () => {
       const described = Object.entries(paths).flatMap(([path, methods]) =>
         Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
       );
-      assert.deepEqual([openapi, described.sort()], ['3.1.0', Object.keys(OPERATIONS).sort()]);
+      const storing = storingRoutes().flatMap((route) => ('prefix' in route ? [] : [`${route.method} ${route.path}`]));
+      assert.deepEqual([openapi, described.sort()], ['3.1.0', [...OTHERS, ...storing].sort()]);
       const ids = Object.values(paths).flatMap((methods) =>
         Object.values(methods).map(({ operationId }) => operationId),
       );
@@ -41,9 +54,5 @@ describe('the OpenAPI description of the database HTTP API', () => {
     } finally {
       await service.stop();
     }
-  });
-
-  it('cannot be made when a route has no description', () => {
-    assert.throws(() => openApi([{ methods: ['GET'], path: '/nowhere' }]), /GET \/nowhere is not described/);
   });
 });

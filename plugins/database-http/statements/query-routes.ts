@@ -7,20 +7,36 @@ import {
   type Session,
   type StreamOptions,
 } from '../../database/index.ts';
+import {
+  ANY,
+  arrayOf,
+  component,
+  COUNT,
+  literalOf,
+  nullable,
+  NULL,
+  NUMBER,
+  objectOf,
+  TEXT,
+  type ShapeOf,
+} from '../../../src/index.ts';
 import type { ClusterSettings } from './cluster-settings.ts';
+import { COLUMN } from './column-meta.ts';
 import { databaseFailure, databaseText } from '../database-failure.ts';
 import { claimBytes, HeldAnswer } from './held-answer.ts';
 import type { HeldRoom } from './held-room.ts';
 import { Page } from './page.ts';
 import { acceptedFormat, resultWriter } from './result-format.ts';
 import type { ResultWriter } from './result-writer.ts';
-import { readSqlBody } from './sql-body.ts';
+import { DATABASE, json } from '../open-api/shared-schemas.ts';
+import { PAGED_STATEMENT, PAGING, readSqlBody, SQL_IN_QUERY, sqlBody } from './sql-body.ts';
 import { faultHeaders, faultOf } from './statement-fault.ts';
-import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
+import { ApiFailure, type ApiRequest, type FailureForm, jsonAnswer, type MethodRoute } from '../route.ts';
 import type { StatementConnections } from './statement-connections.ts';
 import { MAX_ROUNDS } from './statement-runner.ts';
 import { readStatements, type RequestStatement, translateAgain, translateIn, Turns } from './statement-text.ts';
 import { TEXTS } from '../texts.ts';
+import { ZONE } from '../time-zone.ts';
 
 /** Rows that are read at a time: large enough for speed, small enough for memory. */
 const CHUNK_ROWS = 1000;
@@ -50,21 +66,52 @@ interface Query {
   readonly parameters: readonly (string | null)[];
   readonly page: Page;
   readonly held: HeldAnswer;
-  /** What the database was given last. */
+  /** The statement that was last sent to the database. */
   executed: string;
 }
 
-/** `POST /restapi/query`, and `GET` with `q`: one statement that reads, in a read-only session. */
-export function queryRoute(
+const QUERY = component(
+  'Query',
+  objectOf({
+    code: literalOf(0),
+    desc: NULL,
+    time: NUMBER,
+    column_meta: arrayOf(COLUMN),
+    data: arrayOf(arrayOf(ANY)),
+    rows: COUNT,
+    'truncated?': literalOf(true),
+    'continuation?': nullable(TEXT),
+  }),
+);
+const QUERY_FAILURE = component(
+  'QueryFailure',
+  objectOf({ code: literalOf(-1, 500), desc: TEXT, time: NULL, column_meta: NULL, data: NULL, rows: NULL }),
+);
+
+/** `code` 500 for statements that failed, as in the documents; everything else is null. */
+const FAILURE: FailureForm = {
+  schema: QUERY_FAILURE,
+  answer: ({ status, message, fault }) => {
+    const code = status === 500 ? 500 : -1;
+    const body = { code, desc: message, time: null, column_meta: null, data: null, rows: null } as const;
+    return jsonAnswer<ShapeOf<typeof QUERY_FAILURE>>(status, body, faultHeaders(fault));
+  },
+};
+
+/** `/restapi/query`: one statement that reads, in a read-only session; `GET` has it in `q`. */
+export function queryRoutes(
   connections: StatementConnections,
   clusterSettings: ClusterSettings,
   room: HeldRoom,
   { maxLength, maxBytes, stallMs }: QueryLimits,
-): Route {
-  return {
-    methods: ['GET', 'POST'],
+): readonly MethodRoute[] {
+  const common = {
     path: '/restapi/query',
-    handle: async (request) => {
+    summary: 'Run one statement that reads',
+    tag: 'SQL',
+    answers: { 200: { ...json(QUERY), 'text/csv': TEXT, 'application/x-ndjson': TEXT }, 500: json(QUERY_FAILURE) },
+    failure: FAILURE,
+    handle: async (request: ApiRequest) => {
       const body = await readSqlBody(request, maxLength);
       const statement = await request.clock.parseWith(() => onlyStatement(body.sql, maxLength));
       const page = new Page(request, body);
@@ -80,14 +127,16 @@ export function queryRoute(
       held.fillFrom(execute(request, query, connections, clusterSettings, maxBytes));
       return held.answer();
     },
-    failure,
-  };
-}
-
-/** `code` 500 for statements that failed, as in the documents; all that could not be given is null. */
-function failure({ status, message, fault }: ApiFailure): ApiAnswer {
-  const nothing = { time: null, column_meta: null, data: null, rows: null };
-  return jsonAnswer(status, { code: status === 500 ? 500 : -1, desc: message, ...nothing }, faultHeaders(fault));
+  } as const;
+  return [
+    { ...common, method: 'GET', query: { ...SQL_IN_QUERY, db: DATABASE, tz: ZONE, ...PAGING } },
+    {
+      ...common,
+      method: 'POST',
+      query: { db: DATABASE, tz: ZONE, ...PAGING },
+      body: sqlBody(PAGED_STATEMENT, 'select 1'),
+    },
+  ];
 }
 
 async function onlyStatement(sql: string, maxLength: number): Promise<RequestStatement> {
@@ -154,7 +203,7 @@ async function execute(
     throw error instanceof DatabaseError ? statementFailure(error, query) : error;
   } finally {
     request.signal.removeEventListener('abort', onAbort);
-    // Nothing waits for room any more.
+    // Nothing waits for memory any more.
     stop.abort();
   }
 }
@@ -204,7 +253,7 @@ async function* read(
   }
 }
 
-const TEXT = { typeOid: 25, typeModifier: -1 };
+const TEXT_COLUMN = { typeOid: 25, typeModifier: -1 };
 
 async function* settingRows(
   name: string | undefined,
@@ -213,12 +262,17 @@ async function* settingRows(
   const rows = clusterSettings.shown(name);
   const command = 'SHOW';
   if (name !== undefined) {
-    yield { command, fields: [{ name, ...TEXT }], rows: rows.map(([, value]) => [value]), rowCount: rows.length };
+    yield {
+      command,
+      fields: [{ name, ...TEXT_COLUMN }],
+      rows: rows.map(([, value]) => [value]),
+      rowCount: rows.length,
+    };
     return;
   }
   const fields = [
-    { name: 'variable', ...TEXT },
-    { name: 'value', ...TEXT },
+    { name: 'variable', ...TEXT_COLUMN },
+    { name: 'value', ...TEXT_COLUMN },
   ];
   yield { command, fields, rows, rowCount: rows.length };
 }

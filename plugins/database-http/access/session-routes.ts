@@ -1,17 +1,51 @@
 import { audit } from '../audit.ts';
 import { visitOf } from './access.ts';
-import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
+import { arrayOf, component, COUNT, literalOf, objectOf, TEXT, type ShapeOf } from '../../../src/index.ts';
+import { json } from '../open-api/shared-schemas.ts';
+import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type MethodRoute } from '../route.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import type { ApiSession, SessionStore } from './session-store.ts';
 import { TEXTS } from '../texts.ts';
 
-/** `GET /restapi/session` lists logins, `DELETE` ends the one whose id is in the body, without a body that of the token. */
-export function sessionRoute(sessions: SessionStore, settings: ServerSettings): Route {
-  return {
-    methods: ['GET', 'DELETE'],
-    path: '/restapi/session',
-    handle: async (request) => (request.method === 'GET' ? list(request, sessions, settings) : end(request, sessions)),
-  };
+const SESSIONS = component(
+  'Sessions',
+  objectOf({
+    code: literalOf(0),
+    tokens: arrayOf(
+      objectOf({
+        SessionID: TEXT,
+        Username: TEXT,
+        Token: TEXT,
+        MaxLifeTime: COUNT,
+        LastLoginTime: TEXT,
+        ExpirationTime: TEXT,
+      }),
+    ),
+  }),
+);
+const DELETED = component('Deleted', objectOf({ code: literalOf(0), desc: TEXT }));
+
+/** `/restapi/session`: lists logins, and ends them. */
+export function sessionRoutes(sessions: SessionStore, settings: ServerSettings): readonly MethodRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/restapi/session',
+      summary: 'The own sessions; all of them for administrators',
+      tag: 'sessions',
+      answers: { 200: json(SESSIONS) },
+      handle: async (request) => list(request, sessions, settings),
+    },
+    {
+      method: 'DELETE',
+      path: '/restapi/session',
+      summary: 'End the session whose id is the body; without a body, the session of the token',
+      tag: 'sessions',
+      body: { 'text/plain': TEXT },
+      answers: { 200: json(DELETED) },
+      handle: async (request) => end(request, sessions),
+    },
+  ];
 }
 
 async function list(request: ApiRequest, sessions: SessionStore, settings: ServerSettings): Promise<ApiAnswer> {
@@ -60,5 +94,5 @@ async function end(request: ApiRequest, sessions: SessionStore): Promise<ApiAnsw
     throw new ApiFailure(400, TEXTS.notYours);
   sessions.delete(session);
   audit(request, { statement: 'delete-session', database: request.database, succeeded: true });
-  return jsonAnswer(200, { code: 0, desc: TEXTS.deleted });
+  return jsonAnswer<ShapeOf<typeof DELETED>>(200, { code: 0, desc: TEXTS.deleted });
 }
