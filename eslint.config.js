@@ -8,8 +8,8 @@ import tseslint from 'typescript-eslint';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 /**
- * The doors of the house that bar packages. A file is held to every door whose `outside` it lies in, unless it lies in
- * `inside`. Both kinds of import are barred, the static and the dynamic one.
+ * The doors of the house that bar packages, and files by their names. A file is held to every door whose `outside` it lies in, unless it
+ * lies in `inside`. Both kinds of import are barred, the static and the dynamic one; `allowTypeImports` admits types.
  */
 const packageDoors = [
   {
@@ -43,6 +43,19 @@ const packageDoors = [
     outside: ['src/data/'],
     inside: [],
     message: 'src/data imports nothing.',
+  },
+  {
+    packages: '/(rest|operate)/(?!.*answers\\.ts$)',
+    outside: ['src/cli/'],
+    inside: [],
+    message: 'Of src/rest and src/operate, src/cli imports only the types of answers.',
+  },
+  {
+    packages: '/(rest|operate)/.*answers\\.ts$',
+    outside: ['src/cli/'],
+    inside: [],
+    message: 'Of src/rest and src/operate, src/cli imports only the types of answers.',
+    allowTypeImports: true,
   },
 ];
 
@@ -118,8 +131,8 @@ export const MAY_IMPORT = {
   ],
   dev: ['async', 'config', 'errors.ts', 'http', 'kafka', 'observe', 'worker', 'plugins/database/index.ts'],
   cli: [
-    ...['async', 'config', 'connect', 'data', 'errors.ts', 'herder', 'http', 'kafka', 'observe', 'tls', 'version.ts'],
-    'worker',
+    ...['async', 'config', 'connect', 'data', 'errors.ts', 'herder', 'http', 'kafka', 'observe', 'operate', 'rest'],
+    ...['tls', 'version.ts', 'worker'],
   ],
   'cli.ts': ['cli', 'config', 'dev', 'errors.ts', 'observe', 'version.ts', 'worker'],
   // Types alone: `test/house/console.test.ts`.
@@ -180,9 +193,15 @@ function packageRules(place) {
     ({ outside, inside }) => outside.some((path) => place.startsWith(path)) && !inside.includes(place),
   );
   return {
-    'no-restricted-imports': [
+    '@typescript-eslint/no-restricted-imports': [
       'error',
-      { patterns: barred.map(({ packages, message }) => ({ regex: packages, message })) },
+      {
+        patterns: barred.map(({ packages, message, allowTypeImports = false }) => ({
+          regex: packages,
+          message,
+          allowTypeImports,
+        })),
+      },
     ],
     'no-restricted-syntax': [
       'error',

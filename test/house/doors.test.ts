@@ -41,6 +41,8 @@ const shut: readonly (readonly [file: string, from: string, message: RegExp])[] 
   ['plugins/db-source/snippet.ts', '../db-sink/plugin.ts', /src\/index\.ts, plugins\/database\/index/],
   ['plugins/file-stream/snippet.ts', '../database/index.ts', /file-stream imports src\/index\.ts; the table/],
   ['src/worker/snippet.ts', '../dev/stack.ts', /src\/worker imports/],
+  ['src/cli/doctor/snippet.ts', '../../rest/server.ts', /src\/cli imports only the types of answers/],
+  ['src/cli/doctor/snippet.ts', '../../operate/fleet/fleet.ts', /src\/cli imports only the types of answers/],
   ['src/kafka/snippet.ts', '../../test/support/until.ts', /does not import its tests/],
   ['plugins/console/src/snippet.ts', '../test/support/browser.ts', /does not import its tests/],
   ['src/rest/snippet.ts', '../../plugins/console/test/support/browser.ts', /does not import its tests/],
@@ -103,6 +105,15 @@ describe('the doors of the house', () => {
       assert.deepEqual(await lint(file, `import '${from}';\n`), []);
     });
   }
+
+  it('let the command line see the types of answers, and nothing else of them', async () => {
+    for (const from of ['../../rest/answers.ts', '../../operate/drain/cluster-answers.ts']) {
+      const file = 'src/cli/doctor/snippet.ts';
+      assert.deepEqual(await lint(file, `import type { X } from '${from}';\nexport type { X };\n`), []);
+      for (const code of [`import '${from}';\n`, `export const late = import('${from}');\n`])
+        assert.match((await lint(file, code)).join('\n'), /only the types of answers/);
+    }
+  });
 
   it('stand in one table, with every room, and none that nobody uses', async () => {
     const { MAY_IMPORT } = (await import(new URL('../../eslint.config.js', import.meta.url).href)) as {

@@ -7,7 +7,7 @@ export type Shell = (typeof SHELLS)[number];
 interface Flag {
   readonly long: string;
   readonly description: string;
-  /** What its value is called; `undefined`: it has none. */
+  /** Name of its value; `undefined`: it has none. */
   readonly value: string | undefined;
 }
 

@@ -65,7 +65,7 @@ async function applyOne(
   if (state !== undefined && !rests) await client.setState(name, ACTIONS[state.after]);
 }
 
-/** Somebody else may have changed it since the plan was made. */
+/** Another user may have changed it since the plan was made. */
 async function mustBeAsPlanned(client: ConnectClient, name: string, planned: ConnectorConfigs): Promise<void> {
   const now = await client.config(name);
   const keys = new Set([...Object.keys(planned), ...Object.keys(now)]);

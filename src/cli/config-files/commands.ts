@@ -44,7 +44,7 @@ export function addConfigFileCommands(program: Command): void {
   addHistory(program);
 }
 
-/** What is to be known and done of letters of one sink. */
+/** Declares `dead-letters`: dead letters of one sink, and their replays. */
 function addDeadLetters(program: Command): void {
   withAddress(program.command('dead-letters'))
     .description('show why records of a sink were not stored, and send them through it again')
@@ -66,7 +66,7 @@ function addDeadLetters(program: Command): void {
     });
 }
 
-/** What was changed about one connector, and the way back. */
+/** Declares `history`: the changes of one connector, and restoring an earlier configuration. */
 function addHistory(program: Command): void {
   withAddress(program.command('history'))
     .description('show what was changed about a connector and by whom, and put an earlier configuration back')

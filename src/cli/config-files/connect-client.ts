@@ -1,6 +1,8 @@
 import { sleep } from '../../async/sleep.ts';
 import { ConfigError, toError } from '../../errors.ts';
 import { httpRequest } from '../../http/http-client.ts';
+import type { PreviewAnswer } from '../../operate/preview/preview-answers.ts';
+import type { ConfigInfosAnswer, ConnectorInfoAnswer, ConnectorStateAnswer } from '../../rest/answers.ts';
 
 export interface ConnectAddress {
   readonly url: string;
@@ -17,18 +19,10 @@ interface Answer {
 
 export type ConnectorConfigs = Readonly<Record<string, string | null>>;
 
-/** A connector as `GET /connectors?expand=…` shows it. */
+/** A connector as `GET /connectors?expand=…` shows it, as far as it is used. Kafka Connect may show values that are null. */
 export interface ClusterConnector {
-  readonly info: { readonly config: ConnectorConfigs; readonly tasks: readonly unknown[]; readonly type: string };
-  readonly status?: { readonly connector: { readonly state: string } };
-}
-
-/** Of the answer of `…/config/validate`, what is used. */
-export interface Validation {
-  readonly configs: readonly {
-    readonly definition: { readonly name: string; readonly type: string };
-    readonly value: { readonly name: string; readonly errors: readonly string[] };
-  }[];
+  readonly info: Pick<ConnectorInfoAnswer, 'tasks' | 'type'> & { readonly config: ConnectorConfigs };
+  readonly status?: Pick<ConnectorStateAnswer, 'connector'>;
 }
 
 /** Longer than a worker takes at most before it answers, 90 s. */
@@ -77,17 +71,22 @@ export class ConnectClient {
     return this.#need('GET', `/connectors/${encodeURIComponent(name)}/config`);
   }
 
-  validate(pluginClass: string, config: ConnectorConfigs): Promise<Validation> {
+  validate(pluginClass: string, config: ConnectorConfigs): Promise<ConfigInfosAnswer> {
     return this.#need('PUT', `/connector-plugins/${encodeURIComponent(pluginClass)}/config/validate`, config);
   }
 
   /** `undefined`: the worker has no such route. */
-  async preview(pluginClass: string, config: ConnectorConfigs, topic: string, count: number): Promise<unknown> {
+  async preview(
+    pluginClass: string,
+    config: ConnectorConfigs,
+    topic: string,
+    count: number,
+  ): Promise<PreviewAnswer | undefined> {
     const path = `/connector-plugins/${encodeURIComponent(pluginClass)}/preview`;
     const { status, body } = await this.#ask('POST', path, { config, topic, count });
     if (status === 405 || (status === 404 && !/topic/i.test(said(body)))) return undefined;
     if (status >= 300) throw new ConfigError(said(body));
-    return body;
+    return body as PreviewAnswer;
   }
 
   async create(name: string, config: ConnectorConfigs, initialState: string | undefined): Promise<void> {

@@ -35,7 +35,7 @@ export interface DesiredConnector {
 export interface ReadOptions {
   readonly folder: string;
   readonly variables: Variables;
-  /** Gets what variables with names of secrets stand for. */
+  /** Called with the values of variables whose names are those of secrets. */
   readonly learn: (secret: string) => void;
   /** Files in the folder that describe no connectors. */
   readonly except?: readonly string[];
@@ -47,7 +47,7 @@ interface Entry {
   readonly line: number;
 }
 
-/** What a document says, before variables are replaced. */
+/** The content of a document before variables are replaced. */
 interface Described {
   readonly line: number;
   readonly name: Entry | undefined;

@@ -2,6 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { sleep } from '../../async/sleep.ts';
 import { readPropertiesFile } from '../../config/properties-file.ts';
 import { ConfigError, toError } from '../../errors.ts';
+import type {
+  DeadLettersAnswer,
+  PreviewedLettersAnswer,
+  ReplayAnswer,
+  ReplaysAnswer,
+} from '../../operate/dead-letters/letter-answers.ts';
 import type { ConnectClient } from './connect-client.ts';
 import type { LetterAction } from './letter-actions.ts';
 import { clientOf, type ClusterFlags } from './run.ts';
@@ -17,39 +23,8 @@ export interface LetterFlags extends ClusterFlags {
   readonly json?: boolean;
 }
 
-interface Fault {
-  readonly stage: string;
-  readonly message?: string;
-  readonly sqlstate?: string;
-  readonly table?: string;
-  readonly column?: string;
-  readonly class?: string;
-}
-
-interface Groups {
-  readonly topic: string | null;
-  readonly scanned: number;
-  readonly hasMore: boolean;
-  readonly groups: readonly (Fault & { readonly id: string; readonly count: number; readonly replayed?: number })[];
-  readonly faults: { readonly recent: readonly Fault[] };
-}
-
-interface Preview {
-  readonly hasMore: boolean;
-  readonly records: readonly { readonly outcome: string }[];
-}
-
-interface Replay {
-  readonly id: number;
-  readonly state: 'RUNNING' | 'DONE' | 'STOPPED' | 'FAILED';
-  readonly selected: number;
-  readonly delivered: number;
-  readonly dropped: number;
-  readonly failed: number;
-  readonly rate: number;
-  readonly reason: string | null;
-  readonly partitions: readonly { readonly from: number; readonly next: number; readonly end: number }[];
-}
+type Group = DeadLettersAnswer['groups'][number];
+type Fault = Pick<Group, 'stage' | 'message' | 'sqlstate' | 'table' | 'column' | 'class'>;
 
 const FOLLOW_MS = 1000;
 const EXIT_ERROR = 1;
@@ -59,27 +34,27 @@ const EXIT_FAILED_AGAIN = 2;
 export async function runDeadLetters(connector: string, action: LetterAction, flags: LetterFlags): Promise<number> {
   const client = await clientOf(flags);
   const path = `/connectors/${encodeURIComponent(connector)}/dead-letters`;
-  if (action === 'groups') return print(flags, await client.ask<Groups>('GET', path), groupsText);
+  if (action === 'groups') return print(flags, await client.ask<DeadLettersAnswer>('GET', path), groupsText);
   if (action === 'status' || action === 'stop') {
     const id = flags.id ?? (await newest(client, path, connector));
-    const replay = await client.ask<Replay>(action === 'stop' ? 'DELETE' : 'GET', `${path}/replay/${String(id)}`);
+    const replay = await client.ask<ReplayAnswer>(action === 'stop' ? 'DELETE' : 'GET', `${path}/replay/${String(id)}`);
     return ended(client, path, replay, { ...flags, follow: action === 'status' && flags.follow === true });
   }
   const body = { selection: selectionOf(flags), ...(await chainOf(flags)) };
   if (action === 'preview')
-    return print(flags, await client.ask<Preview>('POST', `${path}/preview`, body), previewText);
+    return print(flags, await client.ask<PreviewedLettersAnswer>('POST', `${path}/preview`, body), previewText);
   const rate = flags.rate === undefined ? {} : { rate: flags.rate };
-  const begun = await client.ask<Replay>('POST', `${path}/replay`, { ...body, ...rate });
+  const begun = await client.ask<ReplayAnswer>('POST', `${path}/replay`, { ...body, ...rate });
   return ended(client, path, begun, flags);
 }
 
 /** Waits for the end, where that is asked for, and prints the last state. */
-async function ended(client: ConnectClient, path: string, begun: Replay, flags: LetterFlags): Promise<number> {
+async function ended(client: ConnectClient, path: string, begun: ReplayAnswer, flags: LetterFlags): Promise<number> {
   let replay = begun;
   while (flags.follow === true && replay.state === 'RUNNING') {
     if (flags.json !== true) process.stdout.write(replayText(replay));
     await sleep(FOLLOW_MS);
-    replay = await client.ask<Replay>('GET', `${path}/replay/${String(replay.id)}`);
+    replay = await client.ask<ReplayAnswer>('GET', `${path}/replay/${String(replay.id)}`);
   }
   print(flags, replay, replayText);
   if (replay.state === 'FAILED') return EXIT_ERROR;
@@ -87,7 +62,7 @@ async function ended(client: ConnectClient, path: string, begun: Replay, flags: 
 }
 
 async function newest(client: ConnectClient, path: string, connector: string): Promise<number> {
-  const { replays } = await client.ask<{ readonly replays: readonly Replay[] }>('GET', `${path}/replays`);
+  const { replays } = await client.ask<ReplaysAnswer>('GET', `${path}/replays`);
   const [last] = replays;
   if (last === undefined) throw new ConfigError(`Connector ${connector} has had no replay`);
   return last.id;
@@ -122,7 +97,7 @@ function print<T>({ json }: LetterFlags, value: T, text: (value: T) => string): 
   return 0;
 }
 
-function groupsText({ topic, scanned, hasMore, groups, faults }: Groups): string {
+function groupsText({ topic, scanned, hasMore, groups, faults }: DeadLettersAnswer): string {
   const head =
     topic === null
       ? `No dead-letter topic; the tasks remember ${String(faults.recent.length)} faults`
@@ -131,8 +106,8 @@ function groupsText({ topic, scanned, hasMore, groups, faults }: Groups): string
   return `${[head, ...shown].join('\n')}\n`;
 }
 
-function groupText(group: Groups['groups'][number]): string {
-  const { id, count, replayed = 0 } = group;
+function groupText(group: Group): string {
+  const { id, count, replayed } = group;
   return `${id}  ${String(count).padStart(9)}  ${faultText(group)}${replayed === 0 ? '' : `  (${String(replayed)} replayed)`}`;
 }
 
@@ -141,7 +116,7 @@ function faultText({ stage, sqlstate, table, column, class: name, message }: Fau
   return [stage, sqlstate ?? name, where, message].filter((part) => part !== undefined && part !== '').join('  ');
 }
 
-function previewText({ records, hasMore }: Preview): string {
+function previewText({ records, hasMore }: PreviewedLettersAnswer): string {
   const outcomes = new Map<string, number>();
   for (const { outcome } of records) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   const lines = [...outcomes].map(([outcome, count]) => `${String(count).padStart(9)}  ${outcome}`);
@@ -149,8 +124,8 @@ function previewText({ records, hasMore }: Preview): string {
   return `${[...(lines.length === 0 ? ['no letters'] : lines), ...rest].join('\n')}\n`;
 }
 
-function replayText({ id, state, partitions, selected, delivered, dropped, failed, reason }: Replay): string {
-  const sum = (of: (part: Replay['partitions'][number]) => number) =>
+function replayText({ id, state, partitions, selected, delivered, dropped, failed, reason }: ReplayAnswer): string {
+  const sum = (of: (part: ReplayAnswer['partitions'][number]) => number) =>
     partitions.reduce((all, part) => all + of(part), 0);
   const whole = sum(({ from, end }) => end - from);
   const done = whole === 0 ? 100 : Math.floor((sum(({ from, next }) => next - from) * 100) / whole);

@@ -21,7 +21,7 @@ export interface ExportOptions {
 export interface Exported {
   /** Paths of the files written. */
   readonly files: readonly string[];
-  /** What stands for the secrets in them, with its value. */
+  /** Values of the variables that replace the secrets in the files. */
   readonly variables: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
@@ -81,7 +81,7 @@ async function mustBeNew(paths: readonly string[]): Promise<void> {
 class SecretVariables {
   readonly values: Record<string, string> = {};
 
-  /** The reference that stands for the value. */
+  /** The reference that replaces the value. */
   add(connector: string, key: string, value: string): string {
     const base = `${connector}_${key}`.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
     const first = /^[0-9]/.test(base) ? `_${base}` : base;

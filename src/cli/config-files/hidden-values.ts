@@ -1,29 +1,31 @@
 import { isSecretValue } from '../../config/secret-values.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
-import type { Validation } from './connect-client.ts';
+import type { ConfigInfosAnswer } from '../../rest/answers.ts';
 
 const HIDDEN = '[hidden]';
 
 /** Types of options by their names, from a validation. */
 export type OptionTypes = ReadonlyMap<string, string>;
 
-export function optionTypes({ configs }: Validation): OptionTypes {
-  return new Map(configs.map(({ definition }) => [definition.name, definition.type]));
+export function optionTypes({ configs }: ConfigInfosAnswer): OptionTypes {
+  return new Map(
+    configs.flatMap(({ definition }) => (definition === null ? [] : [[definition.name, definition.type]])),
+  );
 }
 
-/** Whether nobody is to see a value. */
+/** Whether a value must not be shown. */
 export function isSecret(key: string, value: string, types: OptionTypes): boolean {
   return isSecretValue(key, value, types.get(key));
 }
 
-/** What may be shown of a value; a secret is hidden in all other texts, too, from here on. */
+/** The value as it may be shown. A secret is from now on hidden in all other texts as well. */
 export function shown(key: string, value: string, types: OptionTypes, secrets: SecretMask): string {
   if (!isSecret(key, value, types)) return value;
   secrets.add(value);
   return HIDDEN;
 }
 
-/** A worker, or something before it, shows no more of the value. */
+/** Whether the worker, or a proxy in front of it, has hidden the value. */
 export function isHiddenByWorker(value: string): boolean {
   return value === HIDDEN || /^\*{3,}$/.test(value);
 }

@@ -1,3 +1,3 @@
-/** What `sluice history` can be asked for. */
+/** Actions of `sluice history`. */
 export const HISTORY_ACTIONS = ['list', 'show', 'restore'] as const;
 export type HistoryAction = (typeof HISTORY_ACTIONS)[number];

@@ -1,25 +1,12 @@
 import { ConfigError } from '../../errors.ts';
+import type { ConnectorChangeAnswer } from '../../operate/history/history-answers.ts';
+import type { ConnectorInfoAnswer } from '../../rest/answers.ts';
 import { changeText } from './plan-text.ts';
-import type { KeyChange } from './plan.ts';
 import { clientOf, type ClusterFlags } from './run.ts';
 import type { HistoryAction } from './history-actions.ts';
 
 export interface HistoryFlags extends ClusterFlags {
   readonly json?: boolean;
-}
-
-/** A change of a connector, as `GET …/history` has it. */
-interface Change {
-  readonly n: number;
-  readonly at: string;
-  readonly what: string;
-  readonly by: { readonly user: string | null; readonly address: string | null } | null;
-  readonly state: string;
-  readonly worker?: string | null;
-  readonly task?: number;
-  readonly automatic?: boolean;
-  readonly restoredFrom?: number;
-  readonly difference: readonly KeyChange[] | null;
 }
 
 /** The exit code of `sluice history`. */
@@ -35,10 +22,10 @@ export async function runHistory(
     throw new ConfigError(`sluice history ${connector} ${action} needs the number of a change, as the list has it`);
   }
   if (action === 'restore') {
-    const restored = await client.ask<unknown>('POST', `${path}/${String(n)}/restore`);
+    const restored = await client.ask<ConnectorInfoAnswer>('POST', `${path}/${String(n)}/restore`);
     return print(flags, restored, `${connector} has the configuration of change ${String(n)} again`);
   }
-  const changes = await client.ask<readonly Change[]>('GET', path);
+  const changes = await client.ask<readonly ConnectorChangeAnswer[]>('GET', path);
   if (action === 'list') {
     const lines = changes.map(headOf);
     return print(flags, changes, lines.length === 0 ? 'no changes are kept' : lines.join('\n'));
@@ -48,8 +35,8 @@ export async function runHistory(
   return print(flags, change, [headOf(change), ...differenceOf(change).map((line) => `    ${line}`)].join('\n'));
 }
 
-function headOf({ n, at, what, by, state, restoredFrom, difference, ...more }: Change): string {
-  const { worker = null, task, automatic = false } = more;
+function headOf({ n, at, what, by, state, restoredFrom, difference, ...more }: ConnectorChangeAnswer): string {
+  const { worker, task, automatic = false } = more;
   const actor = by === null ? 'not known by whom' : `by ${nameOf(by)}`;
   const who = `${automatic ? 'automatically' : actor}${worker === null ? '' : ` on worker ${worker}`}`;
   const target = task === undefined ? '' : ` task ${String(task)}`;
@@ -59,12 +46,12 @@ function headOf({ n, at, what, by, state, restoredFrom, difference, ...more }: C
   return plain(`${String(n).padStart(6)}  ${at}  ${what}${target}${from} ${who}, ${state}${changed}`);
 }
 
-function nameOf({ user, address }: NonNullable<Change['by']>): string {
+function nameOf({ user, address }: NonNullable<ConnectorChangeAnswer['by']>): string {
   const parts = [user, address === null ? null : `at ${address}`].filter((part) => part !== null);
   return parts.length === 0 ? 'nobody known' : parts.join(' ');
 }
 
-function differenceOf({ difference }: Change): string[] {
+function differenceOf({ difference }: ConnectorChangeAnswer): string[] {
   if (difference === null) return ['the configuration before is not known'];
   return difference.length === 0
     ? ['the configuration has not changed']

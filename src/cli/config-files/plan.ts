@@ -1,25 +1,23 @@
 import { unknownOptions, unknownOptionText } from '../../config/unknown-options.ts';
 import { toError } from '../../errors.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
-import type { ClusterConnector, ConnectClient, ConnectorConfigs, Validation } from './connect-client.ts';
+import type { ConnectorChangeAnswer } from '../../operate/history/history-answers.ts';
+import type { PreviewAnswer } from '../../operate/preview/preview-answers.ts';
+import type { ConfigInfosAnswer } from '../../rest/answers.ts';
+import type { ClusterConnector, ConnectClient, ConnectorConfigs } from './connect-client.ts';
 import type { DesiredConnector, DesiredState } from './connector-files.ts';
 import { isHiddenByWorker, optionTypes, shown, type OptionTypes } from './hidden-values.ts';
 
-export interface KeyChange {
-  readonly key: string;
-  /** Secrets are `[hidden]`. Absent: the key is new. */
-  readonly before?: string | null;
-  /** Absent: the key goes. */
-  readonly after?: string;
-}
+/** A key before and after, as the history of a connector shows it; secrets are `[hidden]`. Without `before` it is new, without `after` removed. */
+export type KeyChange = NonNullable<ConnectorChangeAnswer['difference']>[number];
 
-/** What a sink would do with the newest messages of a topic. */
+/** The result of trying the newest messages of a topic with a sink. */
 export interface DryRun {
   readonly topic: string;
   readonly records: number;
   readonly rows: number;
   readonly faults: readonly string[];
-  /** Why there is none. */
+  /** Why nothing was tried. */
   readonly skipped?: string;
 }
 
@@ -32,7 +30,7 @@ export interface PlannedConnector {
   /** Keys whose value the cluster hides. */
   readonly notComparable: readonly string[];
   readonly state?: { readonly before?: DesiredState; readonly after: DesiredState };
-  /** What starts again, or ends. */
+  /** The connector and tasks that restart or end. */
   readonly restarts?: { readonly connector: boolean; readonly tasks: number };
   readonly errors: readonly string[];
   /** Options that are probably misspelt. */
@@ -146,7 +144,7 @@ function stateChange(
   return state === undefined || state === before ? undefined : { before, after: state };
 }
 
-/** What a connector was last told to do, as far as its status shows it. */
+/** The desired state of a connector, as far as its status shows it. */
 export function stateOf({ status }: ClusterConnector): DesiredState {
   const state = status?.connector.state;
   return state === 'PAUSED' ? 'paused' : state === 'STOPPED' ? 'stopped' : 'running';
@@ -159,7 +157,7 @@ async function validated(
 ): Promise<{ types: OptionTypes; errors: string[]; warnings: string[] }> {
   const pluginClass = config['connector.class'] ?? '';
   if (pluginClass === '') return { types: NONE, errors: ['connector.class is missing'], warnings: [] };
-  let validation: Validation;
+  let validation: ConfigInfosAnswer;
   try {
     validation = await client.validate(pluginClass, config);
   } catch (error) {
@@ -195,22 +193,14 @@ async function dryRunOf(
   }
 }
 
-interface PreviewAnswer {
-  readonly records?: readonly {
-    readonly rows?: readonly unknown[];
-    readonly faults?: readonly { readonly stage?: string; readonly message?: string }[];
-  }[];
-}
-
-function summaryOf(answer: unknown, secrets: SecretMask): Pick<DryRun, 'records' | 'rows' | 'faults'> {
-  const { records = [] } = answer as PreviewAnswer;
-  const faults = records.flatMap((record) => record.faults ?? []);
+function summaryOf({ records }: PreviewAnswer, secrets: SecretMask): Pick<DryRun, 'records' | 'rows' | 'faults'> {
+  const faults = records.flatMap((record) => record.faults);
   return {
     records: records.length,
     rows: records.reduce((sum, { rows = [] }) => sum + rows.length, 0),
     faults: faults
       .slice(0, MAX_FAULTS)
-      .map(({ stage = '', message = '' }) => secrets.hide(`${stage}: ${message}`))
+      .map(({ stage, message = '' }) => secrets.hide(`${stage}: ${message}`))
       .concat(faults.length > MAX_FAULTS ? [`${String(faults.length - MAX_FAULTS)} more`] : []),
   };
 }

@@ -35,7 +35,7 @@ export async function runDoctor({ file, connectors, json }: DoctorOptions): Prom
   const colours = process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
   const report = json ? jsonReport(sections, SLUICE_VERSION, secrets) : textReport(sections, secrets, colours);
   process.stdout.write(json ? `${report}\n` : report);
-  // What still hangs is not waited for.
+  // Do not wait for examinations that still hang.
   setTimeout(() => process.exit(), LINGER_MS).unref();
   return worstOf(sections) === 'fail' ? EXIT_FAIL : 0;
 }

@@ -26,7 +26,7 @@ export interface ConnectorParts {
   readonly kafka: Promise<boolean>;
 }
 
-/** Of all about one connector; what it names has limits of its own. */
+/** Time limit of all examinations of one connector; the systems that it names have limits of their own. */
 const LIMIT_MS = 30_000;
 
 /** Everything about the connector of one file. */
@@ -44,7 +44,7 @@ export async function connectorSection(path: string, parts: ConnectorParts): Pro
   return { name, findings };
 }
 
-/** What the database says of its options is said again, with a remedy, by the plugin itself. */
+/** Errors about these options come from the database; the plugin reports them as well, with a remedy. */
 const ASKED_OF_THE_SYSTEM = 'connection.';
 
 async function configurationFindings(given: ConnectorConfig, parts: ConnectorParts): Promise<Finding[]> {

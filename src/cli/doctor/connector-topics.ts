@@ -33,7 +33,7 @@ export async function sinkDemands(config: ConnectorConfig, clients: ConnectorCli
   return [...findings, ...(await written([{ name: deadLetters, property, creation }], clients))];
 }
 
-/** What a worker gives to its sources. */
+/** Settings of a worker that apply to its sources. */
 export interface SourceSurroundings {
   /** `topic.creation.enable` */
   readonly createsTopics: boolean;
@@ -60,7 +60,7 @@ export async function sourceDemands(
   return [ofTask, ...findings];
 }
 
-/** As `topic.creation.default.…` says; without it the brokers create topics, or nobody. */
+/** As `topic.creation.default.…` says; without it the brokers create topics, or they stay missing. */
 function creationOf(config: ConnectorConfig): TopicDemand['creation'] {
   const given = withPrefix(config, DEFAULT_CREATION);
   const { partitions, 'replication.factor': factor, include: _include, exclude: _exclude, ...settings } = given;

@@ -5,7 +5,7 @@ import type { Finding } from '../../data/finding.ts';
 import { silentLogger } from '../../observe/logger.ts';
 import { examine } from './examination.ts';
 
-/** What the converters say of themselves that these properties name by `key.converter` and `value.converter`. */
+/** Findings of the converters that `key.converter` and `value.converter` of these properties name. */
 export async function converterFindings(properties: Properties, plugins: PluginRegistry): Promise<Finding[]> {
   const findings = await Promise.all(
     (['key.converter', 'value.converter'] as const).map((option) =>

@@ -6,7 +6,7 @@ import { silentLogger } from '../../observe/logger.ts';
 import { KafkaTools } from './kafka-tools.ts';
 import { TopicCheck, type TopicDemand } from './topic-check.ts';
 
-/** Whoever asks a doctor does not wait as long as a worker. */
+/** A user of the doctor does not wait as long as a worker does. */
 const IN_SHORT: ClientProperties = {
   'default.api.timeout.ms': '6000',
   'request.timeout.ms': '5000',

@@ -3,12 +3,12 @@ import type { Properties } from '../../config/worker-config.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { parseJaas } from '../../tls/jaas.ts';
 
-/** Of `//user:password@host`. */
+/** The password in `//user:password@host`. */
 const URL_PASSWORD = /\/\/[^/?#@:\s]*:([^@/\s]+)@/g;
 /** Names of files and servers are what a report is about. */
 const SHOWN_NAME = /(?:url|location|certificate|key|source)$/i;
 
-/** What these properties keep secret is hidden, whatever a broker or a database says of it. */
+/** Hides the secrets of these properties in all findings, including messages of brokers and databases. */
 export function learnSecrets(properties: Properties, secrets: SecretMask): void {
   for (const [key, value] of Object.entries(properties)) {
     for (const [, password = ''] of value.matchAll(URL_PASSWORD)) secrets.add(password);
@@ -22,6 +22,6 @@ function learnJaas(text: string, secrets: SecretMask): void {
   try {
     for (const [key, value] of Object.entries(parseJaas(text).options)) if (isSecretName(key)) secrets.add(value);
   } catch {
-    // Whoever uses it says what is wrong with it.
+    // The part that uses the value reports what is wrong with it.
   }
 }

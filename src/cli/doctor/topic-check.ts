@@ -2,18 +2,18 @@ import { fail, ok, warn, type Finding } from '../../data/finding.ts';
 import type { AclOperation, NewTopic, Survey, SurveyedTopic } from '../../kafka/api.ts';
 import type { KafkaTools } from './kafka-tools.ts';
 
-/** What is asked of a topic. */
+/** Requirements on a topic. */
 export interface TopicDemand {
   readonly name: string;
   /** Such as `config.storage.topic`, if a property names it. */
   readonly property?: string;
   readonly operations: readonly AclOperation[];
-  /** How it is created where it is missing; absent: nobody creates it. */
+  /** How it is created if it is missing; absent: it is not created. */
   readonly creation?: Omit<NewTopic, 'name'> | undefined;
-  /** Of a topic with one state for each key. */
+  /** Whether the topic keeps the last record of each key. */
   readonly compacted?: boolean;
   readonly singlePartition?: boolean;
-  /** What comes of it if it is missing and nobody creates it. */
+  /** The consequence if it is missing and is not created. */
   readonly whenMissing?: Finding['message'];
 }
 

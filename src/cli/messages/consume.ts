@@ -20,7 +20,7 @@ const POLL_MS = 1000;
 const APPEAR_CHECK_MS = 500;
 const LINE_FEED = Buffer.from('\n');
 
-/** Writes the values of a topic's messages, one a line, oldest first in each partition; goes on with what comes. */
+/** Writes the values of a topic's messages, one per line, oldest first in each partition, and continues with new messages. */
 export async function consume(options: ConsumeOptions, output: Writable, note: Note): Promise<void> {
   const { topic, count = Infinity } = options;
   const client = await connectTo(options.cluster);

@@ -1,6 +1,7 @@
 import { sleep } from '../../async/sleep.ts';
 import { toError } from '../../errors.ts';
 import { httpRequest } from '../../http/http-client.ts';
+import type { GroupWorkerAnswer } from '../../operate/drain/cluster-answers.ts';
 
 export interface DrainOptions {
   /** Any worker of the group; user and password may be in it. */
@@ -10,14 +11,6 @@ export interface DrainOptions {
   readonly undo: boolean;
   /** Whether to return at once instead of waiting until the worker is drained. */
   readonly noWait: boolean;
-}
-
-interface WorkerView {
-  readonly worker_id: string;
-  readonly is_leader: boolean;
-  readonly state: 'running' | 'draining' | 'drained';
-  readonly connectors: number;
-  readonly tasks: number;
 }
 
 const POLL_MS = 500;
@@ -52,7 +45,7 @@ export async function drain(options: DrainOptions, print: (line: string) => void
   }
 }
 
-function line({ worker_id: id, is_leader: isLeader, state, connectors, tasks }: WorkerView): string {
+function line({ worker_id: id, is_leader: isLeader, state, connectors, tasks }: GroupWorkerAnswer): string {
   const left = `${String(connectors)} connectors and ${String(tasks)} tasks${state === 'running' ? '' : ' left'}`;
   return `${id}: ${state}, ${left}${isLeader ? ' (leader)' : ''}`;
 }
@@ -75,13 +68,13 @@ class ClusterApi {
     this.#base = url.href.replace(/\/$/, '');
   }
 
-  async workers(): Promise<readonly WorkerView[]> {
-    return (await this.#request('GET', '/cluster/workers')) as readonly WorkerView[];
+  async workers(): Promise<readonly GroupWorkerAnswer[]> {
+    return (await this.#request('GET', '/cluster/workers')) as readonly GroupWorkerAnswer[];
   }
 
-  async drain(worker: string, isDraining: boolean): Promise<WorkerView> {
+  async drain(worker: string, isDraining: boolean): Promise<GroupWorkerAnswer> {
     const path = `/cluster/workers/${encodeURIComponent(worker)}/drain`;
-    return (await this.#request(isDraining ? 'PUT' : 'DELETE', path)) as WorkerView;
+    return (await this.#request(isDraining ? 'PUT' : 'DELETE', path)) as GroupWorkerAnswer;
   }
 
   /** Again and again, while the workers agree on a leader. */

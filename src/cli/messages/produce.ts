@@ -8,7 +8,7 @@ export interface ProduceOptions {
   readonly topic: string;
   /** Absent or `-`: standard input. */
   readonly file: string | undefined;
-  /** Of all messages; absent: none. */
+  /** Key of all messages; `undefined`: they have none. */
   readonly key: string | undefined;
   /** Make the topic when it is missing, as the broker makes topics by default. */
   readonly create: boolean;

@@ -16,10 +16,12 @@ function desired(config: Record<string, string>, state?: 'running' | 'paused'): 
   return { name: 'c', config: { name: 'c', ...config }, state, initialState: undefined, place: 'c.json:1' };
 }
 
-function current(config: Record<string, string | null>, state = 'RUNNING'): ClusterConnector {
+type State = NonNullable<ClusterConnector['status']>['connector']['state'];
+
+function current(config: Record<string, string | null>, state: State = 'RUNNING'): ClusterConnector {
   return {
-    info: { config: { name: 'c', ...config }, tasks: [{}, {}], type: 'sink' },
-    status: { connector: { state } },
+    info: { config: { name: 'c', ...config }, tasks: [0, 1].map((task) => ({ connector: 'c', task })), type: 'sink' },
+    status: { connector: { state, worker_id: 'w:8083' } },
   };
 }
 
