@@ -1,5 +1,5 @@
 import { DatabaseError, RetriableError, SluiceError, toError } from '../errors.ts';
-import { ErrorCode } from '../kafka/error-codes.ts';
+import { ErrorCode } from '../kafka/errors/error-codes.ts';
 import {
   AuthenticationError,
   CodecError,
@@ -8,7 +8,7 @@ import {
   KafkaError,
   MembershipLostError,
   RecordFormatError,
-} from '../kafka/errors.ts';
+} from '../kafka/errors/kafka-errors.ts';
 
 /**
  * Why a task or connector has failed.

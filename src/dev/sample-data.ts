@@ -3,8 +3,8 @@ import { Backoff } from '../async/backoff.ts';
 import { sleep } from '../async/sleep.ts';
 import { ConnectError, firstCause, toError } from '../errors.ts';
 import type { Admin, KafkaClient, ProducedRecord } from '../kafka/api.ts';
-import { ErrorCode } from '../kafka/error-codes.ts';
-import { isRetriable, KafkaError } from '../kafka/errors.ts';
+import { ErrorCode } from '../kafka/errors/error-codes.ts';
+import { isRetriable, KafkaError } from '../kafka/errors/kafka-errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { hostMetrics } from './host-metrics.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Admin, KafkaClient } from '../../src/kafka/api.ts';
-import { ErrorCode } from '../../src/kafka/error-codes.ts';
-import { CommitRefusedError, KafkaError } from '../../src/kafka/errors.ts';
+import { ErrorCode } from '../../src/kafka/errors/error-codes.ts';
+import { CommitRefusedError, KafkaError } from '../../src/kafka/errors/kafka-errors.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { newTopic, partitionsOf, pollUntil, produceNumbers, rebalanceLog, sharedClient } from './kafka-fixture.ts';

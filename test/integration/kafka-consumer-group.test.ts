@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Kafka, logLevel } from 'kafkajs';
 import type { ClientProperties, Handover, KafkaClient } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client/client.ts';
-import { CommitRefusedError } from '../../src/kafka/errors.ts';
+import { CommitRefusedError } from '../../src/kafka/errors/kafka-errors.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { FROM_BEGINNING, GroupReader, QUICK } from './group-reader.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import type { Consumer } from '../../src/kafka/api.ts';
-import { MalformedResponseError, RecordFormatError } from '../../src/kafka/errors.ts';
+import { MalformedResponseError, RecordFormatError } from '../../src/kafka/errors/kafka-errors.ts';
 import { crc32c } from '../../src/kafka/records/crc32c.ts';
 import { BatchField } from '../../src/kafka/records/record-batch.ts';
 import { damagedAnswers } from '../properties/damaged-answers.ts';

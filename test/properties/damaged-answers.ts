@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { MalformedResponseError } from '../../src/kafka/errors.ts';
+import { MalformedResponseError } from '../../src/kafka/errors/kafka-errors.ts';
 import type { RecordedAnswer } from '../support/broker-answers.ts';
 
 /** What stands in lengths and counts of those who mean harm. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import type { ConsumedRecord } from '../../src/kafka/api.ts';
-import { RecordFormatError } from '../../src/kafka/errors.ts';
+import { RecordFormatError } from '../../src/kafka/errors/kafka-errors.ts';
 import { crc32c } from '../../src/kafka/records/crc32c.ts';
 import { BatchField, nextOffsetOf } from '../../src/kafka/records/record-batch.ts';
 import { RecordSet } from '../../src/kafka/records/record-set.ts';

@@ -2,7 +2,7 @@ import { within } from '../../async/within.ts';
 import { ConnectError } from '../../errors.ts';
 import type { PackedRecords } from '../../data/packed-records.ts';
 import type { ProducedRecord, Producer, SendFailure } from '../../kafka/api.ts';
-import { ClosedError } from '../../kafka/errors.ts';
+import { ClosedError } from '../../kafka/errors/kafka-errors.ts';
 import type { SourceTask } from '../api.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { OffsetStorage } from './offset-storage.ts';

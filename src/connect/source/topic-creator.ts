@@ -2,8 +2,8 @@ import { listEntries } from '../../config/list-text.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import type { Admin, NewTopic } from '../../kafka/api.ts';
-import { ErrorCode } from '../../kafka/error-codes.ts';
-import { KafkaError } from '../../kafka/errors.ts';
+import { ErrorCode } from '../../kafka/errors/error-codes.ts';
+import { KafkaError } from '../../kafka/errors/kafka-errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig } from '../api.ts';
 

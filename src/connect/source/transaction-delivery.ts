@@ -1,8 +1,8 @@
 import type { PackedRecords } from '../../data/packed-records.ts';
 import { ConnectError, toError } from '../../errors.ts';
 import type { ProducedRecord, SendFailure, TransactionalProducer } from '../../kafka/api.ts';
-import { ErrorCode } from '../../kafka/error-codes.ts';
-import { KafkaError } from '../../kafka/errors.ts';
+import { ErrorCode } from '../../kafka/errors/error-codes.ts';
+import { KafkaError } from '../../kafka/errors/kafka-errors.ts';
 import type { SourceTask, SourceTransactions } from '../api.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { OffsetTopic, OpenOffsets, StoredOffset } from './offset-storage.ts';

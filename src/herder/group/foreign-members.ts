@@ -1,7 +1,7 @@
 import { sleep } from '../../async/sleep.ts';
 import { toError } from '../../errors.ts';
-import { ErrorCode } from '../../kafka/error-codes.ts';
-import { KafkaError } from '../../kafka/errors.ts';
+import { ErrorCode } from '../../kafka/errors/error-codes.ts';
+import { KafkaError } from '../../kafka/errors/kafka-errors.ts';
 import type {
   DescribedMember,
   Generation,

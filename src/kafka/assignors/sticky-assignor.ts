@@ -2,7 +2,7 @@ import type { TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import { javaHashMapOrder } from '../../java/java-hash-order.ts';
 import { ResponseReader } from '../protocol/response-reader.ts';
-import { MalformedResponseError } from '../errors.ts';
+import { MalformedResponseError } from '../errors/kafka-errors.ts';
 import {
   NO_GENERATION,
   type Assignment,

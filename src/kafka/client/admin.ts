@@ -4,8 +4,8 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Admin, NewTopic, PartitionPosition } from '../api.ts';
 import { Cluster } from '../connections/cluster.ts';
 import type { ConnectionConfig } from '../config/connection-config.ts';
-import { ErrorCode, describeErrorCode } from '../error-codes.ts';
-import { KafkaError } from '../errors.ts';
+import { ErrorCode, describeErrorCode } from '../errors/error-codes.ts';
+import { KafkaError } from '../errors/kafka-errors.ts';
 import {
   OffsetTime,
   commitOffsets,

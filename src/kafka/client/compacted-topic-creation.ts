@@ -3,8 +3,8 @@ import { ConfigError, ConnectError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { CompactedTopicOptions } from '../api.ts';
 import type { KafkaAdmin } from './admin.ts';
-import { ErrorCode } from '../error-codes.ts';
-import { KafkaError, TimeoutError } from '../errors.ts';
+import { ErrorCode } from '../errors/error-codes.ts';
+import { KafkaError, TimeoutError } from '../errors/kafka-errors.ts';
 
 const CLEANUP_POLICY = 'cleanup.policy';
 const VISIBLE_TIMEOUT_MS = 30_000;

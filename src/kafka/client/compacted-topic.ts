@@ -7,7 +7,7 @@ import { KafkaAdmin } from './admin.ts';
 import { ensureCompactedTopic } from './compacted-topic-creation.ts';
 import { KafkaConsumer } from '../consumer/consumer.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
-import { ClosedError } from '../errors.ts';
+import { ClosedError } from '../errors/kafka-errors.ts';
 import { KafkaProducer } from '../producer/producer.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 

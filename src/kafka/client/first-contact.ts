@@ -3,7 +3,7 @@ import { ConnectError, firstCause } from '../../errors.ts';
 import type { ClientProperties } from '../api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { createKafkaClient } from './client.ts';
-import { isRetriable } from '../errors.ts';
+import { isRetriable } from '../errors/kafka-errors.ts';
 
 /** Short timeouts, so that an unreachable cluster is reported within 10 s. */
 const SHORT_TIMEOUTS: ClientProperties = {

@@ -2,7 +2,7 @@ import { ConfigError } from '../../errors.ts';
 import { parseJaas, type JaasConfig } from '../../tls/jaas.ts';
 import { jaasFileOf, loginModule } from '../../tls/jaas-file.ts';
 import { httpRequest } from '../../http/http-client.ts';
-import { AuthenticationError } from '../errors.ts';
+import { AuthenticationError } from '../errors/kafka-errors.ts';
 import type { SaslOptions } from '../library/kafkajs-internals.ts';
 import type { PropertyReader } from '../../config/property-reader.ts';
 

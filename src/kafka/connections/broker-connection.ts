@@ -12,7 +12,7 @@ import {
   MalformedResponseError,
   DroppedError,
   KafkaError,
-} from '../errors.ts';
+} from '../errors/kafka-errors.ts';
 import {
   apiKeys,
   type ApiRanges,

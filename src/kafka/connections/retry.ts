@@ -1,7 +1,7 @@
 import { Backoff } from '../../async/backoff.ts';
 import { sleep } from '../../async/sleep.ts';
 import type { Cluster } from './cluster.ts';
-import { TimeoutError, isRetriable } from '../errors.ts';
+import { TimeoutError, isRetriable } from '../errors/kafka-errors.ts';
 
 /** Exponential back-off from `retry.backoff.ms` to `retry.backoff.max.ms`. */
 export function backoffOf({ config }: Cluster): Backoff {

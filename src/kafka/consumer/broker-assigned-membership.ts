@@ -1,8 +1,8 @@
 import { within } from '../../async/within.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
-import { ErrorCode } from '../error-codes.ts';
-import { CommitRefusedError, KafkaError } from '../errors.ts';
+import { ErrorCode } from '../errors/error-codes.ts';
+import { CommitRefusedError, KafkaError } from '../errors/kafka-errors.ts';
 import { GroupCoordinatorMetrics } from '../group/group-coordinator-metrics.ts';
 import type { PartitionsById } from '../group/consumer-heartbeat-protocol.ts';
 import { HeartbeatMember, type HeartbeatSubscription } from '../group/heartbeat-member.ts';

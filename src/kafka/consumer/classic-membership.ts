@@ -7,7 +7,7 @@ import type { Assignor, GroupSubscription, PartitionCounts, PartitionRacks } fro
 import { createAssignor } from '../assignors/assignors.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
 import { removeMembers } from '../group/group-members.ts';
-import { CommitRefusedError, KafkaError, MembershipLostError } from '../errors.ts';
+import { CommitRefusedError, KafkaError, MembershipLostError } from '../errors/kafka-errors.ts';
 import { GroupCoordinatorMetrics } from '../group/group-coordinator-metrics.ts';
 import { GroupMember } from '../group/group-member.ts';
 import type { Generation, GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';

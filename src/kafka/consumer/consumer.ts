@@ -11,7 +11,7 @@ import { BrokerAssignedMembership } from './broker-assigned-membership.ts';
 import { ClassicMembership } from './classic-membership.ts';
 import { OwnedPartitions } from './owned-partitions.ts';
 import type { Membership, TopicSelection } from './membership.ts';
-import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } from '../errors.ts';
+import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } from '../errors/kafka-errors.ts';
 import { Fetcher } from './fetcher.ts';
 import { logEndOffsets } from './log-end-offsets.ts';
 import { commitOffsets, fetchCommitted, logCommit, toPosition, type GroupIdentity } from './offsets.ts';

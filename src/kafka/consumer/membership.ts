@@ -3,7 +3,7 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Handover, TopicPredicate } from '../api.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
-import type { CommitRefusedError } from '../errors.ts';
+import type { CommitRefusedError } from '../errors/kafka-errors.ts';
 import type { GroupCoordinatorMetrics } from '../group/group-coordinator-metrics.ts';
 import type { TopicInterest, TopicMetadata } from '../connections/topic-metadata.ts';
 import type { OwnedPartitions } from './owned-partitions.ts';

@@ -3,14 +3,14 @@ import { topicPartitionKey, type TopicPartition, topicPartitionText } from '../.
 import { toError } from '../../errors.ts';
 import type { PartitionPosition } from '../api.ts';
 import type { Cluster } from '../connections/cluster.ts';
-import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
+import { COORDINATOR_MOVED, ErrorCode } from '../errors/error-codes.ts';
 import {
   BrokerUnreachableError,
   CommitRefusedError,
   MalformedResponseError,
   KafkaError,
   isRetriable,
-} from '../errors.ts';
+} from '../errors/kafka-errors.ts';
 import { offsetDeleteCall } from './offset-delete-protocol.ts';
 import {
   epochEndsCall,

@@ -3,7 +3,7 @@ import { idle } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition, topicPartitionText } from '../../data/record.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { RebalanceListener } from '../api.ts';
-import { isRetriable } from '../errors.ts';
+import { isRetriable } from '../errors/kafka-errors.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import type { Fetcher } from './fetcher.ts';
 import type { GroupIdentity } from './offsets.ts';

@@ -1,5 +1,5 @@
 import { ResponseReader } from '../protocol/response-reader.ts';
-import { KafkaError } from '../errors.ts';
+import { KafkaError } from '../errors/kafka-errors.ts';
 import { Encoder } from '../library/kafkajs-internals.ts';
 import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 

@@ -1,7 +1,7 @@
 import type { ResponseReader } from '../protocol/response-reader.ts';
 import type { Cluster } from '../connections/cluster.ts';
-import { ErrorCode } from '../error-codes.ts';
-import { KafkaError } from '../errors.ts';
+import { ErrorCode } from '../errors/error-codes.ts';
+import { KafkaError } from '../errors/kafka-errors.ts';
 import { libraryCall, type Api } from '../protocol/protocol.ts';
 import { leaveGroup } from './member-requests.ts';
 

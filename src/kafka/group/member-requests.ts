@@ -1,6 +1,6 @@
 import type { Cluster } from '../connections/cluster.ts';
-import { ErrorCode } from '../error-codes.ts';
-import { KafkaError } from '../errors.ts';
+import { ErrorCode } from '../errors/error-codes.ts';
+import { KafkaError } from '../errors/kafka-errors.ts';
 import { Apis, libraryCall } from '../protocol/protocol.ts';
 import type { Generation, GroupOptions } from './group-protocol.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from '../../observe/logger.ts';
 import type { TopicPartition } from '../../data/record.ts';
 import type { Cluster } from '../connections/cluster.ts';
-import { ErrorCode } from '../error-codes.ts';
-import { KafkaError } from '../errors.ts';
+import { ErrorCode } from '../errors/error-codes.ts';
+import { KafkaError } from '../errors/kafka-errors.ts';
 import { Apis, libraryCall } from '../protocol/protocol.ts';
 
 export interface ProducerId {

@@ -8,7 +8,7 @@ import {
 } from '../library/kafkajs-internals.ts';
 import { toError } from '../../errors.ts';
 import { ResponseReader } from './response-reader.ts';
-import { MalformedResponseError } from '../errors.ts';
+import { MalformedResponseError } from '../errors/kafka-errors.ts';
 
 /**
  * A request that kafkajs encodes in one pinned version, and the decoder of its response (kafkajs' own decoders do not check

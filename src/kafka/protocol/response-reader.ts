@@ -1,4 +1,4 @@
-import { MalformedResponseError } from '../errors.ts';
+import { MalformedResponseError } from '../errors/kafka-errors.ts';
 import { readInt64 } from '../records/record-batch.ts';
 
 /** The zero UUID, which means that there is no id. */

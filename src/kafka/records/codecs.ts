@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import zlib from 'node:zlib';
 import { ConfigError, toError } from '../../errors.ts';
-import { CodecError } from '../errors.ts';
+import { CodecError } from '../errors/kafka-errors.ts';
 import { unpackedLz4Size } from './lz4-size.ts';
 import { tooLarge } from './unpacked-limit.ts';
 import { joinXerial, splitXerial } from './xerial.ts';

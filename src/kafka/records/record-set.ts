@@ -2,7 +2,7 @@ import { toError } from '../../errors.ts';
 import type { ConsumedRecord } from './consumed-record.ts';
 import { codecFor, compressionOf, type PackedType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
-import { RecordFormatError } from '../errors.ts';
+import { RecordFormatError } from '../errors/kafka-errors.ts';
 import {
   BatchAttribute,
   BatchField,

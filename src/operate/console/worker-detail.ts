@@ -6,7 +6,7 @@ import { slowest } from '../../observe/thread-figures.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import { RequestError } from '../../errors.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
-import { ajv } from '../../rest/request-body.ts';
+import { validatorOf } from '../../json/validator.ts';
 import { answer, flag, pathName, withinTimeLimit, type Route } from '../../rest/resource.ts';
 import { CpuShare } from './cpu-share.ts';
 import { INTERNAL_TOPICS, WORKER_DETAIL, type InternalTopicsAnswer, type WorkerDetail } from './console-answers.ts';
@@ -19,7 +19,7 @@ const TOPICS_MS = 15_000;
  * Checks what another worker says of itself, before it goes to a browser.
  * @internal
  */
-export const isWorkerDetail = ajv.compile<WorkerDetail>(WORKER_DETAIL);
+export const isWorkerDetail = validatorOf<WorkerDetail>(WORKER_DETAIL);
 
 /** `/ui/workers/{worker}`: what a worker is busy with, and its rebalances; any worker answers for all. `/ui/internal-topics`. */
 export function workerDetailResource(

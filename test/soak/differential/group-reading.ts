@@ -9,7 +9,7 @@ import type {
 } from '../../../src/kafka/api.ts';
 import { toError } from '../../../src/errors.ts';
 import { MEMBER_OWNER } from '../../../src/kafka/config/consumer-config.ts';
-import { CommitRefusedError } from '../../../src/kafka/errors.ts';
+import { CommitRefusedError } from '../../../src/kafka/errors/kafka-errors.ts';
 import type { JavaPeer } from '../../support/java-peer.ts';
 import { uniqueName } from '../../support/services.ts';
 import type { Draw } from '../../support/random.ts';

@@ -7,8 +7,8 @@ import type {
   Producer,
   TransactionalProducer,
 } from '../../../src/kafka/api.ts';
-import { ErrorCode } from '../../../src/kafka/error-codes.ts';
-import { KafkaError } from '../../../src/kafka/errors.ts';
+import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
+import { KafkaError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { partitionOfKey } from '../../../src/kafka/producer/partitioner.ts';
 import { uniqueName } from '../../support/services.ts';
 import { Draw } from '../../support/random.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RetriableError, SluiceError, toError } from '../../../src/errors.ts';
-import { ErrorCode } from '../../../src/kafka/error-codes.ts';
-import { KafkaError } from '../../../src/kafka/errors.ts';
+import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
+import { KafkaError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { until } from '../../support/until.ts';
 import { source, SourceBench } from './source-fakes.ts';
 

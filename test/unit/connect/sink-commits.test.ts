@@ -4,7 +4,7 @@ import { SinkTaskRunner } from '../../../src/connect/sink/sink-task-runner.ts';
 import type { SinkTask, SinkTaskContext } from '../../../src/connect/api.ts';
 import type { TaskCare } from '../../../src/connect/task-assignment.ts';
 import type { RecordBlock, Consumer, RebalanceListener } from '../../../src/kafka/api.ts';
-import { CommitRefusedError } from '../../../src/kafka/errors.ts';
+import { CommitRefusedError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { until } from '../../support/until.ts';
 import { SourceBench } from './source-fakes.ts';
 

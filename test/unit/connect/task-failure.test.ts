@@ -7,7 +7,7 @@ import {
   BrokerUnreachableError,
   KafkaError,
   RecordFormatError,
-} from '../../../src/kafka/errors.ts';
+} from '../../../src/kafka/errors/kafka-errors.ts';
 
 const coded = (code: string, message = 'it did not work') => Object.assign(new Error(message), { code });
 const fromPut = (cause: Error) => new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { TopicCreator } from '../../../src/connect/source/topic-creator.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import type { Admin, NewTopic } from '../../../src/kafka/api.ts';
-import { ErrorCode } from '../../../src/kafka/error-codes.ts';
-import { KafkaError } from '../../../src/kafka/errors.ts';
+import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
+import { KafkaError } from '../../../src/kafka/errors/kafka-errors.ts';
 
 const DEFAULTS = {
   'topic.creation.default.partitions': '3',

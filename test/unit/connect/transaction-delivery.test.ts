@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { TransactionRequests } from '../../../src/connect/source/transaction-requests.ts';
 import { SluiceError, toError } from '../../../src/errors.ts';
-import { ErrorCode } from '../../../src/kafka/error-codes.ts';
-import { KafkaError } from '../../../src/kafka/errors.ts';
+import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
+import { KafkaError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { until } from '../../support/until.ts';
 import { source, SourceBench, valueOf } from './source-fakes.ts';
 

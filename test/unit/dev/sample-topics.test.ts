@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createSampleTopics } from '../../../src/dev/sample-data.ts';
 import type { Admin, NewTopic } from '../../../src/kafka/api.ts';
-import { ErrorCode } from '../../../src/kafka/error-codes.ts';
-import { BrokerUnreachableError, KafkaError } from '../../../src/kafka/errors.ts';
+import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
+import { BrokerUnreachableError, KafkaError } from '../../../src/kafka/errors/kafka-errors.ts';
 
 /** A cluster that answers so many creations with an error. */
 function cluster(failures: Error[], existing: readonly string[] = []) {

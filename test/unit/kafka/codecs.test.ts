@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import zlib from 'node:zlib';
 import { codecFor, requireWritable } from '../../../src/kafka/records/codecs.ts';
 import { ConfigError } from '../../../src/errors.ts';
-import { CodecError } from '../../../src/kafka/errors.ts';
+import { CodecError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { splitXerial } from '../../../src/kafka/records/xerial.ts';
 
 const JAVA_FRAME_BLOCK = '61207265636f7264206f6620612062617463682c20010005c07f3201';

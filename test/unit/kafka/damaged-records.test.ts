@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import zlib from 'node:zlib';
 import type { ProducedRecord } from '../../../src/kafka/api.ts';
-import { RecordFormatError } from '../../../src/kafka/errors.ts';
+import { RecordFormatError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { codecFor, type PackedType } from '../../../src/kafka/records/codecs.ts';
 import { crc32c } from '../../../src/kafka/records/crc32c.ts';
 import { BatchAttribute, BatchField, nextOffsetOf, writeInt64 } from '../../../src/kafka/records/record-batch.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
-import { ErrorCode } from '../../../src/kafka/error-codes.ts';
-import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
+import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
+import { BrokerUnreachableError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { GroupMember } from '../../../src/kafka/group/group-member.ts';
 import type { MemberState } from '../../../src/kafka/group/group-protocol.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';

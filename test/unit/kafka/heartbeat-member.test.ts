@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ResponseReader } from '../../../src/kafka/protocol/response-reader.ts';
 import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
-import { ErrorCode } from '../../../src/kafka/error-codes.ts';
-import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
+import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
+import { BrokerUnreachableError } from '../../../src/kafka/errors/kafka-errors.ts';
 import type { HeartbeatResponse, PartitionsById } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
 import { HeartbeatMember, type HeartbeatState } from '../../../src/kafka/group/heartbeat-member.ts';
 import type { LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';

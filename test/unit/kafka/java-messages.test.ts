@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fetchCall } from '../../../src/kafka/consumer/fetch-protocol.ts';
 import { offsetCommitCall, offsetFetchByMemberCall } from '../../../src/kafka/consumer/offset-protocol.ts';
-import { MalformedResponseError } from '../../../src/kafka/errors.ts';
+import { MalformedResponseError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { consumerHeartbeatCall, type MemberHeartbeat } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
 import { consumerDescribeCall } from '../../../src/kafka/group/consumer-describe-protocol.ts';
 import { joinGroupCall } from '../../../src/kafka/group/join-protocol.ts';

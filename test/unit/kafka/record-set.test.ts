@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { ConsumedRecord, ProducedRecord } from '../../../src/kafka/api.ts';
-import { RecordFormatError } from '../../../src/kafka/errors.ts';
+import { RecordFormatError } from '../../../src/kafka/errors/kafka-errors.ts';
 import { BatchAttribute, BatchField, nextOffsetOf, writeInt64 } from '../../../src/kafka/records/record-batch.ts';
 import { writeBatch } from '../../../src/kafka/records/record-batch-writer.ts';
 import { RecordSet, type AbortedTransaction } from '../../../src/kafka/records/record-set.ts';

@@ -1,4 +1,4 @@
-import { ConnectError, RetriableError, SluiceError } from '../errors.ts';
+import { ConnectError, RetriableError, SluiceError } from '../../errors.ts';
 import { ErrorCode, describeErrorCode } from './error-codes.ts';
 
 const JAVA_ERRORS = 'org.apache.kafka.common.errors';

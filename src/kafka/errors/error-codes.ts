@@ -1,4 +1,4 @@
-import { protocolErrors } from './library/kafkajs-internals.ts';
+import { protocolErrors } from '../library/kafkajs-internals.ts';
 
 /** Error codes of the Kafka protocol that the client handles (https://kafka.apache.org/protocol#protocol_error_codes). */
 export const ErrorCode = {
