@@ -19,6 +19,8 @@ export { fail, ok, warn, type Finding } from './data/finding.ts';
 export type * from './data/message-block.ts';
 export { MAX_PACKED_VALUE, PackedRecords, RecordPacker } from './data/packed-records.ts';
 export * from './data/record.ts';
+export { decimalBytes, parseDecimal } from './data/logical-values.ts';
+export { withoutTrailing } from './data/text-ends.ts';
 export { JSON_TEXT, LogicalName, Schema } from './data/schema.ts';
 export { Decimal, Struct, TypedNumber, type ConnectValue } from './data/value.ts';
 export {
@@ -33,7 +35,7 @@ export {
 export { bodyChunks, BodyTooLargeError, type BodyLimits } from './http/body-chunks.ts';
 export { allowOrigin } from './http/cross-origin.ts';
 export { PortListener, type PortTimeouts } from './http/port-listener.ts';
-export { javaRegexMatcher } from './java/java-regex.ts';
+export { JavaPattern, javaRegexMatcher } from './java/java-regex.ts';
 export { javaText } from './java/java-text.ts';
 export * from './json/open-api.ts';
 export { validatorOf } from './json/validator.ts';

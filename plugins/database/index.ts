@@ -39,6 +39,7 @@ export {
   isUnsupported,
 } from './executor/sqlstate.ts';
 export { readCreationPlace, readTableRights, type TableRight, type TableRights } from './executor/table-rights.ts';
+export { ReplicationConnection, type ReplicationReceiver } from './executor/replication.ts';
 export { columnFor } from './executor/write-plan.ts';
 export { DatabaseError } from '../../src/errors.ts';
 export { isText } from './formats/cell-bytes.ts';

@@ -6,9 +6,11 @@ import { lookupTable } from '../data/lookup-table.ts';
 
 /** The plugins that ship with the worker, loaded side by side. `strictJson`: `json.converter.strict` of the worker. */
 export async function builtInPlugins(settings: { readonly strictJson: boolean }): Promise<Plugin[]> {
-  const [sink, source, files, verifiable, converters, transforms, predicates] = await Promise.all([
+  const [sink, source, log, debezium, files, verifiable, converters, transforms, predicates] = await Promise.all([
     import('../../plugins/db-sink/plugin.ts'),
     import('../../plugins/db-source/plugin.ts'),
+    import('../../plugins/log-source/plugin.ts'),
+    import('../../plugins/log-source/transforms/registry.ts'),
     import('../../plugins/file-stream/plugin.ts'),
     import('../../plugins/verifiable/plugin.ts'),
     import('../converters/registry.ts'),
@@ -18,6 +20,8 @@ export async function builtInPlugins(settings: { readonly strictJson: boolean })
   return [
     sink.dbSink,
     source.dbSource,
+    log.postgresLogSource,
+    ...debezium.debeziumTransforms,
     files.fileSink,
     files.fileSource,
     verifiable.verifiableSource,

@@ -31,6 +31,29 @@ const KEEP_ALIVE_AFTER_MS = 30_000;
  * reachable, `caller` if one rejected user, password, database or TLS.
  */
 export async function connect(settings: ConnectionSettings, signal?: AbortSignal): Promise<Connection> {
+  return connectToAny({ ...settings, openTap: (options) => new RowTap(options) }, signal);
+}
+
+/** Opens a connection of the streaming replication protocol; the rest as for `connect`. */
+export async function connectReplication<T>(
+  settings: ConnectionSettings,
+  openTap: (options: object) => T,
+  signal?: AbortSignal,
+): Promise<{ readonly client: pg.Client; readonly tap: T }> {
+  let tap: T | undefined;
+  const open = (options: object): T => (tap = openTap(options));
+  const { client } = await connectToAny({ ...settings, openTap: open, replication: 'database' }, signal);
+  if (tap === undefined) throw new Error('The driver has no connection');
+  return { client, tap };
+}
+
+interface ConnectRequest extends ConnectionSettings {
+  /** Returns the driver's connection. */
+  readonly openTap: (options: object) => unknown;
+  readonly replication?: 'database';
+}
+
+async function connectToAny(settings: ConnectRequest, signal: AbortSignal | undefined): Promise<Connection> {
   refuseLongName(`role "${settings.user}" does not exist`, settings.user, '28000');
   refuseLongName(`database "${settings.database}" does not exist`, settings.database, '42622');
   const tls = await tlsOptions(settings.tls);
@@ -61,7 +84,7 @@ function refuseLongName(consequence: string, name: string, sqlstate: string): vo
 
 async function connectTo(
   server: ServerAddress,
-  settings: ConnectionSettings,
+  settings: ConnectRequest,
   tls: ConnectionOptions | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
@@ -96,7 +119,7 @@ function shouldTryOtherWay({ sqlstate, message }: DatabaseError): boolean {
 
 async function handshake(
   server: ServerAddress,
-  settings: ConnectionSettings,
+  settings: ConnectRequest,
   tls: ConnectionOptions | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
@@ -112,7 +135,8 @@ async function handshake(
     connectionTimeoutMillis: settings.connectTimeoutMs,
     application_name: settings.applicationName,
     options: startupOptions(settings),
-    connection: new RowTap({ ssl: tls ?? false, ...keepAlive }),
+    connection: settings.openTap({ ssl: tls ?? false, ...keepAlive }),
+    replication: settings.replication,
     types: TEXT_VALUES,
   };
   const client = new pg.Client(config);

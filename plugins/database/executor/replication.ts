@@ -1,0 +1,222 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import { DatabaseError } from '../../../src/errors.ts';
+import type { QueryResult } from './api.ts';
+import { connectReplication } from './connect.ts';
+import { toQueryResult, TEXT_VALUES } from './connection.ts';
+import type { ConnectionSettings } from './connection-url.ts';
+import { toDatabaseError } from './sqlstate.ts';
+
+const COPY_DATA = 0x64;
+const COPY_BOTH_RESPONSE = 0x57;
+const XLOG_DATA = 0x77;
+const KEEPALIVE = 0x6b;
+/** The type byte and the length of a message; the length counts itself. */
+const HEAD_BYTES = 5;
+/** Type, start of the WAL data, current end of the WAL, time. */
+const XLOG_DATA_HEAD = 25;
+const KEEPALIVE_BYTES = 18;
+const STATUS_BYTES = 34;
+const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
+/** 2000-01-01 in microseconds since 1970, where PostgreSQL's clock begins. */
+const POSTGRES_EPOCH_MICROS = 946_684_800_000_000n;
+
+/** The driver's own names for what its types leave out. */
+const DriverConnection = pg.Connection as unknown as new (options: object) => EventEmitter & {
+  readonly stream: Socket;
+  attachListeners(stream: EventEmitter): void;
+  sendCopyFromChunk(chunk: Buffer): void;
+};
+
+/** Receives what the server streams. The buffers belong to the receiver. */
+export interface ReplicationReceiver {
+  /** One message of the output plugin. `lsn` is the place of the change in the WAL, `walEnd` the end of the server's WAL. */
+  data(lsn: bigint, walEnd: bigint, message: Buffer): void;
+  /** Everything before `walEnd` has been sent. */
+  keepalive(walEnd: bigint, replyRequested: boolean): void;
+  /** The stream has ended; called once. */
+  ended(error: DatabaseError): void;
+}
+
+/**
+ * The driver's connection for the streaming replication protocol. The driver parses everything until the server switches to
+ * CopyBoth mode. From then on CopyData messages are parsed here, because the driver reuses the memory of its messages.
+ */
+export class ReplicationTap extends DriverConnection {
+  readonly #driver = new EventEmitter();
+  #receiver: ((message: Buffer) => void) | undefined;
+  #maxBytes = Infinity;
+  /** Bytes that do not make up a whole message yet. */
+  #pieces: Buffer[] = [];
+  #pieceBytes = 0;
+  #isStreaming = false;
+
+  /** From the CopyBoth response on, the content of each CopyData message goes to `receiver`. */
+  receive(receiver: (content: Buffer) => void, maxBytes: number): void {
+    this.#receiver = receiver;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Called by the driver with the stream that is read: that of TLS, if there is one. */
+  override attachListeners(stream: EventEmitter): void {
+    super.attachListeners(this.#driver);
+    stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    stream.on('end', () => this.#driver.emit('end'));
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#receiver === undefined) {
+      this.#driver.emit('data', chunk);
+      return;
+    }
+    this.#pieces.push(chunk);
+    this.#pieceBytes += chunk.length;
+    const first = this.#head();
+    if (first === undefined || this.#pieceBytes < first) return;
+    const data = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces);
+    let at = 0;
+    while (data.length - at >= HEAD_BYTES) {
+      const end = at + 1 + data.readUInt32BE(at + 1);
+      if (end > data.length) break;
+      this.#message(data, at, end);
+      at = end;
+    }
+    this.#pieces = at === data.length ? [] : [data.subarray(at)];
+    this.#pieceBytes = data.length - at;
+    this.#head();
+  }
+
+  /** Returns the size of the message at the front, if its head is there. Fails the connection if the message is too large. */
+  #head(): number | undefined {
+    if (this.#pieceBytes < HEAD_BYTES) return undefined;
+    let head = this.#pieces[0] ?? Buffer.alloc(0);
+    if (head.length < HEAD_BYTES) {
+      head = Buffer.concat(this.#pieces);
+      this.#pieces = [head];
+    }
+    const bytes = 1 + head.readUInt32BE(1);
+    if (bytes > this.#maxBytes) this.stream.destroy(tooLarge(bytes, this.#maxBytes));
+    return bytes;
+  }
+
+  #message(data: Buffer, start: number, end: number): void {
+    if (data[start] === COPY_DATA && this.#isStreaming) {
+      this.#receiver?.(data.subarray(start + HEAD_BYTES, end));
+      return;
+    }
+    if (data[start] === COPY_BOTH_RESPONSE) this.#isStreaming = true;
+    this.#driver.emit('data', data.subarray(start, end));
+  }
+}
+
+function tooLarge(bytes: number, limit: number): DatabaseError {
+  return new DatabaseError(
+    `the server sent a change of ${String(bytes)} bytes; at most ${String(limit)} bytes are accepted`,
+    { scope: 'record', sqlstate: '54000' },
+  );
+}
+
+/**
+ * One connection in the server's replication mode (`replication=database`): commands such as CREATE_REPLICATION_SLOT, SQL by the
+ * simple protocol, and the stream of START_REPLICATION.
+ *
+ * Poolers do not pass on such connections.
+ */
+export class ReplicationConnection {
+  readonly #client: pg.Client;
+  readonly #tap: ReplicationTap;
+  #lost: DatabaseError | undefined;
+  #receiver: ReplicationReceiver | undefined;
+
+  private constructor(client: pg.Client, tap: ReplicationTap) {
+    this.#client = client;
+    this.#tap = tap;
+    client.on('error', (error) => this.#end(toDatabaseError(error)));
+    client.on('end', () => {
+      this.#end(new DatabaseError('the server ended the replication connection', { scope: 'infrastructure' }));
+    });
+  }
+
+  /** Rejects with a DatabaseError, as `connect` does. */
+  static async open(settings: ConnectionSettings, signal?: AbortSignal): Promise<ReplicationConnection> {
+    const { client, tap } = await connectReplication(settings, (options) => new ReplicationTap(options), signal);
+    return new ReplicationConnection(client, tap);
+  }
+
+  /** Runs one command or statement. Values are the server's text. Rejects with a DatabaseError. */
+  async command(text: string): Promise<QueryResult> {
+    if (this.#lost !== undefined) throw this.#lost;
+    try {
+      const result = await this.#client.query<(string | null)[]>({ text, rowMode: 'array', types: TEXT_VALUES });
+      return toQueryResult(result, result.rows);
+    } catch (error) {
+      throw toDatabaseError(error);
+    }
+  }
+
+  /**
+   * Runs START_REPLICATION. Resolves once the server streams; rejects with its error, such as 55006 while another process reads the
+   * slot. No other command can run on this connection afterwards.
+   * @param maxBytes limit of one message; a larger one ends the stream with 54000
+   */
+  async start(text: string, receiver: ReplicationReceiver, maxBytes: number): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
+    this.#tap.receive((content) => this.#content(content, receiver), maxBytes);
+    const started = new Promise<void>((resolve) => {
+      this.#tap.once('replicationStart', () => {
+        this.#receiver = receiver;
+        resolve();
+      });
+    });
+    const ended = this.#client
+      .query(text)
+      .then(() => new DatabaseError('the server ended the stream', { scope: 'infrastructure' }), toDatabaseError);
+    const failure = await Promise.race([started, ended]);
+    if (failure !== undefined) throw failure;
+    void ended.then((error) => this.#end(error));
+  }
+
+  /** Reports positions to the server; `flushed` is what the slot may forget. */
+  confirm(received: bigint, flushed: bigint): void {
+    if (this.#lost !== undefined) return;
+    const message = Buffer.alloc(STATUS_BYTES);
+    message.write('r', 0, 'latin1');
+    message.writeBigUInt64BE(received, 1);
+    message.writeBigUInt64BE(flushed, 9);
+    message.writeBigUInt64BE(flushed, 17);
+    message.writeBigInt64BE(BigInt(Date.now()) * 1000n - POSTGRES_EPOCH_MICROS, 25);
+    this.#tap.sendCopyFromChunk(message);
+  }
+
+  /** Stops reading, so that the server has to wait. */
+  pause(): void {
+    this.#tap.stream.pause();
+  }
+
+  resume(): void {
+    this.#tap.stream.resume();
+  }
+
+  close(): void {
+    this.#receiver = undefined;
+    const { stream } = this.#tap;
+    stream.write(TERMINATE);
+    stream.destroySoon();
+  }
+
+  #content(content: Buffer, receiver: ReplicationReceiver): void {
+    if (content[0] === XLOG_DATA && content.length >= XLOG_DATA_HEAD) {
+      receiver.data(content.readBigUInt64BE(1), content.readBigUInt64BE(9), content.subarray(XLOG_DATA_HEAD));
+    } else if (content[0] === KEEPALIVE && content.length >= KEEPALIVE_BYTES) {
+      receiver.keepalive(content.readBigUInt64BE(1), content[17] === 1);
+    }
+  }
+
+  #end(error: DatabaseError): void {
+    this.#lost ??= error;
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    receiver?.ended(error);
+  }
+}

@@ -1,0 +1,208 @@
+import { declareOptions } from '../../src/index.ts';
+import { list, text } from './option-declarations.ts';
+import { AT_LEAST_ONE, AT_LEAST_ZERO, MESSAGE_KEYS, SLOT_NAME, choice, required } from './option-validators.ts';
+import { recordOptions } from './record-options.ts';
+
+const DATABASE = 'Database';
+const LOG = 'Write-ahead log';
+const TABLES = 'Tables';
+const SNAPSHOT = 'Snapshot';
+
+/**
+ * Options of io.debezium.connector.postgresql.PostgresConnector. Names, types, defaults and messages are Debezium's; those that it has
+ * and this connector does not are in `unsupported-options.ts`.
+ */
+export const logSourceOptions = declareOptions({
+  'database.hostname': {
+    ...text(DATABASE, 'Host name', 'Host name or address of the PostgreSQL server.'),
+    importance: 'HIGH',
+    validator: required(),
+  },
+  'database.port': {
+    type: 'INT',
+    default: 5432,
+    importance: 'HIGH',
+    documentation: 'Port of the PostgreSQL server.',
+    group: DATABASE,
+    width: 'SHORT',
+    displayName: 'Port',
+  },
+  'database.user': {
+    ...text(DATABASE, 'User', 'User with the attribute REPLICATION and with SELECT on the captured tables.'),
+    importance: 'HIGH',
+    validator: required(),
+  },
+  'database.password': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Password of the user.',
+    group: DATABASE,
+    width: 'MEDIUM',
+    displayName: 'Password',
+  },
+  'database.dbname': {
+    ...text(DATABASE, 'Database', 'Name of the database.'),
+    importance: 'HIGH',
+    validator: required(),
+  },
+  'database.sslmode': {
+    ...text(DATABASE, 'TLS mode', 'Whether the connection is encrypted and the server verified, as in libpq.'),
+    default: 'prefer',
+    validator: choice('disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'),
+  },
+  'database.sslrootcert': text(DATABASE, 'Root certificates', 'File with the certificates of trusted authorities.'),
+  'database.sslcert': text(DATABASE, 'Client certificate', 'File with the certificate of the client.'),
+  'database.sslkey': text(DATABASE, 'Client key', 'File with the private key of the client.'),
+  'plugin.name': {
+    ...text(
+      LOG,
+      'Output plugin',
+      'Output plugin of the slot. Only pgoutput is supported, which is used if this is not set.',
+    ),
+    validator: choice('pgoutput'),
+  },
+  'slot.name': {
+    ...text(LOG, 'Slot', 'Name of the replication slot, which is created if it does not exist.'),
+    default: 'debezium',
+    validator: SLOT_NAME,
+  },
+  'slot.drop.on.stop': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation:
+      'Whether the slot is dropped when the task stops. Changes made while it is stopped are then lost. For tests only.',
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Drop slot on stop',
+  },
+  'slot.failover': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether the slot is created as a failover slot, which standbys synchronize (PostgreSQL 17).',
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Failover slot',
+  },
+  'slot.max.retries': {
+    type: 'INT',
+    default: 6,
+    importance: 'LOW',
+    documentation: 'Number of attempts to start the stream while another process reads the slot.',
+    validator: AT_LEAST_ZERO,
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Slot retries',
+  },
+  'slot.retry.delay.ms': {
+    type: 'LONG',
+    default: 10_000,
+    importance: 'LOW',
+    documentation: 'Milliseconds between these attempts.',
+    validator: AT_LEAST_ZERO,
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Slot retry delay (ms)',
+  },
+  'status.update.interval.ms': {
+    type: 'INT',
+    default: 10_000,
+    importance: 'MEDIUM',
+    documentation: 'Milliseconds between reports of the position to the server.',
+    validator: AT_LEAST_ONE,
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Status interval (ms)',
+  },
+  'publication.name': {
+    ...text(LOG, 'Publication', 'Name of the publication that the stream takes its tables from.'),
+    default: 'dbz_publication',
+  },
+  'publication.autocreate.mode': {
+    ...text(
+      LOG,
+      'Create publication',
+      'Which tables the publication has if it is created: all_tables, filtered (the captured ones; it is also kept up to date) or no_tables. With disabled it must exist.',
+    ),
+    default: 'all_tables',
+    validator: choice('disabled', 'all_tables', 'filtered', 'no_tables'),
+  },
+  'publish.via.partition.root': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether a created publication publishes changes of partitions as those of the partitioned table.',
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Publish by partition root',
+  },
+  'replica.identity.autoset.values': text(
+    LOG,
+    'Replica identities',
+    'Replica identities that the connector sets, such as `public.orders:FULL,public.lines:INDEX lines_key`.',
+  ),
+  'schema.include.list': list(TABLES, 'Include schemas', 'Regular expressions of captured schemas.'),
+  'schema.exclude.list': list(TABLES, 'Exclude schemas', 'Regular expressions of schemas that are not captured.'),
+  'table.include.list': list(TABLES, 'Include tables', 'Regular expressions of captured tables, as `schema.table`.'),
+  'table.exclude.list': list(TABLES, 'Exclude tables', 'Regular expressions of tables that are not captured.'),
+  'column.include.list': list(
+    TABLES,
+    'Include columns',
+    'Regular expressions of columns in records, as `schema.table.column`.',
+  ),
+  'column.exclude.list': list(
+    TABLES,
+    'Exclude columns',
+    'Regular expressions of columns that are left out of records.',
+  ),
+  'message.key.columns': {
+    ...text(
+      TABLES,
+      'Key columns',
+      'Columns of the record key in place of the primary key, such as `public.orders:id,line`.',
+    ),
+    validator: MESSAGE_KEYS,
+  },
+  'snapshot.mode': {
+    ...text(
+      SNAPSHOT,
+      'Snapshot mode',
+      'When the tables are read before changes are streamed: initial (if there is no offset), initial_only (and no changes afterwards), no_data (never), always (at each start), when_needed (as initial, and when the position is no longer in the log).',
+    ),
+    default: 'initial',
+    validator: choice('always', 'initial_only', 'when_needed', 'initial', 'no_data'),
+  },
+  'snapshot.fetch.size': {
+    type: 'INT',
+    default: 10_240,
+    importance: 'MEDIUM',
+    documentation: 'Rows that are fetched at a time while a table is read.',
+    validator: AT_LEAST_ONE,
+    group: SNAPSHOT,
+    width: 'SHORT',
+    displayName: 'Fetch size',
+  },
+  'snapshot.include.collection.list': list(
+    SNAPSHOT,
+    'Snapshot tables',
+    'Regular expressions of the tables that are read, in this order; all captured tables if this is not set.',
+  ),
+  'snapshot.select.statement.overrides': text(
+    SNAPSHOT,
+    'Snapshot statements',
+    'Tables that are read with a statement of their own, in `snapshot.select.statement.overrides.<schema>.<table>`.',
+  ),
+  'notification.enabled.channels': {
+    type: 'LIST',
+    default: null,
+    importance: 'MEDIUM',
+    documentation: 'Where the progress of a snapshot is reported: sink (a topic).',
+    group: SNAPSHOT,
+    width: 'SHORT',
+    displayName: 'Notification channels',
+  },
+  'notification.sink.topic.name': text(SNAPSHOT, 'Notification topic', 'Topic of notifications.'),
+  ...recordOptions,
+});

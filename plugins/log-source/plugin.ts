@@ -1,0 +1,107 @@
+import {
+  ConnectError,
+  parseOptions,
+  silentLogger,
+  SLUICE_VERSION,
+  toError,
+  type Connector,
+  type ConnectorConfig,
+  type OptionResult,
+  type SourceConnectorPlugin,
+  type SourceOffset,
+} from '../../src/index.ts';
+import { connectWithAttempts, openExecutor, whyAway } from '../database/index.ts';
+import { LogSourceTask } from './log-source-task.ts';
+import { logSourceOptions } from './options.ts';
+import { fromOffset } from './position.ts';
+import { logSettings } from './settings.ts';
+import { unsupportedProblems } from './unsupported-options.ts';
+
+/** Has one task, because a slot has one reader. */
+class LogSourceConnector implements Connector {
+  #config: ConnectorConfig = {};
+
+  async start(config: ConnectorConfig): Promise<void> {
+    this.#config = config;
+    return Promise.resolve();
+  }
+
+  async taskConfigs(): Promise<readonly ConnectorConfig[]> {
+    return Promise.resolve([this.#config]);
+  }
+
+  async stop(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function problem(name: string, message: string): OptionResult {
+  return {
+    name,
+    value: null,
+    recommendedValues: [],
+    errors: [`The '${name}' value is invalid: ${message}`],
+    visible: true,
+  };
+}
+
+async function validate(config: ConnectorConfig): Promise<readonly OptionResult[]> {
+  const problems: OptionResult[] = [...unsupportedProblems(config)];
+  for (const kind of ['schema', 'table', 'column']) {
+    const [include, exclude] = [`${kind}.include.list`, `${kind}.exclude.list`];
+    if ((config[include] ?? '') === '' || (config[exclude] ?? '') === '') continue;
+    problems.push(problem(exclude, `"${include}" is already specified`));
+  }
+  try {
+    const options = parseOptions(logSourceOptions, config);
+    const { 'max.batch.size': batch, 'max.queue.size': queue } = options;
+    if (queue !== null && batch !== null && queue <= batch)
+      problems.push(problem('max.queue.size', 'Must be larger than the maximum batch size'));
+    if (problems.length === 0) problems.push(...(await connectionProblems(config)));
+  } catch {
+    // The declared checks say what is wrong.
+  }
+  return problems;
+}
+
+async function connectionProblems(config: ConnectorConfig): Promise<readonly OptionResult[]> {
+  const executor = openExecutor(logSettings(config).connection, { logger: silentLogger, poolSize: 1 });
+  try {
+    await connectWithAttempts(executor, { attempts: 1, backoffMs: 0 });
+    return [];
+  } catch (error) {
+    const message = `Error while validating connector config: ${whyAway(error)}`;
+    return [{ name: 'database.hostname', value: null, recommendedValues: [], errors: [message], visible: true }];
+  } finally {
+    await executor.close();
+  }
+}
+
+async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
+  const { prefix } = logSettings(config);
+  for (const { partition, offset } of offsets) {
+    if (partition === null || partition['server'] !== prefix) {
+      throw new ConnectError(`The partition of this connector is {"server":"${prefix}"}`);
+    }
+    try {
+      if (offset !== null) fromOffset(offset);
+    } catch (error) {
+      throw new ConnectError(toError(error).message, { cause: error });
+    }
+  }
+  return Promise.resolve(true);
+}
+
+/** @internal */
+export const postgresLogSource: SourceConnectorPlugin = {
+  type: 'source',
+  className: 'io.debezium.connector.postgresql.PostgresConnector',
+  taskClassName: 'io.debezium.connector.postgresql.PostgresConnectorTask',
+  version: SLUICE_VERSION,
+  options: logSourceOptions,
+  createConnector: () => new LogSourceConnector(),
+  createTask: () => new LogSourceTask(),
+  exactlyOnceSupport: () => 'supported',
+  validate,
+  alterOffsets,
+};

@@ -1,0 +1,143 @@
+import type { SourceCoordinates } from '../../src/index.ts';
+import type { LogMessage } from './pgoutput.ts';
+
+/**
+ * How far the log has been read. An LSN alone is not a position: the rows of a COPY share one, and transactions that overlap in the
+ * log are sent in the order of their commits. The position is therefore the last transaction that was sent as a whole, and, of the
+ * transaction after it, the last message that was sent.
+ */
+export interface LogPosition {
+  /** End of the last transaction that was sent as a whole; `undefined` if there was none since the slot was created. */
+  readonly lastCommit: bigint | undefined;
+  /** The last message that was sent of the transaction after `lastCommit`. */
+  readonly last: LastMessage | undefined;
+}
+
+export interface LastMessage {
+  readonly xid: number;
+  readonly lsn: bigint;
+  /** The number of messages with this LSN that were sent. */
+  readonly events: number;
+  /** Microseconds since 1970 of the commit. */
+  readonly micros: bigint;
+  readonly type: string;
+}
+
+/** Debezium's offset of a position. `lsn_events_processed` is absent where one message has the LSN. */
+export function toOffset({ lastCommit, last }: LogPosition): SourceCoordinates {
+  return {
+    ...(last !== undefined && {
+      lsn_proc: last.lsn,
+      messageType: last.type,
+      lsn: last.lsn,
+      txId: BigInt(last.xid),
+      ts_usec: last.micros,
+      ...(last.events > 1 && { lsn_events_processed: last.events }),
+    }),
+    ...(lastCommit !== undefined && { lsn_commit: lastCommit }),
+  };
+}
+
+/** What the offset of a snapshot says, and where changes follow it. */
+export interface StoredPosition {
+  /** `undefined`: no change was sent yet. */
+  readonly position: LogPosition | undefined;
+  /** A snapshot was begun and did not end. */
+  readonly isSnapshotOpen: boolean;
+  /** Where the snapshot was taken; changes after it follow. */
+  readonly snapshotLsn: bigint | undefined;
+}
+
+/** Reads an offset of this connector or of Debezium. @throws Error if it is not one */
+export function fromOffset(offset: SourceCoordinates): StoredPosition {
+  const lsn = integer(offset, 'lsn');
+  if (offset['snapshot'] !== undefined && offset['snapshot'] !== null) {
+    return { position: undefined, isSnapshotOpen: offset['snapshot_completed'] !== true, snapshotLsn: lsn };
+  }
+  const type = offset['messageType'];
+  const last =
+    lsn === undefined
+      ? undefined
+      : {
+          xid: Number(integer(offset, 'txId') ?? 0n),
+          lsn,
+          events: Number(integer(offset, 'lsn_events_processed') ?? 1n),
+          micros: integer(offset, 'ts_usec') ?? 0n,
+          type: typeof type === 'string' ? type : 'INSERT',
+        };
+  return {
+    position: { lastCommit: integer(offset, 'lsn_commit'), last },
+    isSnapshotOpen: false,
+    snapshotLsn: undefined,
+  };
+}
+
+function integer(offset: SourceCoordinates, name: string): bigint | undefined {
+  const value = offset[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+  throw new Error(`${name} of the offset is not an integer: ${JSON.stringify(value)}`);
+}
+
+/** Leaves out the messages that were sent before a restart, and counts those that are sent. */
+export class PositionTracker {
+  #position: LogPosition;
+  /** What is to be left out of the current transaction. */
+  #sent: LastMessage | undefined;
+  #sentEvents = 0;
+  #resumeFrom: LogPosition | undefined;
+  #isSkipped = false;
+  #transaction: { readonly xid: number; readonly micros: bigint } | undefined;
+
+  constructor(stored: LogPosition | undefined) {
+    this.#position = stored ?? { lastCommit: undefined, last: undefined };
+    this.#resumeFrom = stored;
+  }
+
+  get position(): LogPosition {
+    return this.#position;
+  }
+
+  get transaction(): { readonly xid: number; readonly micros: bigint } | undefined {
+    return this.#transaction;
+  }
+
+  begin({ finalLsn, xid, commitMicros }: Extract<LogMessage, { kind: 'begin' }>): void {
+    this.#transaction = { xid, micros: commitMicros };
+    this.#sent = undefined;
+    this.#isSkipped = false;
+    const from = this.#resumeFrom;
+    if (from === undefined) return;
+    this.#isSkipped = from.lastCommit !== undefined && finalLsn < from.lastCommit;
+    if (this.#isSkipped) return;
+    this.#resumeFrom = undefined;
+    if (from.last?.xid !== xid) return;
+    this.#sent = from.last;
+    this.#sentEvents = 0;
+  }
+
+  /** Whether the message is new; it counts as sent then. */
+  isNew(lsn: bigint, type: string): boolean {
+    if (this.#isSkipped || this.#transaction === undefined) return false;
+    if (this.#sent !== undefined) {
+      if (lsn < this.#sent.lsn) return false;
+      if (lsn === this.#sent.lsn && ++this.#sentEvents <= this.#sent.events) return false;
+    }
+    const { last, lastCommit } = this.#position;
+    const { xid, micros } = this.#transaction;
+    const isSameLsn = last?.xid === xid && last.lsn === lsn;
+    this.#position = { lastCommit, last: { xid, lsn, micros, type, events: isSameLsn ? last.events + 1 : 1 } };
+    return true;
+  }
+
+  /** A message outside of transactions: every transaction that was committed before it was sent before it. */
+  message(lsn: bigint, micros: bigint): void {
+    this.#position = { lastCommit: lsn, last: { xid: 0, lsn, micros, type: 'MESSAGE', events: 1 } };
+  }
+
+  commit({ endLsn }: Extract<LogMessage, { kind: 'commit' }>): void {
+    if (!this.#isSkipped) this.#position = { ...this.#position, lastCommit: endLsn };
+    this.#transaction = undefined;
+  }
+}

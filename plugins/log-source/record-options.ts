@@ -1,0 +1,216 @@
+import { declareOptions } from '../../src/index.ts';
+import { list, text } from './option-declarations.ts';
+import { AT_LEAST_ONE, AT_LEAST_ZERO, TOPIC_PREFIX, choice, exactly } from './option-validators.ts';
+
+const RECORDS = 'Records';
+
+/** What records look like, and how many are read at a time. */
+export const recordOptions = declareOptions({
+  'topic.prefix': {
+    ...text(RECORDS, 'Topic prefix', 'First part of topic names, and the name of this source in records and offsets.'),
+    importance: 'HIGH',
+    validator: TOPIC_PREFIX,
+  },
+  'skipped.operations': {
+    type: 'LIST',
+    default: ['t'],
+    importance: 'LOW',
+    documentation: 'Operations without records: c (insert), u, d, t (truncate), or none.',
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Skipped operations',
+  },
+  'decimal.handling.mode': {
+    ...text(RECORDS, 'Decimals', 'How numeric and money are written: precise (Decimal), double or string.'),
+    default: 'precise',
+    validator: choice('precise', 'double', 'string'),
+  },
+  'money.fraction.digits': {
+    type: 'INT',
+    default: 2,
+    importance: 'LOW',
+    documentation: 'Digits after the point of money.',
+    validator: AT_LEAST_ZERO,
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Money digits',
+  },
+  'time.precision.mode': {
+    ...text(RECORDS, 'Times', 'How dates and times are written; adaptive: by the precision of the column.'),
+    default: 'adaptive',
+    validator: choice('adaptive', 'adaptive_time_microseconds', 'connect', 'isostring', 'microseconds', 'nanoseconds'),
+  },
+  'binary.handling.mode': {
+    ...text(RECORDS, 'Binary values', 'How bytea is written.'),
+    default: 'bytes',
+    validator: choice('bytes', 'base64', 'base64-url-safe', 'hex'),
+  },
+  'hstore.handling.mode': {
+    ...text(RECORDS, 'hstore values', 'How hstore is written: as JSON text or as a map.'),
+    default: 'json',
+    validator: choice('json', 'map'),
+  },
+  'interval.handling.mode': {
+    ...text(RECORDS, 'Intervals', 'How intervals are written: as microseconds, or as ISO 8601 text.'),
+    default: 'numeric',
+    validator: choice('numeric', 'string'),
+  },
+  'include.unknown.datatypes': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether columns of types without a mapping are written, as bytes of their text.',
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Unknown types',
+  },
+  'unavailable.value.placeholder': {
+    ...text(
+      RECORDS,
+      'Placeholder',
+      'Value of large columns that a change did not touch, which the server does not send.',
+    ),
+    default: '__debezium_unavailable_value',
+  },
+  'tombstones.on.delete': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'MEDIUM',
+    documentation: 'Whether a delete is followed by a record without a value, so that compaction removes the key.',
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Tombstones',
+  },
+  'schema.name.adjustment.mode': {
+    ...text(RECORDS, 'Schema names', 'How names of schemas are adjusted to a converter.'),
+    default: 'none',
+    validator: choice('none', 'avro', 'avro_unicode'),
+  },
+  'field.name.adjustment.mode': {
+    ...text(RECORDS, 'Field names', 'How names of fields are adjusted to a converter.'),
+    default: 'none',
+    validator: choice('none', 'avro', 'avro_unicode'),
+  },
+  'extended.headers.enabled': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether records have the headers `__debezium.context.…`.',
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Context headers',
+  },
+  'heartbeat.interval.ms': {
+    type: 'INT',
+    default: 0,
+    importance: 'MEDIUM',
+    documentation:
+      'Milliseconds between heartbeat records, which store the position while no captured table changes; 0: none.',
+    validator: AT_LEAST_ZERO,
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Heartbeat interval (ms)',
+  },
+  'heartbeat.topics.prefix': {
+    ...text(RECORDS, 'Heartbeat topic prefix', 'First part of the name of the heartbeat topic.'),
+    default: '__debezium-heartbeat',
+  },
+  'heartbeat.action.query': text(RECORDS, 'Heartbeat statement', 'SQL that is run with each heartbeat.'),
+  'provide.transaction.metadata': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation:
+      'Whether records have their place in their transaction, and a topic has a record for each begin and end.',
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Transaction metadata',
+  },
+  'message.prefix.include.list': list(
+    RECORDS,
+    'Include messages',
+    'Regular expressions of prefixes of logical messages that become records.',
+  ),
+  'message.prefix.exclude.list': list(
+    RECORDS,
+    'Exclude messages',
+    'Regular expressions of prefixes of logical messages without records.',
+  ),
+  'topic.naming.strategy': {
+    ...text(
+      RECORDS,
+      'Topic names',
+      'How topics are named: by schema and table, or by topic.regex and topic.replacement.',
+    ),
+    default: 'io.debezium.schema.SchemaTopicNamingStrategy',
+    validator: exactly(
+      'io.debezium.schema.SchemaTopicNamingStrategy',
+      'io.debezium.schema.SchemaRegexTopicNamingStrategy',
+    ),
+  },
+  'topic.regex': text(RECORDS, 'Topic pattern', 'Regular expression of topics that are renamed.'),
+  'topic.replacement': text(
+    RECORDS,
+    'Topic replacement',
+    'New name of these topics, with groups of the pattern such as `$1`.',
+  ),
+  'topic.key.enforce.uniqueness': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether keys have the original name of the topic, where topics are renamed.',
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Unique keys',
+  },
+  'column.propagate.source.type': list(
+    RECORDS,
+    'Columns with source types',
+    'Regular expressions of columns whose schemas say how they are declared.',
+  ),
+  'datatype.propagate.source.type': list(
+    RECORDS,
+    'Types with source types',
+    'Regular expressions of types, as `schema.table.type`, whose schemas say how columns are declared.',
+  ),
+  'max.batch.size': {
+    type: 'INT',
+    default: 2048,
+    importance: 'MEDIUM',
+    documentation: 'Changes that are sent at a time, at most.',
+    validator: AT_LEAST_ONE,
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Batch size',
+  },
+  'max.queue.size': {
+    type: 'INT',
+    default: 8192,
+    importance: 'MEDIUM',
+    documentation: 'Changes that are read ahead, at most.',
+    validator: AT_LEAST_ONE,
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Queue size',
+  },
+  'max.queue.size.in.bytes': {
+    type: 'LONG',
+    default: 0,
+    importance: 'MEDIUM',
+    documentation: 'Bytes that are read ahead, at most; 0: 16 MiB.',
+    validator: AT_LEAST_ZERO,
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Queue size (bytes)',
+  },
+  'poll.interval.ms': {
+    type: 'LONG',
+    default: 500,
+    importance: 'MEDIUM',
+    documentation: 'Longest time that a poll waits for changes.',
+    validator: AT_LEAST_ONE,
+    group: RECORDS,
+    width: 'SHORT',
+    displayName: 'Poll interval (ms)',
+  },
+});

@@ -1,0 +1,204 @@
+import { toError, type SourceCoordinates, type SourceRecord } from '../../src/index.ts';
+import { quoteIdentifier, quoteLiteral, quoteTable, type Executor, type Session } from '../database/index.ts';
+import { describeTable, type ListedTable } from './catalogue.ts';
+import type { ChangePlace, ChangeRecords } from './change-records.ts';
+import type { SnapshotMark } from './envelope.ts';
+import { SnapshotNotifications } from './notifications.ts';
+import { readServer, type ServerState } from './preparation.ts';
+import type { LogSettings } from './settings.ts';
+import { tableText } from './table-naming.ts';
+import { TableRecords } from './table-records.ts';
+
+/** A snapshot that a slot has exported. */
+export interface ExportedSnapshot {
+  readonly name: string;
+  /** It has the transactions that committed before this place of the log. */
+  readonly lsn: bigint;
+}
+
+interface SnapshotParts {
+  readonly executor: Executor;
+  readonly settings: LogSettings;
+  readonly records: ChangeRecords;
+  readonly signal: AbortSignal;
+}
+
+interface Row {
+  readonly table: TableRecords;
+  readonly values: readonly (string | null)[];
+  readonly isFirstOfTable: boolean;
+}
+
+/**
+ * Reads all tables in one transaction with the exported snapshot, table after table. Yields batches of records; the last record of all
+ * has the offset from which changes follow.
+ *
+ * Each row is held until the next one is known, because the last rows of a table and of the snapshot are marked.
+ */
+export async function* readSnapshot(
+  tables: readonly ListedTable[],
+  snapshot: ExportedSnapshot,
+  parts: SnapshotParts,
+): AsyncGenerator<readonly SourceRecord[]> {
+  const { executor, settings } = parts;
+  const batches = new Handover<readonly SourceRecord[]>(parts.signal);
+  const reading = executor.session(async (session) => {
+    await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    await session.query(`SET TRANSACTION SNAPSHOT ${quoteLiteral(snapshot.name)}`);
+    const server = await readServer(session);
+    const marks = new MarkedRows(parts.records, snapshot, server);
+    const notices = noticesFor(tables, settings);
+    let batch: SourceRecord[] = [];
+    const notify = (type: string, data: Readonly<Record<string, string>> = {}, isEnd = false): void => {
+      if (notices !== undefined) batch.push(notices.record(type, data, marks.offset(isEnd)));
+    };
+    notify('STARTED');
+    for (const table of tables) {
+      notify('IN_PROGRESS', { current_collection_in_progress: tableText(table) });
+      let rows = 0;
+      for await (const row of rowsOf(session, table, settings, parts.signal)) {
+        rows += 1;
+        batch.push(...marks.next(row));
+        if (batch.length < settings.queue.batchSize) continue;
+        await batches.offer(batch);
+        batch = [];
+      }
+      const scanned = { scanned_collection: tableText(table), total_rows_scanned: String(rows), status: 'SUCCEEDED' };
+      notify('TABLE_SCAN_COMPLETED', scanned);
+    }
+    batch.push(...marks.end());
+    notify('COMPLETED', {}, true);
+    if (batch.length > 0) await batches.offer(batch);
+    await session.query('COMMIT');
+  });
+  reading.then(
+    () => batches.end(),
+    (error: unknown) => batches.end(toError(error)),
+  );
+  yield* batches.values();
+}
+
+function noticesFor(tables: readonly ListedTable[], settings: LogSettings): SnapshotNotifications | undefined {
+  const { notificationTopic: topic, prefix } = settings;
+  return topic === undefined ? undefined : new SnapshotNotifications(topic, prefix, tables.map(tableText));
+}
+
+async function* rowsOf(
+  session: Session,
+  listed: ListedTable,
+  settings: LogSettings,
+  signal: AbortSignal,
+): AsyncGenerator<Row> {
+  const definition = await describeTable(session, listed);
+  const table = new TableRecords(definition, settings);
+  const columns = definition.columns.map(({ name }) => quoteIdentifier(name)).join(', ');
+  const only = listed.isPartitioned ? '' : 'ONLY ';
+  const statement =
+    settings.snapshot.statementOf(definition) ??
+    `SELECT ${columns === '' ? 'NULL' : columns} FROM ${only}${quoteTable(definition)}`;
+  let isFirstOfTable = true;
+  for await (const chunk of session.stream(statement, [], { chunkRows: settings.snapshot.fetchSize, signal })) {
+    for (const values of chunk.rows) {
+      yield { table, values, isFirstOfTable };
+      isFirstOfTable = false;
+    }
+  }
+}
+
+/** Gives each row its mark once the next row is known. */
+class MarkedRows {
+  readonly #records: ChangeRecords;
+  readonly #snapshot: ExportedSnapshot;
+  readonly #server: ServerState;
+  #held: Row | undefined;
+  #isFirst = true;
+
+  constructor(records: ChangeRecords, snapshot: ExportedSnapshot, server: ServerState) {
+    this.#records = records;
+    this.#snapshot = snapshot;
+    this.#server = server;
+  }
+
+  next(row: Row): readonly SourceRecord[] {
+    const held = this.#held;
+    this.#held = row;
+    if (held === undefined) return [];
+    const isLastOfTable = row.isFirstOfTable;
+    const inTable = held.isFirstOfTable ? 'first_in_data_collection' : 'true';
+    const mark = this.#isFirst ? 'first' : isLastOfTable ? 'last_in_data_collection' : inTable;
+    this.#isFirst = false;
+    return [this.#record(held, mark, false)];
+  }
+
+  end(): readonly SourceRecord[] {
+    return this.#held === undefined ? [] : [this.#record(this.#held, 'last', true)];
+  }
+
+  /** The offset while the snapshot is read, or at its end, from which changes follow. */
+  offset(isEnd: boolean): SourceCoordinates {
+    const { nowMicros, lastXid } = this.#server;
+    const state = { snapshot: 'INITIAL', snapshot_completed: isEnd, last_snapshot_record: isEnd };
+    return { lsn: this.#lsn, txId: lastXid, ts_usec: nowMicros, ...state };
+  }
+
+  /** The first change after the snapshot can be at its place in the log, and must compare as later. */
+  get #lsn(): bigint {
+    return this.#snapshot.lsn - 1n;
+  }
+
+  #record({ table, values }: Row, snapshot: SnapshotMark, isEnd: boolean): SourceRecord {
+    const lsn = this.#lsn;
+    const { nowMicros: micros, lastXid: xid } = this.#server;
+    const place: ChangePlace = {
+      offset: this.offset(isEnd),
+      origin: { snapshot, lastCommit: undefined, lsn, xid, micros, origin: null, originLsn: null },
+    };
+    return this.#records.read(table, values, place);
+  }
+}
+
+/** Passes values from a producer to a consumer, one at a time. Both ends when the signal is aborted. */
+class Handover<T> {
+  readonly #signal: AbortSignal;
+  #value: { readonly value: T; readonly taken: () => void } | undefined;
+  #ended: { readonly error: Error | undefined } | undefined;
+  #changed: () => void = () => undefined;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', () => this.end(toError(signal.reason)), { once: true });
+  }
+
+  /** Resolves when the value was taken. Rejects when the signal is aborted. */
+  async offer(value: T): Promise<void> {
+    this.#signal.throwIfAborted();
+    await new Promise<void>((taken) => {
+      this.#value = { value, taken };
+      this.#changed();
+    });
+    this.#signal.throwIfAborted();
+  }
+
+  end(error?: Error): void {
+    this.#ended ??= { error };
+    this.#value?.taken();
+    this.#changed();
+  }
+
+  async *values(): AsyncGenerator<T> {
+    for (;;) {
+      if (this.#value !== undefined && !this.#signal.aborted) {
+        const { value, taken } = this.#value;
+        this.#value = undefined;
+        taken();
+        yield value;
+        continue;
+      }
+      if (this.#ended !== undefined) {
+        if (this.#ended.error !== undefined) throw this.#ended.error;
+        return;
+      }
+      await new Promise<void>((resolve) => (this.#changed = resolve));
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import {
+  declareOptions,
+  JavaPattern,
+  parseOptions,
+  Schema,
+  Struct,
+  validRegex,
+  type ConnectRecord,
+} from '../../../src/index.ts';
+import { changeEvent, rememberedFor, withOptions } from './change-event.ts';
+import { debeziumTransform } from './declaration.ts';
+
+const TEXT = new Schema('string');
+
+const options = declareOptions({
+  'topic.regex': {
+    type: 'STRING',
+    importance: 'LOW',
+    documentation: 'Regular expression of the topics that are renamed.',
+    validator: validRegex,
+  },
+  'topic.replacement': {
+    type: 'STRING',
+    importance: 'LOW',
+    documentation: 'New name of these topics, with groups of the expression such as `$1`.',
+  },
+  'key.enforce.uniqueness': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether a field with the name of the table is added to the key.',
+  },
+  'key.field.name': {
+    type: 'STRING',
+    default: '__dbz__physicalTableIdentifier',
+    importance: 'LOW',
+    documentation: 'Name of this field.',
+  },
+  'key.field.regex': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation:
+      'Regular expression of the topics from which the value of this field is made; without it, it is the topic.',
+  },
+  'key.field.replacement': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Value of this field, with groups of key.field.regex.',
+  },
+});
+
+/** `io.debezium.transforms.ByLogicalTableRouter`: events of several tables go to one topic, with keys that stay apart. */
+export const byLogicalTableRouter = debeziumTransform('ByLogicalTableRouter', options, (config) => {
+  const parsed = parseOptions(options, config, { errors: 'first' });
+  const topicPattern = JavaPattern.compile(parsed['topic.regex']);
+  const keyRegex = parsed['key.field.regex'];
+  const keyPattern = keyRegex === null ? undefined : JavaPattern.compile(keyRegex);
+  const keySchemaFor = remembered((schema, name) =>
+    withOptions(schema, { name }, [...schema.fields, { name: parsed['key.field.name'], schema: TEXT }]),
+  );
+  const eventSchemaFor = remembered((schema, name) => {
+    const row = `${name.slice(0, -'.Envelope'.length)}.Value`;
+    const fields = schema.fields.map((field) => {
+      const isRow = field.name === 'before' || field.name === 'after';
+      return { name: field.name, schema: isRow ? withOptions(field.schema, { name: row }) : field.schema };
+    });
+    return withOptions(schema, { name }, fields);
+  });
+
+  const keyOf = (record: ConnectRecord, topic: string): Pick<ConnectRecord, 'key' | 'keySchema'> => {
+    const { key, keySchema } = record;
+    if (!parsed['key.enforce.uniqueness'] || !(key instanceof Struct) || keySchema === null) return { key, keySchema };
+    const schema = keySchemaFor(keySchema, `${topic}.Key`);
+    const table = keyPattern?.replaceFirst(record.topic, parsed['key.field.replacement'] ?? '') ?? record.topic;
+    return { keySchema: schema, key: new Struct(schema, [...key.values, table]) };
+  };
+
+  return {
+    apply<R extends ConnectRecord>(record: R): R {
+      if (!topicPattern.matches(record.topic)) return record;
+      const topic = topicPattern.replaceFirst(record.topic, parsed['topic.replacement']);
+      if (topic === '') return record;
+      const routed = { ...record, topic, ...keyOf(record, topic) };
+      const event = changeEvent(record);
+      if (event === undefined) return routed;
+      const schema = eventSchemaFor(event.schema, `${topic}.Envelope`);
+      const values = event.values.map((value, index) => {
+        const field = schema.fields[index];
+        return value instanceof Struct && field !== undefined ? new Struct(field.schema, value.values) : value;
+      });
+      return { ...routed, valueSchema: schema, value: new Struct(schema, values) };
+    },
+  };
+});
+
+/** Keeps what was made from a schema for a name. */
+function remembered(make: (schema: Schema, name: string) => Schema): (schema: Schema, name: string) => Schema {
+  const madeFor = rememberedFor(() => new Map<string, Schema>());
+  return (schema, name) => {
+    const made = madeFor(schema);
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    if (made.size >= MAX_NAMES) made.clear();
+    const value = make(schema, name);
+    made.set(name, value);
+    return value;
+  };
+}
+
+/** Topics of one schema. */
+const MAX_NAMES = 1_000;

@@ -1,0 +1,22 @@
+import {
+  SLUICE_VERSION,
+  type ConnectorConfig,
+  type OptionDeclarations,
+  type Transformation,
+  type TransformationPlugin,
+} from '../../../src/index.ts';
+
+/** A transform of Debezium under its class name. */
+export function debeziumTransform(
+  name: string,
+  options: OptionDeclarations,
+  create: (config: ConnectorConfig) => Transformation,
+): TransformationPlugin {
+  return {
+    type: 'transformation',
+    className: `io.debezium.transforms.${name}`,
+    version: SLUICE_VERSION,
+    options,
+    create,
+  };
+}

@@ -1,0 +1,191 @@
+import {
+  declareOptions,
+  parseOptions,
+  Schema,
+  Struct,
+  type ConnectRecord,
+  type ConnectValue,
+  type Header,
+  type Validator,
+} from '../../../src/index.ts';
+import { changeEvent, rememberedFor, structField, withOptions } from './change-event.ts';
+import { debeziumTransform } from './declaration.ts';
+
+const MODES = ['drop', 'tombstone', 'rewrite', 'rewrite-with-tombstone', 'delete-to-tombstone'];
+
+const MODE: Validator = {
+  text: `one of ${MODES.join(', ')}`,
+  choices: MODES,
+  check: (_name, value) => (MODES.includes(String(value)) ? undefined : `Value must be one of ${MODES.join(', ')}`),
+};
+
+const options = declareOptions({
+  'delete.tombstone.handling.mode': {
+    type: 'STRING',
+    default: 'tombstone',
+    importance: 'MEDIUM',
+    documentation:
+      'What becomes of deletes: drop; tombstone (a record without a value); rewrite (the old row with `__deleted`); rewrite-with-tombstone; delete-to-tombstone.',
+    validator: MODE,
+  },
+  'route.by.field': {
+    type: 'STRING',
+    default: '',
+    importance: 'LOW',
+    documentation: 'Field of the row that names the topic.',
+  },
+  'add.fields': {
+    type: 'LIST',
+    default: [],
+    importance: 'LOW',
+    documentation: 'Fields of the event that are added to the row, such as `op,source.ts_ms:changed_at`.',
+  },
+  'add.fields.prefix': {
+    type: 'STRING',
+    default: '__',
+    importance: 'LOW',
+    documentation: 'First part of the names of added fields.',
+  },
+  'add.headers': {
+    type: 'LIST',
+    default: [],
+    importance: 'LOW',
+    documentation: 'Fields of the event that become headers.',
+  },
+  'add.headers.prefix': {
+    type: 'STRING',
+    default: '__',
+    importance: 'LOW',
+    documentation: 'First part of the names of added headers.',
+  },
+  'drop.fields.header.name': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Header with the names of fields that are left out of the row.',
+  },
+  'drop.fields.from.key': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation: 'Whether these fields are left out of the key too.',
+  },
+  'drop.fields.keep.schema.compatible': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether only optional fields are left out.',
+  },
+});
+
+/** A field of the event that is added to the row or the headers. */
+interface AddedField {
+  readonly name: string;
+  /** The field of the event, or of its `source`, `transaction`, `before` or `after`. */
+  readonly path: readonly string[];
+}
+
+const OPTIONAL_TEXT = new Schema('string', { optional: true });
+const BLOCKS = ['transaction', 'source', 'changes', 'before', 'after'];
+
+/** `field`, `block.field`, and either with `:new_name`. A field without a block is looked for in the event, then in `source`. */
+function addedFields(list: readonly string[], prefix: string): readonly AddedField[] {
+  return list
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [path = '', renamed] = entry.split(':');
+      const parts = path.split('.');
+      return { name: prefix + (renamed ?? parts.join('_')), path: parts };
+    });
+}
+
+function schemaAt(event: Schema, path: readonly string[]): Schema | undefined {
+  const [first = '', second] = path;
+  if (second !== undefined && BLOCKS.includes(first)) return event.field(first)?.schema.field(second)?.schema;
+  return event.field(first)?.schema ?? event.field('source')?.schema.field(first)?.schema;
+}
+
+function valueAt(event: Struct, path: readonly string[]): ConnectValue {
+  const [first = '', second] = path;
+  const block = second !== undefined && BLOCKS.includes(first) ? structField(event, first) : null;
+  if (second !== undefined) return block?.schema.field(second) === undefined ? null : block.get(second);
+  if (event.schema.field(first) !== undefined) return event.get(first);
+  const source = structField(event, 'source');
+  return source?.schema.field(first) === undefined ? null : source.get(first);
+}
+
+/** `io.debezium.transforms.ExtractNewRecordState`: the row after a change in place of the event. Other records stay as they are. */
+export const extractNewRecordState = debeziumTransform('ExtractNewRecordState', options, (config) => {
+  const parsed = parseOptions(options, config, { errors: 'first' });
+  const mode = parsed['delete.tombstone.handling.mode'];
+  const isRewriting = mode.startsWith('rewrite');
+  const added = addedFields(parsed['add.fields'], parsed['add.fields.prefix']);
+  const addedHeaders = addedFields(parsed['add.headers'], parsed['add.headers.prefix']);
+  const routeField = parsed['route.by.field'];
+  const rowSchema = rememberedFor((event: Schema) => {
+    const row = event.field('after')?.schema ?? OPTIONAL_TEXT;
+    const extra = [
+      ...(isRewriting ? [{ name: '__deleted', schema: OPTIONAL_TEXT }] : []),
+      ...added.map(({ name, path }) => {
+        const schema = schemaAt(event, path);
+        return { name, schema: schema === undefined ? OPTIONAL_TEXT : plainOptional(schema) };
+      }),
+    ];
+    return withOptions(row, { optional: false }, [...row.fields, ...extra]);
+  });
+
+  const headersOf = (record: ConnectRecord, event: Struct): readonly Header[] => {
+    const own = addedHeaders.map(({ name, path }): Header => {
+      const schema = schemaAt(event.schema, path);
+      return {
+        key: name,
+        schema: schema === undefined ? OPTIONAL_TEXT : plainOptional(schema),
+        value: valueAt(event, path),
+      };
+    });
+    return own.length === 0 ? record.headers : [...record.headers, ...own];
+  };
+
+  const rowOf = (event: Struct, row: Struct, isDeleted: boolean): Struct => {
+    const schema = rowSchema(event.schema);
+    const extra = added.map(({ path }) => valueAt(event, path));
+    return new Struct(schema, [...row.values, ...(isRewriting ? [String(isDeleted)] : []), ...extra]);
+  };
+
+  const routed = (record: ConnectRecord, row: Struct): string => {
+    if (routeField === '' || row.schema.field(routeField) === undefined) return record.topic;
+    const value = row.get(routeField);
+    return typeof value === 'string' ? value : record.topic;
+  };
+
+  return {
+    apply<R extends ConnectRecord>(record: R): R | null {
+      if (record.value === null) {
+        return mode === 'tombstone' || mode === 'rewrite' || mode === 'drop' ? null : record;
+      }
+      const event = changeEvent(record);
+      if (event === undefined) return record;
+      const operation = event.get('op');
+      if (operation === 't') return null;
+      const headers = headersOf(record, event);
+      const after = structField(event, 'after');
+      if (after !== null) {
+        const value = rowOf(event, after, false);
+        return { ...record, topic: routed(record, after), headers, valueSchema: value.schema, value };
+      }
+      const before = structField(event, 'before');
+      if (mode === 'drop' || before === null) return null;
+      const topic = routed(record, before);
+      if (!isRewriting) return { ...record, topic, headers, valueSchema: before.schema, value: null };
+      const value = rowOf(event, before, true);
+      return { ...record, topic, headers, valueSchema: value.schema, value };
+    },
+  };
+});
+
+/** The type of a schema alone, optional, as added fields have it. */
+function plainOptional(schema: Schema): Schema {
+  const { fields, keySchema, valueSchema } = schema;
+  const parts = { fields, ...(keySchema && { keySchema }), ...(valueSchema && { valueSchema }) };
+  return new Schema(schema.type, { optional: true }, parts);
+}
