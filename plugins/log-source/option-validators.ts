@@ -39,7 +39,7 @@ export const TOPIC_PREFIX: Validator = {
   text: 'letters, digits, underscores, hyphens and dots',
   check: (name, value) => {
     if (value === null || value === '') return invalid(name, 'A value is required');
-    const text = String(value);
+    const text = typeof value === 'string' ? value : '';
     if (/^[\w.-]+$/.test(text)) return undefined;
     return invalid(
       name,
@@ -51,7 +51,7 @@ export const TOPIC_PREFIX: Validator = {
 export const SLOT_NAME: Validator = {
   text: 'at most 63 digits, lower-case letters and underscores',
   check: (name, value) => {
-    if (/^[a-z0-9_]{1,63}$/.test(String(value))) return undefined;
+    if (typeof value === 'string' && /^[a-z0-9_]{1,63}$/.test(value)) return undefined;
     return invalid(
       name,
       'Valid replication slot name must contain only digits, lowercase characters and underscores with length <= 63',

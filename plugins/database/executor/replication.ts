@@ -74,7 +74,8 @@ export class ReplicationTap extends DriverConnection {
     this.#pieceBytes += chunk.length;
     const first = this.#head();
     if (first === undefined || this.#pieceBytes < first) return;
-    const data = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces);
+    const [only = chunk] = this.#pieces;
+    const data = this.#pieces.length === 1 ? only : Buffer.concat(this.#pieces);
     let at = 0;
     while (data.length - at >= HEAD_BYTES) {
       const end = at + 1 + data.readUInt32BE(at + 1);

@@ -124,7 +124,7 @@ export const eventRouter = debeziumTransform('outbox.EventRouter', options, (con
       return {
         ...record,
         topic: pattern.replaceFirst(
-          typeof routedBy === 'string' ? routedBy : String(routedBy),
+          typeof routedBy === 'string' ? routedBy : '',
           parsed['route.topic.replacement'],
         ),
         partition,

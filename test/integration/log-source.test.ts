@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import type { LocalPostgres } from '../../src/dev/postgres.ts';
+import type { ConsumedRecord } from '../../src/kafka/api.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { logicalPostgres, logSourceConfig } from '../support/log-source.ts';
+import { uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+interface ChangeEvent {
+  readonly op: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+  readonly source: { readonly snapshot: string | null };
+}
+
+describe('the log source', function () {
+  let server: LocalPostgres;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  let kafka: KafkaTraffic;
+  let sluice: WorkerProcess;
+
+  before(async () => {
+    [{ server, db }, kafka, sluice] = await Promise.all([
+      logicalPostgres(),
+      KafkaTraffic.shared(),
+      WorkerProcess.start({
+        properties: { 'exactly.once.source.support': 'enabled', 'offset.flush.interval.ms': '200' },
+      }),
+    ]);
+    sql = new SqlClient(db);
+  });
+  after(async () => {
+    await sluice.discard();
+    await sql.close();
+    await server.discard();
+  });
+
+  /** Creates a table and a connector that captures it alone; the snapshot has begun when it returns. */
+  async function capture(table: string, more: Readonly<Record<string, string>> = {}) {
+    const config = logSourceConfig(db, { 'table.include.list': `public.${table}`, ...more });
+    const topic = `${config['topic.prefix'] ?? ''}.public.${table}`;
+    await kafka.createTopic(topic);
+    const name = uniqueName('log');
+    await sluice.rest.create(name, config);
+    await sluice.rest.untilState(name, 'RUNNING', 1);
+    return { name, topic, slot: config['slot.name'] ?? '' };
+  }
+
+  async function events(topic: string, count: number): Promise<readonly (ChangeEvent | null)[]> {
+    const isolation = { 'isolation.level': 'read_committed' };
+    const records = await kafka.read(topic, ({ length }) => length >= count, 30_000, isolation);
+    return records.map(eventOf);
+  }
+
+  async function isStopped(name: string): Promise<void> {
+    await until(async () => {
+      const { connector, tasks } = await sluice.rest.status(name);
+      return connector.state === 'STOPPED' && tasks.length === 0;
+    }, 'the connector is stopped');
+  }
+
+  async function isStreaming(slot: string): Promise<void> {
+    const state = `select count(*) from pg_replication_slots where slot_name = '${slot}' and active`;
+    await until(async () => (await sql.number(state)) === 1, `slot ${slot} is read`);
+  }
+
+  it('sends a snapshot, and then every change once, in order', async () => {
+    await sql.run(
+      'create table orders (id int primary key, item text)',
+      `insert into orders values (1, 'one'), (2, 'two')`,
+    );
+    const { topic, slot } = await capture('orders');
+    await isStreaming(slot);
+    await sql.run(
+      `insert into orders values (3, 'three')`,
+      `update orders set item = 'uno' where id = 1`,
+      `update orders set id = 20 where id = 2`,
+      'delete from orders where id = 3',
+    );
+    const found = await events(topic, 9);
+    assert.deepEqual(
+      found.map((event) => (event === null ? null : [event.op, event.before, event.after])),
+      [
+        ['r', null, { id: 1, item: 'one' }],
+        ['r', null, { id: 2, item: 'two' }],
+        ['c', null, { id: 3, item: 'three' }],
+        ['u', null, { id: 1, item: 'uno' }],
+        ['d', { id: 2, item: null }, null],
+        null,
+        ['c', null, { id: 20, item: 'two' }],
+        ['d', { id: 3, item: null }, null],
+        null,
+      ],
+    );
+    assert.deepEqual(
+      found.slice(0, 2).map((event) => event?.source.snapshot),
+      ['first', 'last'],
+    );
+  });
+
+  it('continues after the server has ended the connection, with no change lost or sent twice', async () => {
+    await sql.run('create table lines (n int primary key)');
+    const { topic, slot } = await capture('lines', { 'snapshot.mode': 'no_data' });
+    await isStreaming(slot);
+    for (let round = 0; round < 5; round++) {
+      const first = round * 100;
+      await sql.run(
+        `insert into lines select generate_series(${String(first)}, ${String(first + 49)})`,
+        `select pg_terminate_backend(active_pid) from pg_replication_slots where slot_name = '${slot}' and active`,
+        `copy lines from program 'seq ${String(first + 50)} ${String(first + 99)}'`,
+      );
+    }
+    const numbers = (await events(topic, 500)).map((event) => event?.after?.['n']);
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: 500 }, (_, n) => n),
+    );
+  });
+
+  it('continues after a stop in the middle of a transaction', async () => {
+    await sql.run('create table parts (n int primary key)');
+    const { name, topic, slot } = await capture('parts', { 'snapshot.mode': 'no_data', 'max.batch.size': '10' });
+    await isStreaming(slot);
+    await sql.run('insert into parts select generate_series(0, 9999)');
+    await events(topic, 100);
+    await sluice.rest.request('PUT', `/connectors/${name}/stop`);
+    await isStopped(name);
+    await sql.run('insert into parts select generate_series(10000, 10099)');
+    await sluice.rest.request('PUT', `/connectors/${name}/resume`);
+    const numbers = (await events(topic, 10_100)).map((event) => event?.after?.['n']);
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: 10_100 }, (_, n) => n),
+    );
+  });
+
+  it('lets the server forget what is stored', async () => {
+    await sql.run('create table kept (n int primary key)');
+    const { topic, slot } = await capture('kept', { 'snapshot.mode': 'no_data', 'status.update.interval.ms': '100' });
+    await isStreaming(slot);
+    await sql.run('insert into kept values (1)');
+    const lsn = (await sql.rows('select pg_current_wal_lsn()'))[0]?.[0] ?? '';
+    for (let n = 2; n <= 5; n++) {
+      await sql.run(`insert into kept values (${String(n)})`);
+      await events(topic, n);
+    }
+    const behind = `select count(*) from pg_replication_slots where slot_name = '${slot}' and confirmed_flush_lsn >= '${lsn}'`;
+    let n = 5;
+    await until(async () => {
+      await sql.run(`insert into kept values (${String(++n)})`);
+      return (await sql.number(behind)) === 1;
+    }, 'the slot has moved');
+  });
+
+  it('fails with a message when its slot is gone, and reads all again with when_needed', async () => {
+    await sql.run('create table gone (n int primary key)', 'insert into gone values (1)');
+    const { name, topic, slot } = await capture('gone');
+    await isStreaming(slot);
+    await sql.run('insert into gone values (2)');
+    await events(topic, 2);
+    const config = (await sluice.rest.request<Record<string, string>>('GET', `/connectors/${name}/config`)).body;
+    await sluice.rest.request('PUT', `/connectors/${name}/stop`);
+    await isStopped(name);
+    await sql.run(`select pg_drop_replication_slot('${slot}')`, 'insert into gone values (3)');
+    await sluice.rest.request('PUT', `/connectors/${name}/resume`);
+    await until(async () => {
+      const { tasks } = await sluice.rest.status(name);
+      return tasks[0]?.state === 'FAILED' && /no longer available on the server/.test(tasks[0].trace ?? '');
+    }, 'the task has failed');
+    await sluice.rest.request('PUT', `/connectors/${name}/config`, { ...config, 'snapshot.mode': 'when_needed' });
+    const numbers = (await events(topic, 5)).map((event) => event?.after?.['n']);
+    assert.deepEqual(numbers, [1, 2, 1, 2, 3]);
+  });
+
+  it('is refused with an option of Debezium that has no effect here', async () => {
+    const config = { ...logSourceConfig(db), name: 'x', 'post.processors': 'r' };
+    const answer = await sluice.rest.request<{
+      readonly configs: readonly { readonly value: { readonly name: string; readonly errors: readonly string[] } }[];
+    }>('PUT', '/connector-plugins/PostgresConnector/config/validate', config);
+    const errors = answer.body.configs.flatMap(({ value }) => value.errors);
+    assert.deepEqual(errors, ["The 'post.processors' value is invalid: this option of Debezium is not supported"]);
+  });
+});
+
+function eventOf({ value }: ConsumedRecord): ChangeEvent | null {
+  return value === null ? null : (JSON.parse(value.toString()) as ChangeEvent);
+}
