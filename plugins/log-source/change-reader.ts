@@ -1,4 +1,4 @@
-import { ConnectError, toError, type SourceRecord } from '../../src/index.ts';
+import { ConnectError, toError, type Logger, type SourceRecord } from '../../src/index.ts';
 import type { Executor } from '../database/index.ts';
 import { describeTable, readTypes, type TableColumn } from './catalogue.ts';
 import type { ChangePlace, ChangeRecords } from './change-records.ts';
@@ -6,6 +6,7 @@ import { lsnText } from './lsn.ts';
 import type { LogMessage, Relation } from './pgoutput.ts';
 import { PositionTracker, toOffset, type LogPosition } from './position.ts';
 import type { LogSettings } from './settings.ts';
+import { readSignal, type SnapshotSignal } from './signals.ts';
 import { TableRecords } from './table-records.ts';
 import { TransactionCounts, transactionId, transactionOffset } from './transaction-log.ts';
 
@@ -13,6 +14,7 @@ interface ReaderParts {
   readonly executor: Executor;
   readonly settings: LogSettings;
   readonly records: ChangeRecords;
+  readonly logger: Logger;
 }
 
 /** Turns the messages of one stream into records, and keeps the position. */
@@ -20,7 +22,9 @@ export class ChangeReader {
   readonly #executor: Executor;
   readonly #settings: LogSettings;
   readonly #records: ChangeRecords;
+  readonly #logger: Logger;
   readonly #tracker: PositionTracker;
+  #signal: SnapshotSignal | undefined;
   /** The tables that the stream has described, by their numbers; `undefined` for those that are not captured. */
   readonly #tables = new Map<number, TableRecords | undefined>();
   #origin: { readonly name: string; readonly lsn: bigint } | undefined;
@@ -30,15 +34,23 @@ export class ChangeReader {
   #lastMicros = BigInt(Date.now()) * 1000n;
 
   /** @param sent what was sent already; `undefined`: nothing */
-  constructor({ executor, settings, records }: ReaderParts, sent: LogPosition | undefined) {
+  constructor({ executor, settings, records, logger }: ReaderParts, sent: LogPosition | undefined) {
     this.#executor = executor;
     this.#settings = settings;
     this.#records = records;
+    this.#logger = logger;
     this.#tracker = new PositionTracker(sent);
   }
 
   get position(): LogPosition {
     return this.#tracker.position;
+  }
+
+  /** A snapshot that was requested since the last call. */
+  takeSignal(): SnapshotSignal | undefined {
+    const signal = this.#signal;
+    this.#signal = undefined;
+    return signal;
   }
 
   /** @throws ConnectError if a value cannot be converted; DatabaseError if the catalogue cannot be read */
@@ -59,7 +71,10 @@ export class ChangeReader {
         this.#origin = { name: message.name, lsn: message.originLsn };
         return [];
       case 'insert':
-        return this.#changes(message.oid, 'INSERT', lsn, (table, place) => records.insert(table, message.after, place));
+        return this.#changes(message.oid, 'INSERT', lsn, (table, place) => {
+          if (this.#settings.isSignalTable(table.definition)) this.#signal = readSignal(message.after, this.#logger);
+          return records.insert(table, message.after, place);
+        });
       case 'update':
         return this.#changes(message.oid, 'UPDATE', lsn, (table, place) =>
           records.update(table, message.before, message.after, place),

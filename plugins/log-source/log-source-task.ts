@@ -32,6 +32,7 @@ import {
   type SlotState,
 } from './preparation.ts';
 import { logSettings, type LogSettings } from './settings.ts';
+import type { SnapshotSignal } from './signals.ts';
 import { createSlotCommand, needsSnapshot } from './slot.ts';
 import { readSnapshot, type ExportedSnapshot } from './snapshot.ts';
 
@@ -172,6 +173,18 @@ export class LogSourceTask implements SourceTask {
     this.#snapshot = readSnapshot(chosen, exported, { executor, settings, records, signal });
   }
 
+  /** The stream waits until the tables have been read. */
+  async #beginRequestedSnapshot({ includes }: SnapshotSignal): Promise<void> {
+    const { settings, executor, records, context } = this.#parts;
+    const tables = (await capturedTables(executor, settings)).filter((table) => includes(table));
+    const exported = await this.#exportSnapshot(await readSlot(executor, settings));
+    const offset = this.#sent === undefined ? undefined : toOffset(this.#sent);
+    context.logger.info(`Snapshot of ${String(tables.length)} tables begins, because a signal requested it`);
+    const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
+    const snapshot = { ...exported, ...(offset !== undefined && { offset }) };
+    this.#snapshot = readSnapshot(tables, snapshot, { executor, settings, records, signal });
+  }
+
   /** Creates the slot, or a temporary one beside it: only a new slot exports a snapshot. */
   async #exportSnapshot(slot: SlotState | undefined): Promise<ExportedSnapshot> {
     const { settings, context } = this.#parts;
@@ -228,6 +241,8 @@ export class LogSourceTask implements SourceTask {
     // Nothing counts as sent before it is returned: after a failure the stream is read again from here.
     this.#sent = reader.position;
     batch.register(this.#confirmations);
+    const signal = reader.takeSignal();
+    if (signal !== undefined) await this.#beginRequestedSnapshot(signal);
     return batch.records;
   }
 
@@ -245,7 +260,10 @@ export class LogSourceTask implements SourceTask {
       try {
         const stream = await LogStream.open(connection, command, options, context.signal);
         context.logger.info(`Streaming from ${lsnText(start)} of slot ${slot.name}`);
-        return { stream, reader: new ChangeReader({ executor, settings, records }, this.#sent) };
+        return {
+          stream,
+          reader: new ChangeReader({ executor, settings, records, logger: context.logger }, this.#sent),
+        };
       } catch (error) {
         const isInUse = error instanceof DatabaseError && error.sqlstate === SLOT_IN_USE;
         if (!isInUse || attempt >= slot.retries) throw error;

@@ -189,6 +189,16 @@ export const logSourceOptions = declareOptions({
     'Snapshot tables',
     'Regular expressions of the tables that are read, in this order; all captured tables if this is not set.',
   ),
+  'signal.data.collection': {
+    type: 'LIST',
+    default: null,
+    importance: 'MEDIUM',
+    documentation:
+      'Table whose new rows are signals, as `schema.table`: `execute-snapshot` of type `blocking` reads tables again.',
+    group: SNAPSHOT,
+    width: 'MEDIUM',
+    displayName: 'Signal table',
+  },
   'snapshot.select.statement.overrides': text(
     SNAPSHOT,
     'Snapshot statements',

@@ -56,6 +56,8 @@ export interface LogSettings {
   readonly headers: boolean;
   readonly skips: ReadonlySet<string>;
   readonly includesTable: (table: TableNaming) => boolean;
+  /** Whether the rows of a table are signals. */
+  readonly isSignalTable: (table: TableNaming) => boolean;
   readonly includesColumn: (table: TableNaming, column: string) => boolean;
   /** `message.key.columns` of this table; `undefined`: its primary key. */
   readonly keyColumnsOf: (table: TableNaming) => readonly string[] | undefined;
@@ -78,6 +80,9 @@ const DEFAULT_QUEUE_BYTES = 16 * 1024 * 1024;
 export function logSettings(config: ConnectorConfig): LogSettings {
   const options = parseOptions(logSourceOptions, config);
   const prefix = options['topic.prefix'] ?? '';
+  const tables = tableFilter(options);
+  const signals = new Set(options['signal.data.collection'] ?? []);
+  const isSignalTable = (table: TableNaming): boolean => signals.has(tableText(table));
   const snapshotList = patterns(options['snapshot.include.collection.list']);
   const lower = <T extends string>(value: string | null): T => (value ?? '').toLowerCase() as T;
   return {
@@ -127,7 +132,8 @@ export function logSettings(config: ConnectorConfig): LogSettings {
     tombstones: options['tombstones.on.delete'] ?? true,
     headers: options['extended.headers.enabled'] ?? true,
     skips: new Set((options['skipped.operations'] ?? []).map((operation) => operation.toLowerCase())),
-    includesTable: tableFilter(options),
+    includesTable: (table) => isSignalTable(table) || tables(table),
+    isSignalTable,
     includesColumn: columnFilter(options),
     keyColumnsOf: keyColumns(options['message.key.columns']),
     topicOf: topicNaming(options),

@@ -14,6 +14,8 @@ export interface ExportedSnapshot {
   readonly name: string;
   /** It has the transactions that committed before this place of the log. */
   readonly lsn: bigint;
+  /** Offset of all records, where changes were sent before the snapshot. */
+  readonly offset?: SourceCoordinates;
 }
 
 interface SnapshotParts {
@@ -136,6 +138,7 @@ class MarkedRows {
 
   /** The offset while the snapshot is read, or at its end, from which changes follow. */
   offset(isEnd: boolean): SourceCoordinates {
+    if (this.#snapshot.offset !== undefined) return this.#snapshot.offset;
     const { nowMicros, lastXid } = this.#server;
     const state = { snapshot: 'INITIAL', snapshot_completed: isEnd, last_snapshot_record: isEnd };
     return { lsn: this.#lsn, txId: lastXid, ts_usec: nowMicros, ...state };

@@ -12,7 +12,6 @@ const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
   ['lsn.flush.mode', ''],
   ['openlineage.integration.enabled', 'false'],
   ['post.processors', ''],
-  ['signal.data.collection', ''],
   ['slot.stream.params', ''],
   ['snapshot.delay.ms', '0'],
   ['snapshot.locking.mode.custom.name', ''],

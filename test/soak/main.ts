@@ -12,6 +12,7 @@ import { freezes } from './freezes.ts';
 import { hostileClients } from './hostile-clients.ts';
 import { httpClients } from './http-clients.ts';
 import { leaderDifferential } from './leader-differential.ts';
+import { logSource } from './log-source.ts';
 import { networkCut, networkForgets } from './network-cut.ts';
 import { openapi } from './openapi.ts';
 import { parsers } from './parsers.ts';
@@ -32,6 +33,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'silent-database': silentDatabaseRepeat,
   'sink-kills': sinkKills,
   'source-kills': sourceKills,
+  'log-source': logSource,
   'database-gone': databaseGone,
   'network-cut': networkCut,
   'network-forgets': networkForgets,

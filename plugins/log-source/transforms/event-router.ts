@@ -123,10 +123,7 @@ export const eventRouter = debeziumTransform('outbox.EventRouter', options, (con
       const time = timeColumn === null ? event.get('ts_ms') : cell(row, timeColumn).value;
       return {
         ...record,
-        topic: pattern.replaceFirst(
-          typeof routedBy === 'string' ? routedBy : '',
-          parsed['route.topic.replacement'],
-        ),
+        topic: pattern.replaceFirst(typeof routedBy === 'string' ? routedBy : '', parsed['route.topic.replacement']),
         partition,
         keySchema: key?.schema ?? null,
         key: key?.value ?? null,

@@ -1,0 +1,35 @@
+import { javaRegexMatcher, toError, type Logger } from '../../src/index.ts';
+import { UNCHANGED, type LogRow } from './pgoutput.ts';
+import { tableText, type TableNaming } from './table-naming.ts';
+
+/** A request of a user, written as a row of the signal table: `id`, `type`, `data` (Debezium's signals). */
+export interface SnapshotSignal {
+  readonly includes: (table: TableNaming) => boolean;
+}
+
+const MAX_COLLECTIONS = 10_000;
+
+/**
+ * Reads `execute-snapshot` of type `blocking`. Other signals are logged and have no effect.
+ * @param row the values of the first three columns
+ */
+export function readSignal(row: LogRow, logger: Logger): SnapshotSignal | undefined {
+  const [id, type, data] = row.map((value) => (value === UNCHANGED ? null : value));
+  try {
+    const { type: kind, 'data-collections': collections } = JSON.parse(data ?? '{}') as Readonly<
+      Record<string, unknown>
+    >;
+    const isBlocking = typeof kind === 'string' && kind.toLowerCase() === 'blocking';
+    if (type !== 'execute-snapshot' || !isBlocking) {
+      logger.warn(`Signal ${id ?? ''} has no effect: only execute-snapshot of type blocking is supported`);
+      return undefined;
+    }
+    if (!Array.isArray(collections) || collections.length > MAX_COLLECTIONS)
+      throw new Error('data-collections is not a list');
+    const matchers = collections.map((pattern) => javaRegexMatcher(`(?i)${String(pattern)}`));
+    return { includes: (table) => matchers.some((matches) => matches(tableText(table))) };
+  } catch (error) {
+    logger.warn(`Signal ${id ?? ''} has no effect: ${toError(error).message}`);
+    return undefined;
+  }
+}
