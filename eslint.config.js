@@ -138,10 +138,10 @@ export const MAY_IMPORT = {
   // Types alone: `test/house/console.test.ts`.
   'plugins/console': ['json', 'operate', 'rest'],
   'plugins/database-http': ['index.ts', 'plugins/database/index.ts'],
-  'plugins/log-source': ['index.ts', 'plugins/database/index.ts'],
   'plugins/db-sink': ['index.ts', 'plugins/database/index.ts'],
   'plugins/db-source': ['index.ts', 'plugins/database/index.ts'],
   'plugins/file-stream': ['index.ts'],
+  'plugins/log-source': ['index.ts', 'plugins/database/index.ts'],
   'plugins/verifiable': ['index.ts'],
 };
 

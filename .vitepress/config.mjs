@@ -49,6 +49,7 @@ export default {
           page('Options of the sink', 'docs/sink-options'),
           page('The database source', 'docs/source'),
           page('Options of the source', 'docs/source-options'),
+          page('The log source', 'docs/log-source'),
           page('Message formats', 'docs/formats'),
           page('Converters', 'docs/converters'),
           page('Transforms and predicates', 'docs/transforms'),

@@ -169,7 +169,7 @@ export const logSourceOptions = declareOptions({
     ...text(
       SNAPSHOT,
       'Snapshot mode',
-      'When the tables are read before changes are streamed: initial (if there is no offset), initial_only (and no changes afterwards), no_data (never), always (at each start), when_needed (as initial, and when the position is no longer in the log).',
+      'When the tables are read before changes are streamed: at the first start, never, at each start, or if the position is gone.',
     ),
     default: 'initial',
     validator: choice('always', 'initial_only', 'when_needed', 'initial', 'no_data'),

@@ -10,7 +10,7 @@ import {
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { connectWithAttempts, openExecutor, whyAway } from '../database/index.ts';
+import { connectWithAttempts, openExecutor, unavailableReason } from '../database/index.ts';
 import { LogSourceTask } from './log-source-task.ts';
 import { logSourceOptions } from './options.ts';
 import { fromOffset } from './position.ts';
@@ -70,7 +70,7 @@ async function connectionProblems(config: ConnectorConfig): Promise<readonly Opt
     await connectWithAttempts(executor, { attempts: 1, backoffMs: 0 });
     return [];
   } catch (error) {
-    const message = `Error while validating connector config: ${whyAway(error)}`;
+    const message = `Error while validating connector config: ${unavailableReason(error)}`;
     return [{ name: 'database.hostname', value: null, recommendedValues: [], errors: [message], visible: true }];
   } finally {
     await executor.close();

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { sinkOptions } from '../../plugins/db-sink/options.ts';
 import { sourceOptions } from '../../plugins/db-source/options.ts';
+import { logSourceOptions } from '../../plugins/log-source/options.ts';
 import { avroConverterOptions } from '../../src/converters/avro/avro-converter.ts';
 import { jsonSchemaConverterOptions } from '../../src/converters/json-schema/json-schema-converter.ts';
 import { protobufConverterOptions } from '../../src/converters/protobuf/protobuf-converter.ts';
@@ -26,6 +27,7 @@ import {
 const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   sink: sinkOptions,
   source: sourceOptions,
+  logsource: logSourceOptions,
   worker: { ...commonWorkerOptions, ...restOptions },
   distributed: distributedOptions,
   standalone: standaloneOptions,
