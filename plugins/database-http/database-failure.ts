@@ -1,4 +1,10 @@
-import { DatabaseError, isDatabaseMissing, isLoginRefused, isUnavailable, isUnreachableOrFull } from '../database/index.ts';
+import {
+  DatabaseError,
+  isDatabaseMissing,
+  isLoginRefused,
+  isUnavailable,
+  isUnreachableOrFull,
+} from '../database/index.ts';
 import { ApiFailure } from './route.ts';
 import { TEXTS } from './texts.ts';
 

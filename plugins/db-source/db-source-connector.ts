@@ -1,5 +1,11 @@
 import { toError, type Connector, type ConnectorConfig, type ConnectorContext } from '../../src/index.ts';
-import { connectWithAttempts, databaseText, openNamedExecutor, unavailableReason, type Executor } from '../database/index.ts';
+import {
+  connectWithAttempts,
+  databaseText,
+  openNamedExecutor,
+  unavailableReason,
+  type Executor,
+} from '../database/index.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
 import { TableShares } from './table-shares.ts';

@@ -60,10 +60,9 @@ interface Parts {
 }
 
 /**
- * `com.db.kafka.connect.source.DbSourceTask`: produces records from new rows of its tables, taking turns between
- * tables. Every poll.interval.ms, it refreshes its view of the database: whether tables have changed, and which tables
- * that are up to date have new rows. Tables with new rows are read page by page, in turn, up to the current time. One
- * class, because refreshing, reading and failure handling change the same queue and snapshot.
+ * `com.db.kafka.connect.source.DbSourceTask`: produces records from new rows of its tables. Every poll.interval.ms, it
+ * checks whether tables have changed and which have new rows; these are read page by page up to the current time.
+ * One class, because refreshing, reading and failure handling change the same queue and snapshot.
  */
 export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
@@ -220,26 +219,18 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #collect(records: RecordPart[], feed: TableFeed, page: Page): Promise<void> {
-    const { context, log } = this.#parts;
+    const { context, settings, log } = this.#parts;
     if (feed.recover()) context.logger.info(`Table ${feed.name} can be read again`);
     const made = await feed.writer.records(page);
     log.returned(feed, made);
     feed.counts.rows += rowCount(page);
     for (const part of made) feed.counts.records += 'packed' in part ? part.packed.length : 1;
-    if (page.lateRows > 0) this.#logLateRows(feed, page);
+    if (page.lateRows > 0) log.lateRows(feed, page.lateRows, settings.emitsLateRows);
+    feed.counts.lateRows += page.lateRows;
     if (page.isLast && this.#toEstimate.feeds.delete(feed)) this.#estimatePassedOver(feed, this.#toEstimate.inserted);
     if (feed.reader instanceof TableReader && feed.reader.isCrowded) this.#refreshAt = 0;
     if (records.length === 0 && made.length < 10_000) records.push(...made);
     else for (const record of made) records.push(record);
-  }
-
-  #logLateRows(feed: TableFeed, { lateRows }: Page): void {
-    const { context, settings } = this.#parts;
-    const isFirst = feed.counts.lateRows === 0;
-    feed.counts.lateRows += lateRows;
-    const message = `${String(lateRows)} rows of table ${feed.name} were committed after later rows had been read, or have changed since; they are ${settings.emitsLateRows ? 'sent now' : 'not sent (late.rows=count)'}`;
-    if (isFirst) context.logger.warn(message);
-    else context.logger.debug(message);
   }
 
   /** Once per poll.interval.ms. */
@@ -332,9 +323,7 @@ export class DbSourceTask implements SourceTask {
     for (const feed of known) queue.add(feed);
   }
 
-  /**
-   * Waits for an unavailable database. If a single table fails, reports it and leaves it alone until the next refresh.
-   */
+  /** Waits for an unavailable database. A single table that fails is not read until the next refresh. */
   async #handleFailure(feed: TableFeed, thrown: unknown): Promise<void> {
     const { context, watch, feeds } = this.#parts;
     context.signal.throwIfAborted();
@@ -363,7 +352,8 @@ export class DbSourceTask implements SourceTask {
     context.logger.warn(`Lost the connection to the source database; reconnecting: ${toError(cause).message}`);
     for (const { reader } of feeds.all.values()) reader.release();
     // A server that is reachable but unable to do the work is not queried again immediately.
-    this.#refreshAt = cause instanceof DatabaseError && isUnreachableOrFull(cause) ? 0 : Date.now() + settings.backoffMs;
+    this.#refreshAt =
+      cause instanceof DatabaseError && isUnreachableOrFull(cause) ? 0 : Date.now() + settings.backoffMs;
     await this.#connect(() => Promise.resolve());
     if (cause instanceof DatabaseError && isUnreachableOrFull(cause)) waits.available();
   }
@@ -383,8 +373,7 @@ export class DbSourceTask implements SourceTask {
     } catch (error) {
       if (isConnected && !isUnavailable(error)) throw error;
       const message = `The source database cannot be reached: ${toError(error).message}`;
-      // A database that was reachable before will recover, so the worker polls again. Otherwise it is a configuration
-      // error.
+      // A database that was reachable before will recover; otherwise, it is a configuration error.
       if (this.#snapshot === undefined || !isUnavailable(error)) throw new ConnectError(message, { cause: error });
       waits.unavailable(error);
       await delay(settings.backoffMs, undefined, { signal: context.signal });

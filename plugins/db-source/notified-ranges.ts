@@ -189,9 +189,7 @@ export class NotifiedRanges {
   #forgetBefore(first: bigint): void {
     this.#knownFrom = first;
     for (const transaction of this.#sent.keys()) if (!isWrittenFrom(transaction, first)) this.#sent.delete(transaction);
-    this.#ranges = this.#ranges.map((range) =>
-      range.transaction < first ? { ...range, transaction: first } : range,
-    );
+    this.#ranges = this.#ranges.map((range) => (range.transaction < first ? { ...range, transaction: first } : range));
   }
 }
 

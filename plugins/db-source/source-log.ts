@@ -42,6 +42,13 @@ export class SourceLog {
     this.#logger.debug({ table: name, records, offset: offsetOf(parts.at(-1)) }, 'Returned records');
   }
 
+  /** The first late rows of a table are logged at level warn. */
+  lateRows({ name, counts }: TableFeed, rows: number, areSent: boolean): void {
+    const message = `${String(rows)} rows of table ${name} were committed after later rows had been read, or have changed since; they are ${areSent ? 'sent now' : 'not sent (late.rows=count)'}`;
+    if (counts.lateRows === 0) this.#logger.warn(message);
+    else this.#logger.debug(message);
+  }
+
   committed(): void {
     this.#logger.debug('The worker stored the offsets of returned records');
   }

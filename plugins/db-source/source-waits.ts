@@ -23,7 +23,8 @@ export class SourceWaits {
   }
 
   unavailable(error: unknown): void {
-    const status = error instanceof DatabaseError && !isUnreachableOrFull(error) ? 'cannot be used' : 'cannot be reached';
+    const status =
+      error instanceof DatabaseError && !isUnreachableOrFull(error) ? 'cannot be used' : 'cannot be reached';
     const text = `${this.#database} ${status}: ${unavailableReason(error)}`;
     if (this.#unavailable === undefined) this.#unavailable = { since: performance.now(), text };
     else this.#unavailable.text = text;

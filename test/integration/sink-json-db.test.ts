@@ -142,7 +142,7 @@ describe('json_db messages in a sink', function () {
   it('with texts for numbers and booleans are converted, or refused if the text is neither', async () => {
     await sink('texts', [untagged('texts', '12')], 1);
     const { name } = await sinkOf([untagged('texts', ' 12x')]);
-    assert.match(await fixture.traceOf(name), /a string is no value of type INT8/);
+    assert.match(await fixture.traceOf(name), /a string is not a value of type INT8/);
     assert.deepEqual(await fixture.sql.rows('select n from texts'), [['12']]);
   });
 

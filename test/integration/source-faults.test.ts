@@ -41,7 +41,7 @@ describe('a source continues with its other tables when one', function () {
     await fixture.sql.run(`insert into denied_good values ('2026-01-02', 2)`);
     await source.untilRows(2, 'denied_good');
     await until(() => (source.part('denied_bad')?.counts['failures'] ?? 0) > 3, 'it is tried again and again');
-    assert.equal(source.log.filter((line) => line.startsWith('error: Table denied_bad')).length, 1);
+    assert.equal(source.log.filter((line) => line.startsWith('error: Failed to read table denied_bad')).length, 1);
     assert.equal(source.part('denied_good')?.state, 'RUNNING');
     await fixture.sql.run(`grant select on denied_bad to ${role}`);
     await source.untilRows(1, 'denied_bad');

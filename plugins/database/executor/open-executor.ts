@@ -11,12 +11,7 @@ import { PooledExecutor } from './executor.ts';
 import { Pool } from './pool.ts';
 import { toDatabaseError } from './sqlstate.ts';
 
-export {
-  beginWithAttempts,
-  connectWithAttempts,
-  unavailableReason,
-  type ConnectAttempts,
-} from './connect.ts';
+export { beginWithAttempts, connectWithAttempts, unavailableReason, type ConnectAttempts } from './connect.ts';
 export { databaseText, type ConnectionSettings, parseConnectionUrl, type UrlOverrides } from './connection-url.ts';
 
 export interface ExecutorOptions {

@@ -45,7 +45,7 @@ export function selectRows(candidates: Int32Array, key: readonly KeyPart[], pref
     fallbackRows[row] = earlier;
     isReplaced[earlier] = 1;
   }
-  return { rows: candidates.filter((row) => isReplaced[row] === 0), fallbackRows: fallbackRows };
+  return { rows: candidates.filter((row) => isReplaced[row] === 0), fallbackRows };
 }
 
 /** All row indexes of a batch except the excluded ones. */

@@ -205,7 +205,7 @@ describe('settings of a source', () => {
   it('report errors in expressions and queries', () => {
     assert.match(
       problems({ 'table.include': 'a,(' })[0] ?? '',
-      /table\.include: Invalid value \( .* no regular expression/,
+      /table\.include: Invalid value \( .* not a regular expression/,
     );
     assert.match(problems({ query: 'select 1;' })[0] ?? '', /must not end in a semicolon/);
     assert.match(problems({ query: 'select 1', 'table.include': 'a' })[0] ?? '', /with a query no tables are read/);

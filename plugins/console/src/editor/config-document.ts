@@ -39,12 +39,12 @@ export function parseDocument(text: string): ParsedDocument {
   const entries: Entry[] = [];
   const places = new Map<string, Place>();
   const problems: DocumentProblem[] = [];
-  let isOpen = false;
+  let part: DocumentPart = 'start';
   /** The key whose value comes next. */
   let key: string | undefined;
   /** Only an object is a document, and its values are not objects or arrays. */
   const refuse = (offset: number, length: number): never => {
-    const message = isOpen ? texts.noValue : texts.expected('{', text.slice(offset, offset + length));
+    const message = part === 'start' ? texts.expected('{', text.slice(offset, offset + length)) : texts.noValue;
     throw new DocumentError({ from: offset, to: offset + length }, message);
   };
   try {
@@ -52,8 +52,11 @@ export function parseDocument(text: string): ParsedDocument {
       text,
       {
         onObjectBegin: (offset, length) => {
-          if (isOpen) refuse(offset, length);
-          isOpen = true;
+          if (part !== 'start') refuse(offset, length);
+          part = 'object';
+        },
+        onObjectEnd: () => {
+          part = 'end';
         },
         onArrayBegin: refuse,
         onObjectProperty: (name, from, length) => {
@@ -71,7 +74,7 @@ export function parseDocument(text: string): ParsedDocument {
         },
         onError: (code, from, length) => {
           const found = text.slice(from, from + length);
-          const message = syntaxText(printParseErrorCode(code), found, isOpen, key !== undefined);
+          const message = syntaxText(printParseErrorCode(code), found, part, key !== undefined);
           throw new DocumentError({ from, to: from + length }, message);
         },
       },
@@ -135,22 +138,24 @@ class DocumentError extends Error {
   }
 }
 
-function syntaxText(code: string, found: string, isOpen: boolean, hasKey: boolean): string {
+/** The part of a document in which an error is. */
+type DocumentPart = 'start' | 'object' | 'end';
+
+function syntaxText(code: string, found: string, part: DocumentPart, hasKey: boolean): string {
+  // The parser reports a missing brace after the end of the object.
+  if (code === 'CloseBraceExpected') return texts.expected('}', found);
+  if (part === 'end') return texts.moreText;
   switch (code) {
     case 'PropertyNameExpected':
       return texts.noKey;
     case 'InvalidSymbol':
     case 'ValueExpected':
-      if (!isOpen) return texts.expected('{', found);
+      if (part === 'start') return texts.expected('{', found);
       return hasKey ? texts.noValue : texts.noKey;
     case 'CommaExpected':
       return texts.expected(',', found);
     case 'ColonExpected':
       return texts.expected(':', found);
-    case 'CloseBraceExpected':
-      return texts.expected('}', found);
-    case 'EndOfFileExpected':
-      return texts.moreText;
     default:
       return texts.notJson(found.slice(0, MAX_SHOWN));
   }

@@ -63,6 +63,7 @@ describe('the document of a configuration', () => {
     ['a list', '[{}]', 1, '{ belongs here, before [.'],
     ['a comma too many', '{\n "a": "1",\n}', 3, 'A key in double quotes belongs here.'],
     ['more than one document', '{}\n{}', 2, 'The document ends before this.'],
+    ['a word after the end', '{}x', 1, 'The document ends before this.'],
     ['a wrong escape', '{"a": "\\x"}', 1, 'This is not JSON: "\\x"'],
     ['no text', '', 1, '{ is missing at the end.'],
     [

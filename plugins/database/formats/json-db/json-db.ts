@@ -71,9 +71,9 @@ interface OpenRows {
  * Decodes json_db (docs/formats.md#json_db). Each message is a JSON object that describes a table and contains rows.
  * The description is compared with recent ones as text, and only the rows are parsed, directly into columns and without
  * rounding. A message that is not JSON or does not describe a table is a single fault and produces no rows; an invalid
- * row is a separate fault. If the description of a table changes, its rows go to a new batch, in order. One class,
- * because every method continues at the current position of the same text, and passing that position on would cost time
- * for each cell.
+ * row is a separate fault. If the description of a table changes, its rows go to a new batch, in order.
+ * One class, because every method continues at the current position of the same text, and passing that position on
+ * would cost time for each cell.
  */
 export class JsonDbDecoder implements Decoder {
   readonly #unknownKeys: 'fault' | 'ignore' | 'add';

@@ -100,7 +100,7 @@ describe('a cdc_db message with rows', () => {
       [
         [`row 2 of the message: ${wrongCount}`, undefined],
         [`row 3 of the message: ${wrongCount}`, undefined],
-        ['row 4 of the message: a string is no value of type INT8', 'n'],
+        ['row 4 of the message: a string is not a value of type INT8', 'n'],
         ['row 5 of the message: a row must be an array of values, not number', undefined],
         ['row 6 of the message: a row must be an array of values, not object', undefined],
         [`row 7 of the message: ${wrongCount}`, undefined],

@@ -55,7 +55,7 @@ describe('nanoseconds (L6)', () => {
       ]);
     }
     decoder.add('m k_nanos=1 1', ORIGIN);
-    assert.match(decoder.take().faults[0]?.message ?? '', /"k_nanos" is the column of the nanoseconds/);
+    assert.match(decoder.take().faults[0]?.message ?? '', /"k_nanos" is the nanoseconds column/);
   });
 
   it('are a column of points, whose tags must not have its name', () => {
@@ -69,7 +69,7 @@ describe('nanoseconds (L6)', () => {
     lines.add('m 1700000000123456789 1 h=x\nm 1700000000123 1\nm 1700000000 1 k_nanos=1', ORIGIN);
     const { rows, faults } = lines.take();
     assert.deepEqual(cellsOf(rows[0]?.batch, 'k_nanos'), [789, 0]);
-    assert.match(faults[0]?.message ?? '', /the tag "k_nanos" has the name of the column of the nanoseconds/);
+    assert.match(faults[0]?.message ?? '', /the tag "k_nanos" has the name of the nanoseconds column/);
   });
 
   describe('that are spread', () => {

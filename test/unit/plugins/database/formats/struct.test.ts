@@ -128,7 +128,7 @@ describe('struct records', () => {
     ]);
     assert.deepEqual(
       faults.map(({ message, origin }) => [message, origin?.kind === 'record' && origin.offset]),
-      [['the field "name" has "3", which is no string', 1]],
+      [['the field "name" has "3", which is not a valid string', 1]],
     );
   });
 
@@ -383,10 +383,10 @@ describe('table names of struct rows', () => {
   it('with three parts, or with a part that the record lacks, are faults that name the option', () => {
     const topics = structDecoder();
     addAll(topics, { topic: 'a.b.c', value: struct(ORDER, 1n) });
-    assert.match(topics.take().faults[0]?.message ?? '', /"a\.b\.c" is no name .* table\.name\.format/);
+    assert.match(topics.take().faults[0]?.message ?? '', /"a\.b\.c" is not a table name.* table\.name\.format/);
     const sources = structDecoder({ tableNameFormat: '${source.table}' });
     addAll(sources, { value: struct(ORDER, 1n) });
-    assert.match(sources.take().faults[0]?.message ?? '', /asks for source\.table/);
+    assert.match(sources.take().faults[0]?.message ?? '', /uses source\.table/);
   });
 
   it('keep tables of several topics apart', () => {

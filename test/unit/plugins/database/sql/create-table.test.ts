@@ -65,7 +65,7 @@ describe('create table', () => {
       (error: unknown) =>
         error instanceof DatabaseError &&
         error.scope === 'table' &&
-        error.message.includes('type "GEOMETRY" is not known'),
+        error.message.includes('unknown type "GEOMETRY"'),
     );
   });
 });
