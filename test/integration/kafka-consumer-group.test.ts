@@ -371,8 +371,10 @@ describe('a consumer group', () => {
       const properties = { ...FROM_BEGINNING, ...BY_BROKER, 'group.id': topic };
       const busy = createKafkaClient({ 'bootstrap.servers': bootstrapServers }, logger).consumer(properties);
       busy.subscribe([topic], rebalanceLog());
-      const assigned = (): unknown =>
-        lines.findLast(({ msg }) => msg === 'the broker has assigned partitions')?.partitions;
+      const assigned = (): number => {
+        const line = lines.findLast(({ msg }) => msg === 'Received a target assignment');
+        return Object.values((line?.partitions ?? {}) as Record<string, readonly number[]>).flat().length;
+      };
       const second = new GroupReader(client, topic, topic, BY_BROKER);
       await until(async () => {
         await busy.poll(50);

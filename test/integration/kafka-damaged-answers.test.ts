@@ -99,7 +99,7 @@ describe('damaged answers of a broker (S9)', function () {
     [
       'a batch of -12 bytes',
       (batch: Buffer) => batch.writeInt32BE(-12, BatchField.length),
-      'the length of the batch is -12, less than that of its header',
+      'the batch length -12 is smaller than its header',
     ],
     [
       'a batch of -1 records',
