@@ -46,11 +46,13 @@ export async function killLogSource({
   const config = logSourceConfig(db, { 'table.include.list': `public.${table}`, 'max.batch.size': '200' });
   const topic = `${config['topic.prefix'] ?? ''}.public.${table}`;
   const name = uniqueName('killed');
-  const writers = [new Writer(db, table, random), new Writer(db, table, random)];
+  const writers: Writer[] = [];
   try {
     await kafka.createTopic(topic);
     await worker.rest.create(name, config);
-    let seen = 0;
+    // A snapshot that is interrupted begins again, so that its rows are there twice.
+    let seen = (await kafka.read(topic, ({ length }) => length >= PAST_ROWS, 120_000)).length;
+    writers.push(new Writer(db, table, random), new Writer(db, table, random));
     for (let kill = 1; kill <= kills; kill++) {
       const isolation = { 'isolation.level': once ? 'read_committed' : 'read_uncommitted' };
       seen = (await kafka.read(topic, ({ length }) => length > seen, 120_000, isolation)).length;
