@@ -72,7 +72,7 @@ describe('offsets that a user gives a source', () => {
 
   it('are refused otherwise, with the expected form', async () => {
     await assert.rejects(async () => alter({ tables: 'meters' }, null), /must be of the form \{"table":"…"\}/);
-    await assert.rejects(async () => alter(null, null), /is of the form/);
+    await assert.rejects(async () => alter(null, null), /must be of the form/);
     await assert.rejects(
       async () => alter({ table: 'meters' }, { incrementing: 7n }),
       /table meters: the offset .* is not of the form/,
