@@ -225,7 +225,7 @@ describe("the original's functions over HTTP (M8)", () => {
     assert.deepEqual([past.status, past.body['code']], [400, -1]);
     assert.match(
       String(past.body['desc']),
-      /^pq: AS OF SYSTEM TIME is not available on PostgreSQL, which keeps no earlier versions of rows: leave it out/,
+      /^pq: AS OF SYSTEM TIME is not available on PostgreSQL, which keeps no earlier versions of rows: omit it/,
     );
     const role = await api.role();
     const granted = await api.post('/restapi/ddl', `grant admin to ${role.name}`);

@@ -99,12 +99,12 @@ describe('tables of a sink', function () {
       }
       assert.match(
         await problemsOf({ 'protocol.type': 'json_db', 'timestamp.precision': 'us' }),
-        /Invalid value for configuration timestamp\.precision: in a relational database json_db takes ms only, not us/,
+        /Invalid value for configuration timestamp\.precision: in a relational database, json_db supports ms only, not us/,
       );
       const precisions = { json_db: 's', line_lp: 's', json_tsd: 'us', line_tsd: 'ns', cdc_db: 's' };
       for (const [format, precision] of Object.entries(precisions)) {
         const message = await problemsOf({ 'protocol.type': format, 'timestamp.precision': precision });
-        assert.match(message, new RegExp(`timestamp.precision: ${format} takes [a-z, ]+, not ${precision}`));
+        assert.match(message, new RegExp(`timestamp.precision: ${format} supports [a-z, ]+, not ${precision}`));
       }
     } finally {
       await client.close();

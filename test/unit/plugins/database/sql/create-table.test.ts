@@ -63,9 +63,7 @@ describe('create table', () => {
     assert.throws(
       () => postgresType('GEOMETRY', undefined),
       (error: unknown) =>
-        error instanceof DatabaseError &&
-        error.scope === 'table' &&
-        error.message.includes('unknown type "GEOMETRY"'),
+        error instanceof DatabaseError && error.scope === 'table' && error.message.includes('unknown type "GEOMETRY"'),
     );
   });
 });
