@@ -216,9 +216,12 @@ export class LogSourceTask implements SourceTask {
     this.#exporting = undefined;
   }
 
-  async #dropSlot({ executor, settings, context }: Parts): Promise<void> {
+  async #dropSlot({ settings, context }: Parts): Promise<void> {
     try {
-      await executor.query('SELECT pg_catalog.pg_drop_replication_slot($1)', [settings.slot.name]);
+      const connection = await ReplicationConnection.open(settings.connection);
+      await connection
+        .command(`DROP_REPLICATION_SLOT ${quoteIdentifier(settings.slot.name)} WAIT`)
+        .finally(() => connection.close());
     } catch (error) {
       context.logger.warn(`Slot ${settings.slot.name} was not dropped: ${toError(error).message}`);
     }

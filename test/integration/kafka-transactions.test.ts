@@ -177,7 +177,7 @@ describe('a transactional producer', function () {
   it('needs an id, and a transaction to send in', async () => {
     assert.throws(() => fixture.client.transactionalProducer(), /Missing required configuration "transactional.id"/);
     const producer = await fixture.start(uniqueName('txn'));
-    await assert.rejects(producer.send([record('t', 'x')]), /whose transaction is ready/);
+    await assert.rejects(producer.send([record('t', 'x')]), /Invalid operation in transaction state ready/);
   });
 
   it('is waited for by who reads a compacted topic to its end', async () => {

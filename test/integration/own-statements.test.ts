@@ -78,6 +78,13 @@ const CALLS: Readonly<Record<string, Call>> = {
   'source: facts of tables': NONE,
   'source: views': NONE,
   'source: names of types': [['(0, 23, -1)'], []],
+  'log source: tables': NONE,
+  'log source: columns': [[], ['1']],
+  'log source: key': [[], ['1']],
+  'log source: types': [[], ['{23}']],
+  'log source: publication': [[], ['p']],
+  'log source: slot': [[], ['s']],
+  'log source: server': NONE,
   'notices: look for the trigger': [[], ['1']],
   'notices: lock': NONE,
   'notices: create the function': [['public.noticed'], []],
@@ -360,7 +367,7 @@ describe('S2: the source', () => {
     for (const name of names.filter((each) => each.endsWith('.ts'))) {
       const text = await readFile(root + name, 'utf8');
       for (const [call] of text.matchAll(
-        /(?:query|run|script)\((?:\{ text: )?\s*['"`](?!SELECT 1['"`]|(?:SET|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|LISTEN|RESET|ALTER DATABASE)\b)[A-Z][^\n]*/g,
+        /(?:query|run|script)\((?:\{ text: )?\s*['"`](?!SELECT 1['"`]|(?:SET|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|LISTEN|RESET|ALTER DATABASE|(?:ALTER|CREATE) PUBLICATION|ALTER TABLE)\b)[A-Z][^\n]*/g,
       )) {
         found.push(`${name}: ${call}`);
       }
