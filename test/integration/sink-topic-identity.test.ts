@@ -103,7 +103,7 @@ describe('a sink with delivery=exactly-once whose topic is deleted and created a
     );
     const warnings = sluice.log
       .split('\n')
-      .filter((text) => text.includes(`Topic ${topic} has been deleted and created`));
+      .filter((text) => text.includes(`Topic ${topic} has been deleted and recreated`));
     assert.equal(warnings.length, 1, warnings.join('\n'));
   }
 

@@ -153,6 +153,7 @@ export class RunningSource {
       error: write('error'),
       fatal: write('fatal'),
       child: () => logger,
+      isLevelEnabled: () => true,
     };
     return logger as unknown as Logger;
   }
