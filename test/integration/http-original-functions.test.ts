@@ -175,7 +175,7 @@ describe("the original's functions over HTTP (M8)", () => {
     );
     assert.deepEqual(
       [nested.status, String(nested.body['desc']).slice(0, 40)],
-      [400, 'pq: time_bucket_gapfill is supported in'],
+      [400, 'pq: time_bucket_gapfill is supported in '],
     );
   });
 
@@ -237,7 +237,7 @@ describe("the original's functions over HTTP (M8)", () => {
     const none = await api.query('select last(a) from (values (1)) t(a)');
     assert.deepEqual(
       [none.status, String(none.body['desc']).slice(0, 66)],
-      [400, 'pq: last() requires a column of a table with a time column: write'],
+      [400, 'pq: last() requires a column of a table with a time column: write '],
     );
   });
 
