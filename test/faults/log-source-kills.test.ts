@@ -2,7 +2,7 @@ import { logicalPostgres } from '../support/log-source.ts';
 import { killLogSource } from '../support/log-source-kills.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
-const KILLS = 6;
+const KILLS = 4;
 
 describe('the log source, while its worker and its server are killed', function () {
   for (const once of [true, false]) {

@@ -139,6 +139,7 @@ class Writer {
         await this.#sql.run('begin', this.#random() < 0.3 ? copy : insert);
         await delay(this.#random() * 20);
         await this.#sql.run(insert, end);
+        await delay(20);
       } catch {
         // The server is away, or has rolled back.
         await this.#sql.run('rollback').catch(() => undefined);
