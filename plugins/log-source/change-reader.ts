@@ -107,8 +107,10 @@ export class ChangeReader {
 
   #message(message: Extract<LogMessage, { kind: 'message' }>): readonly SourceRecord[] {
     const transaction = message.isTransactional ? this.#tracker.transaction : undefined;
-    if (!message.isTransactional) this.#tracker.message(message.lsn, this.#lastMicros);
-    else if (!this.#tracker.isNew(message.lsn, 'MESSAGE')) return [];
+    const isNew = message.isTransactional
+      ? this.#tracker.isNew(message.lsn, 'MESSAGE')
+      : this.#tracker.isNewMessage(message.lsn, this.#lastMicros);
+    if (!isNew) return [];
     const { lastCommit } = this.#tracker.position;
     const place: ChangePlace = {
       offset: toOffset(this.#tracker.position),

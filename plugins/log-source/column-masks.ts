@@ -60,8 +60,10 @@ function hash(name: string): Rule | undefined {
 /** A string as java.io.ObjectOutputStream writes it. */
 function javaSerialized(text: string): Buffer {
   const bytes = Buffer.from(text);
-  const head = Buffer.from([0xac, 0xed, 0, 5, 0x74, bytes.length >> 8, bytes.length & 0xff]);
-  return Buffer.concat([head, bytes]);
+  const isLong = bytes.length > 0xffff;
+  const length = Buffer.alloc(isLong ? 8 : 2);
+  length.writeUIntBE(bytes.length, isLong ? 2 : 0, isLong ? 6 : 2);
+  return Buffer.concat([Buffer.from([0xac, 0xed, 0, 5, isLong ? 0x7c : 0x74]), length, bytes]);
 }
 
 const NAMED_LENGTH = 4;

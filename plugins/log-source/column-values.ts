@@ -243,7 +243,7 @@ export function intervalText(text: string): string {
   return `P${String(months / 12n)}Y${String(months % 12n)}M${String(dayCount)}D${time}`;
 }
 
-const HSTORE_PAIR = /"((?:[^"\\]|\\.)*)"=>(?:NULL|"((?:[^"\\]|\\.)*)")(?:, |$)/gs;
+const HSTORE_PAIR = /"((?:[^"\\]|\\.)*)"=>(?:NULL|"((?:[^"\\]|\\.)*)")(?:, |$)/gsy;
 
 export function hstore(text: string): Map<string, string | null> {
   const unescape = (value: string): string => value.replace(/\\(.)/gs, '$1');

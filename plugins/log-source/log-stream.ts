@@ -51,11 +51,15 @@ export class LogStream {
       keepalive: (walEnd: bigint, replyRequested: boolean) => stream.#keepalive(walEnd, replyRequested),
       ended: (error: DatabaseError) => stream.#fail(error),
     };
+    const close = (): void => connection.close();
+    signal.addEventListener('abort', close, { once: true });
     try {
       await connection.start(command, receiver, MAX_MESSAGE_BYTES);
     } catch (error) {
       connection.close();
       throw error;
+    } finally {
+      signal.removeEventListener('abort', close);
     }
     stream.#timer = setInterval(() => stream.#report(), statusIntervalMs);
     return stream;

@@ -131,9 +131,15 @@ export class PositionTracker {
     return true;
   }
 
-  /** A message outside of transactions: every transaction that was committed before it was sent before it. */
-  message(lsn: bigint, micros: bigint): void {
+  /**
+   * A message outside of transactions: every transaction that was committed before it was sent before it. Returns whether the message
+   * is new; it counts as sent then. After a restart the server may send earlier ones again.
+   */
+  isNewMessage(lsn: bigint, micros: bigint): boolean {
+    const { lastCommit } = this.#position;
+    if (lastCommit !== undefined && lsn <= lastCommit) return false;
     this.#position = { lastCommit: lsn, last: { xid: 0, lsn, micros, type: 'MESSAGE', events: 1 } };
+    return true;
   }
 
   commit({ endLsn }: Extract<LogMessage, { kind: 'commit' }>): void {

@@ -91,6 +91,14 @@ describe('the position of the log source', () => {
     }
   });
 
+  it('does not go back to a message outside of transactions that the server sends again', () => {
+    const tracker = new PositionTracker({ lastCommit: 100n, last: undefined });
+    assert.equal(tracker.isNewMessage(90n, 5n), false);
+    assert.equal(tracker.position.lastCommit, 100n);
+    assert.equal(tracker.isNewMessage(110n, 5n), true);
+    assert.equal(tracker.position.lastCommit, 110n);
+  });
+
   it('reads offsets of Debezium, and of a snapshot', () => {
     const { position } = fromOffset({
       lsn_proc: 500n,
