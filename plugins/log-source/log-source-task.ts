@@ -229,7 +229,11 @@ export class LogSourceTask implements SourceTask {
 
   async #pollLog(): Promise<readonly SourceRecord[]> {
     const { settings, context } = this.#parts;
-    this.#open ??= await this.#openStream();
+    if (this.#open === undefined) {
+      // The stream begins with a transaction, so that the first change has one before it.
+      await this.#runHeartbeatStatement();
+      this.#open = await this.#openStream();
+    }
     const { stream, reader } = this.#open;
     const most = Math.min(settings.queue.batchSize, context.pollMax?.() ?? Infinity);
     await stream.arrival(Math.min(MAX_WAIT_MS, settings.queue.pollMs), context.signal);
@@ -276,14 +280,20 @@ export class LogSourceTask implements SourceTask {
   }
 
   async #beat(batch: RecordBatch, position: LogPosition): Promise<void> {
-    const { settings, executor, records, context } = this.#parts;
-    const { intervalMs, sql } = settings.heartbeat;
+    const { settings, records } = this.#parts;
+    const { intervalMs } = settings.heartbeat;
     if (intervalMs === 0 || Date.now() < this.#heartbeatAt) return;
-    this.#heartbeatAt = Date.now() + intervalMs;
     if (position.last !== undefined || position.lastCommit !== undefined) {
       batch.add([records.heartbeat(toOffset(position))], position.lastCommit);
     }
-    if (sql === undefined) return;
+    await this.#runHeartbeatStatement();
+  }
+
+  async #runHeartbeatStatement(): Promise<void> {
+    const { settings, executor, context } = this.#parts;
+    const { intervalMs, sql } = settings.heartbeat;
+    this.#heartbeatAt = Date.now() + intervalMs;
+    if (intervalMs === 0 || sql === undefined) return;
     try {
       await executor.query(sql);
     } catch (error) {
