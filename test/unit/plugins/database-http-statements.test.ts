@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { splitStatements } from '../../../plugins/database/index.ts';
-import {
-  tablesNeeded,
-  translateInSteps,
-  translateRefusedInSteps,
-} from '../../../plugins/database/sql/translate/translate.ts';
+import { translateInSteps, translateRefusedInSteps } from '../../../plugins/database/sql/translate/translate.ts';
 import { RequestClock } from '../../../plugins/database-http/transport/request-clock.ts';
 import {
   MAX_STATEMENTS,
@@ -76,31 +72,6 @@ describe('the statements of a request', () => {
     assert.ok(steps > 50, `${String(steps)} steps`);
   });
 
-  it('are worked on in short turns, whatever stands in their 4 MB (S12)', () => {
-    const LENGTH = 4_000_000;
-    const insert = 'insert into meters (ts, location) values (';
-    const long = (piece: string): string => piece.repeat(LENGTH / piece.length);
-    for (const sql of [
-      ...[long('--\n'), long(' '), `/*${long('x')}*/`, `${insert}${long(' ')}`, `${insert}${long('@+')}`],
-      ...[`${insert}1, "${long('""')}")`, `${insert}1, '${long("''")}')`, `${insert}1, E'${long('\\n')}')`],
-      ...[`${insert}${long('1,')}`, `insert into "${long('""')}" values (1)`, `insert into ${long('aA')} values (1)`],
-    ]) {
-      const conflict = `${sql} ON CONFLICT (ts, location) DO UPDATE SET power = EXCLUDED.power`;
-      const steps: readonly (() => Iterator<unknown>)[] = [
-        () => readStatements(sql, 2 * LENGTH),
-        () => oneStep(() => tablesNeeded(sql, 'plant')),
-        () => translateInSteps(sql, CONTEXT),
-        () => translateRefusedInSteps(sql, '23505', CONTEXT),
-        () => translateRefusedInSteps(conflict, '21000', CONTEXT),
-      ];
-      for (const [index, begin] of steps.entries()) {
-        const tookMs = longestStepMs(begin);
-        // 30 ms at most on the machine this was written on; others, and busy ones, take several times the CPU for the same.
-        assert.ok(tookMs < 400, `${tookMs.toFixed(0)} ms of work ${String(index)} on ${sql.slice(0, 50)}`);
-      }
-    }
-  });
-
   it('are looked into a little at a time after a refusal, few tokens that are long and cells of long rows too (S12)', () => {
     const insert = 'insert into meters (ts, location) values (';
     const count = (sql: string, sqlstate: string): number => {
@@ -122,27 +93,6 @@ describe('the statements of a request', () => {
     assert.ok(cpuMsOf(() => assert.throws(() => texts(sql, 100_000), { status: 400 })) < 500);
   });
 });
-
-function* oneStep(work: () => unknown): Generator<unknown, void, undefined> {
-  yield work();
-}
-
-/** The most that one step takes; the best of three runs. */
-function longestStepMs(begin: () => Iterator<unknown>): number {
-  let bestMs = Infinity;
-  for (let run = 0; run < 3 && bestMs > 100; run++) {
-    const steps = begin();
-    let longestMs = 0;
-    for (let isDone = false; !isDone;) {
-      longestMs = Math.max(
-        longestMs,
-        cpuMsOf(() => (isDone = steps.next().done === true)),
-      );
-    }
-    bestMs = Math.min(bestMs, longestMs);
-  }
-  return bestMs;
-}
 
 describe('the times of a request', () => {
   let nowMs = 0;
