@@ -8,7 +8,7 @@ import { fieldAt } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
 
 /**
- * What a transformation does to the structs of one schema: the schema that results, and where the value of each of its fields
+ * The effect of a transformation on the structs of one schema: the schema that results, and where the value of each of its fields
  * comes from. A mapping is the only place where this is written down. `mappedStruct` applies it to a single struct and reports
  * what is wrong with it. `mappedPlaces` adds it to a plan, which leaves records with anything wrong to `mappedStruct`.
  */

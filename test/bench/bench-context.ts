@@ -8,7 +8,7 @@ export interface BenchContext {
   readonly rows: number;
   /** Counted runs, after one that warms up; the median is quoted. */
   readonly runs: number;
-  /** Of waits and of loads at a steady rate. */
+  /** Duration of waits and of loads at a steady rate. */
   readonly seconds: number;
   /** Options of the connector that come over the workload's. */
   readonly overrides: Readonly<Record<string, string>>;

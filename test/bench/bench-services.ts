@@ -30,7 +30,7 @@ const SERVER_SETTINGS = {
  */
 export class BenchServices {
   readonly bootstrapServers: string;
-  /** What is known of the broker, for the line on the machine. */
+  /** Version of the broker, for the line about the machine. */
   readonly broker: string;
   readonly database: Server & { readonly database: string };
   readonly #client: pg.Client;
@@ -83,7 +83,7 @@ export class BenchServices {
     await this.query(`drop table if exists ${name}`);
   }
 
-  /** What psql prints for a command; rejects with what it complains of. */
+  /** Resolves with the output of psql for a command; rejects with its error output. */
   async psql(command: string): Promise<string> {
     const { stdout } = await promisify(execFile)('psql', ['-qAtX', '-v', 'ON_ERROR_STOP=1', '-c', command], {
       maxBuffer: 2 ** 28,

@@ -9,7 +9,7 @@ export interface BodyTarget {
   readonly inFlight: number;
 }
 
-/** What an answer said. */
+/** Status and body of a response. */
 export interface BodyAnswer {
   readonly status: number;
   readonly text: string;

@@ -10,9 +10,9 @@ export { rounded };
 export interface Figures {
   readonly rows_per_s: number;
   readonly rows_per_s_range: Range;
-  /** Of the worker process. */
+  /** CPU time of the worker process. */
   readonly cpu_s_per_million: number;
-  /** Of the main thread alone. */
+  /** CPU time of the main thread alone. */
   readonly main_thread_cpu_s_per_million: number;
   readonly database_cpu_s_per_million: number;
   readonly peak_rss_mb: number;
@@ -22,7 +22,7 @@ export interface Figures {
 
 export type Range = readonly [number, number];
 
-/** What a workload is held against in the same run. */
+/** The peer that a workload is compared with in the same run. */
 export interface Comparison {
   readonly peer: string;
   readonly peer_rows_per_s: number;
@@ -58,7 +58,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
-/** What this share of the values does not exceed. */
+/** The value that this share of the values does not exceed. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;

@@ -13,11 +13,11 @@ import { expectSameRows } from './same-rows.ts';
 import type { Stretch } from './stretch.ts';
 
 const IN_FLIGHT = 4;
-/** Of tables in one transaction of the bench's own. */
+/** Tables that the bench creates in one transaction. */
 const TABLES_AT_ONCE = 100;
 
 interface HttpOpenTsdbFigures extends Figures, Comparison {
-  /** Of the request that finds no table and creates all of them. */
+  /** Duration of the request that finds no table and creates all of them. */
   readonly first_request_ms: number;
   /** With one point of each metric in a request. */
   readonly single_points_per_s: number;

@@ -12,7 +12,7 @@ interface EmptyTopic {
   delete(): Promise<void>;
 }
 
-/** Of one partition. */
+/** Creates a topic with one partition. */
 export async function emptyTopic({ bootstrapServers }: BenchServices): Promise<EmptyTopic> {
   const admin = createKafkaClient({ 'bootstrap.servers': bootstrapServers }, silentLogger).admin();
   const name = `bench-idle-${String(Date.now())}`;

@@ -15,7 +15,7 @@ import { cpuSecondsOf, peakRssMbOf } from './process-usage.ts';
 import { rowsPerSecond, untilAll, untilLastCommit } from './stretch.ts';
 import { projectRoot } from './worker-under-test.ts';
 
-/** What the peers' scripts print of a run. */
+/** Output of a peer's script for one run. */
 export interface PeerRun {
   readonly rows: number;
   readonly rows_per_s: number;

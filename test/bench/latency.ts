@@ -48,7 +48,7 @@ export async function latency(context: BenchContext): Promise<Readonly<Record<st
   }
 }
 
-/** Of a connector of its own: in its first seconds, then in each run. */
+/** Latencies of a new connector: in its first seconds, then in each run. */
 async function latenciesAt(
   rate: number,
   { services, seconds, runs, overrides }: BenchContext,

@@ -101,7 +101,7 @@ async function endOf(rest: ConnectRest, name: string, seconds: number): Promise<
   );
 }
 
-/** Of one table: those of rows that were not there before, and those of rows that are stored twice too. */
+/** Commits of one table: `first` has rows that were not stored before, `all` also those that were stored twice. */
 interface Commits {
   readonly first: readonly Arrival[];
   readonly all: readonly Arrival[];

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Of the kernel's clock ticks, in which /proc counts CPU time. */
+/** The kernel's clock ticks, in which /proc counts CPU time. */
 const TICKS_PER_SECOND = 100;
 
 /** CPU seconds of a process, user and system, since it began. */
@@ -36,7 +36,7 @@ export async function cpuSecondsWithChildren(pid: number): Promise<number> {
   }
 }
 
-/** What a process took itself, with threads, and what those of its children took that have ended. */
+/** CPU ticks of a process with its threads, and of its children that have ended. */
 async function ticksOf(pid: number): Promise<{ parent: string | undefined; own: number; ended: number }> {
   const fields = statFields(await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => ''));
   const sum = (...at: number[]): number => at.reduce((total, field) => total + Number(fields[field] ?? 0), 0);
@@ -58,7 +58,7 @@ async function statusMb(pid: number, field: string): Promise<number> {
   return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
 }
 
-/** Of /proc/PID/stat, from the state on: the program's name before it may hold blanks. */
+/** Fields of /proc/PID/stat from the state on. The program's name before it may contain blanks. */
 function statFields(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -66,7 +66,7 @@ function line(label: string, us: number): string {
   return `  ${label.padEnd(34)}${us.toFixed(2).padStart(8)}`;
 }
 
-/** What to add to `performance.now()` to have the system's monotonic clock, which all processes share. */
+/** The difference between the system's monotonic clock, which all processes share, and `performance.now()`. */
 function clockOffsetMs(): number {
   return Number(process.hrtime.bigint()) / 1e6 - performance.now();
 }

@@ -30,7 +30,7 @@ export function lineOf(table: string): TextOf {
   return (id) => `${table},category=${category(id)} id=${String(id)}i,value=${String(value(id))} ${String(timeMs(id))}`;
 }
 
-/** What JsonConverter writes with `schemas.enable`: the schema with every row, about 412 bytes. */
+/** The value that JsonConverter writes with `schemas.enable`: the schema with every row, about 412 bytes. */
 export const envelope: TextOf = (id) => envelopeAt(id, timeMs(id));
 
 /** The same with another time. */

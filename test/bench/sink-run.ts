@@ -5,7 +5,7 @@ import type { WorkerUnderTest } from './worker-under-test.ts';
 
 export interface SinkJob {
   readonly table: string;
-  /** What follows FROM in a query of the rows that came from the topic; the table, where it was empty. */
+  /** The text after FROM in a query of the rows that came from the topic; absent: the table, which was empty before. */
   readonly arrived?: string;
   /** Options of the sink, without topic and connection. */
   readonly options: Readonly<Record<string, string>>;

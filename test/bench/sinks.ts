@@ -3,7 +3,7 @@ import { envelope, jsonDbOf, lineOf } from './rows.ts';
 import { runSink, type SinkWorkload } from './sink-workload.ts';
 import { keyedTable, seriesTable } from './tables.ts';
 
-/** What an operator with a backlog sets (docs/benchmarks.md). */
+/** Options that an operator sets for a backlog (docs/benchmarks.md). */
 export const BATCHES = { 'batch.size': '10000', 'consumer.override.max.poll.records': '10000' };
 
 const BYTES = 'org.apache.kafka.connect.converters.ByteArrayConverter';
@@ -14,7 +14,7 @@ export const ENVELOPES = {
   'value.converter.schemas.enable': 'true',
 };
 
-/** What the sinks' workloads move, without the sizes of their batches. */
+/** Records and options of the sinks' workloads, without the sizes of their batches. */
 export const SINKS = {
   structUpsert: structSink('upsert'),
   structInsert: structSink('insert'),

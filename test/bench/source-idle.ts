@@ -99,7 +99,7 @@ async function latencies(context: BenchContext, rest: Rest, more: Readonly<Recor
       );
     const taken: number[] = [];
     try {
-      // What is there from before, and the triggers of notify.
+      // Existing rows, and the triggers of notify, are dealt with first.
       await delay(3_000);
       while ((await consumer.poll(200)).length > 0);
       await insert();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { category, isoTime, timeMs, value, type TextOf } from './rows.ts';
 
-/** What a cell of a binary COPY is. */
+/** A cell of a binary COPY. */
 export type BinaryCell =
   | { readonly type: 'int8'; readonly value: number }
   | { readonly type: 'float8'; readonly value: number }

@@ -60,7 +60,7 @@ interface TransformFigures {
   readonly peak_rss_mb: number;
 }
 
-/** What is told of runs with the same transforms. */
+/** Figures of runs with the same transforms. */
 type Figures = Readonly<Record<string, number | Range>>;
 
 /** `transforms-discard`: envelopes through four transforms into a sink that stores nothing, with one task and with two. */

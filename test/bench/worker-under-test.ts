@@ -20,7 +20,7 @@ const STOP_MS = 10_000;
 export interface WorkerSettings {
   /** Added to the worker's properties. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Of the node process. */
+  /** Flags of the node process. */
   readonly nodeFlags?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export class WorkerUnderTest {
     this.#topics = started.topics;
   }
 
-  /** Of the build that tests start too, or of the one that `BENCH_CLI` names. */
+  /** Starts the build that tests use too, or the one named by `BENCH_CLI`. */
   static async start(bootstrapServers: string, settings: WorkerSettings = {}): Promise<WorkerUnderTest> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
     const port = await freePort();
@@ -76,7 +76,7 @@ export class WorkerUnderTest {
     return cpuSecondsOf(this.pid);
   }
 
-  /** Of the main thread, which does what tasks in other threads have in common. */
+  /** CPU time of the main thread, which does the work that the task threads share. */
   async mainThreadSeconds(): Promise<number> {
     return mainThreadSecondsOf(this.pid);
   }

@@ -221,7 +221,7 @@ describe('several workers of one group', function () {
         assert.ok(Number(samples.get(`kafka_connect_coordinator_${name}`)) > 0, name);
       }
       assert.ok(Number(samples.get('kafka_connect_coordinator_last_heartbeat_seconds_ago')) >= 0);
-      // Of the last minute.
+      // These metrics cover the last minute.
       for (const name of ['rebalance_avg_time_ms', 'rebalance_max_time_ms']) {
         assert.match(samples.get(`${rebalance}_${name}`) ?? '', /^(?:NaN|\d+(?:\.\d+)?)$/, name);
       }
@@ -338,7 +338,7 @@ describe('several workers of one group', function () {
     const own = `worker = '${cluster.nameOf(sleeper)}'`;
     const asleep = await sql.rows(`select distinct writer from spread where ${own}`);
     assert.ok(asleep.length > 0, 'the suspended worker had written');
-    // What the worker had handed to its socket before it was suspended may arrive: those sessions are not idle.
+    // The database may still receive data that the worker wrote before it was suspended; such sessions are not idle.
     const idle = await sql.rows(
       `select pid from pg_stat_activity where state = 'idle' and pid in (${asleep.map(([pid]) => String(pid)).join()})`,
     );

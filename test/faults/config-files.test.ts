@@ -318,7 +318,7 @@ config:
   }).timeout(30_000);
 });
 
-/** What it is asked, the worker at `target` answers; before it gets the first request to create something, `act` runs. */
+/** A proxy of the worker at `target`. It runs `act` before it forwards the first request that creates a connector. */
 async function beforeFirstWrite(target: string, act: () => Promise<void>): Promise<{ server: Server; url: string }> {
   let acted = false;
   const pass = async (from: IncomingMessage, to: ServerResponse): Promise<void> => {

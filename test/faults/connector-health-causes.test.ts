@@ -27,7 +27,7 @@ describe('why a connector is not RUNNING', function () {
       'plugin.path': PLUGINS,
       'offset.flush.interval.ms': '200',
       'task.shutdown.graceful.timeout.ms': '500',
-      // Of the worker, for all connectors of these tests.
+      // The worker's options apply to all connectors of these tests.
       'stall.after.ms': '1500',
       'lagging.records': '5',
       'config.providers': 'env',

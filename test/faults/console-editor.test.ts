@@ -20,7 +20,7 @@ describe('the console’s editor of configurations', function () {
   let kafka: KafkaTraffic;
   let db: TestDatabase;
   let sql: SqlClient;
-  /** Of what the page was answered. */
+  /** Bodies of the responses that the page received. */
   let answers: Promise<string>[] = [];
 
   before(async () => {

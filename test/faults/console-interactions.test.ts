@@ -16,7 +16,7 @@ const ROWS = 5;
 describe('what a user does in the console', function () {
   const shown = consolePage(assertDescribed, { permissions: ['clipboard-read', 'clipboard-write'] });
   let fixture: SinkFixture;
-  /** Of the same group; its console is read only, and levels of loggers are set elsewhere. */
+  /** A worker of the same group. Its console is read-only, and its logger levels are set elsewhere. */
   let other: WorkerProcess;
   let adminListener: string;
   /** A sink that runs and has stored its rows. */
@@ -350,7 +350,7 @@ describe('what a user does in the console', function () {
   });
 
   describe('of a console that is read only', () => {
-    /** What is pressed below sends nothing of these. */
+    /** Requests that the actions below must not send. */
     const WRITING = /^(?:POST|PUT|PATCH|DELETE) (?!.*\/(?:offsets\/preview|validate|messages|login|logout)(?:\?|$))/;
     const OFFERS =
       /^(?:Pause|Resume|Stop|Restart|Restart failed|Review changes|Discard changes|Save|Create|Restore.*|Replay.*|Start the replay|Start|End now|Drain|Set|Stop, set and.*|Set the offsets|Show messages|What would .*)$/;

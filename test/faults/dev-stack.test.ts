@@ -203,7 +203,7 @@ describe('sluice dev', function () {
       assert.ok(Date.now() - beganMs < 25_000, `it took ${String(Date.now() - beganMs)} ms`);
       const log = await readFile(join(folder, '.sluice', 'dev', 'worker.log'), 'utf8');
       const created = log.split('\n').filter((line) => line.includes('Created compacted topic'));
-      // Of configurations, offsets, statuses, and what is kept beyond Connect's records.
+      // The topics are those for configurations, offsets and statuses, and `sluice.storage.topic`.
       assert.equal(created.length, 4, created.join('\n'));
     });
   });

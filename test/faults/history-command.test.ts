@@ -69,7 +69,7 @@ describe('sluice history', () => {
     assert.equal((await worker.rest.put(`/connectors/${name}/config`, config)).status, 200);
     await worker.terminate();
     await worker.start({ 'history.max.changes': '1' });
-    /** What a compacted topic keeps in the end. */
+    /** The records that remain once the topic has been compacted. */
     const kept = async () => {
       const records = await kafka.all(`${worker.properties['config.storage.topic'] ?? ''}-sluice`);
       return new Map(records.map(({ key, value }) => [key?.toString(), value?.toString()]));

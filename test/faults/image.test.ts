@@ -72,7 +72,7 @@ describe('what the image contains, built by the steps of the Dockerfile', functi
         PATH: process.env['PATH'],
         NODE_ENV: 'production',
         ...compose.services.worker.environment,
-        // What the network of the containers gives.
+        // The network of the containers would supply these settings.
         CONNECT_BOOTSTRAP_SERVERS: (await broker()).bootstrapServers,
         CONNECT_LISTENERS: `http://127.0.0.1:${port}`,
         CONNECT_DATABASE_HTTP_LISTENERS: `https://127.0.0.1:${apiPort}`,

@@ -34,7 +34,7 @@ describe('a connector with initial_offsets', function () {
     await Promise.all([...cluster.workers.map((worker) => worker.discard()), sql.close()]);
   });
 
-  /** Of a worker that has to send the request on. */
+  /** Resolves with a worker that has to forward the request to the leader. */
   const follower = async (): Promise<ConnectRest> => {
     return until(async () => {
       for (const { rest } of cluster.workers) {

@@ -18,7 +18,7 @@ interface Expanded {
   readonly status: { readonly connector: { readonly state: string }; readonly tasks: readonly { state: string }[] };
 }
 
-/** What a worker says of its connectors that must be the same on the next one: all but who runs them. */
+/** The state of all connectors as a worker reports it. The next worker must report the same, except for the worker ids. */
 async function stateOf(rest: ConnectRest): Promise<Record<string, object>> {
   return until(async () => {
     const states = await statesNow(rest);

@@ -80,7 +80,7 @@ describe('a consumer in a group with a hostile member', () => {
   const refusals = (lines: readonly LogLine[]): number => lines.filter(({ msg }) => msg.endsWith('rejoining')).length;
   const readAll = () => until(() => numbers().length >= RECORDS, 'all records were read');
 
-  /** What a member that leads hands out. */
+  /** Assignments that a hostile leader sends to this member. */
   const assignments: readonly (readonly [what: string, bytes: () => Buffer, isRefused: boolean])[] = [
     ['a topic that was not subscribed to', () => encodeAssignment([{ topic: secret, partition: 0 }]), true],
     [
@@ -133,7 +133,7 @@ describe('a consumer in a group with a hostile member', () => {
     }
   }
 
-  /** What a member says of itself to this one, which leads. */
+  /** Metadata that a hostile member sends to this one, which is the leader. */
   const lies: readonly (readonly [what: string, said: () => Buffer])[] = [
     ['nothing', () => Buffer.alloc(0)],
     ['5,000 topics', () => subscription(Array.from({ length: 5_000 }, (_, index) => `${secret}-${String(index)}`))],

@@ -9,7 +9,7 @@ import { newTopic, produceNumbers, sharedClient, values } from '../integration/k
 const CLASSES = 'org.apache.kafka.clients.consumer.';
 const PARTITIONS = 6;
 
-/** What both sides are set to. */
+/** Client properties of both sides. */
 const PROTOCOLS: Readonly<Record<string, ClientProperties>> = {
   defaults: {},
   range: { 'partition.assignment.strategy': `${CLASSES}RangeAssignor` },

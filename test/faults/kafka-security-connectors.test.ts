@@ -91,7 +91,7 @@ describe('a source and a sink of a worker, with overrides of their clients,', fu
   const moved = async (by: WorkerProcess, options: ReturnType<typeof pairOf>): Promise<void> => {
     await chain.remove(by, await chain.move(by, options));
   };
-  /** Of a connector that fails, or whose task does. */
+  /** Resolves with the trace of a failed connector or task. */
   const traceOf = (name: string): Promise<string> =>
     until(async () => {
       const { connector, tasks } = await worker.rest.status(name);

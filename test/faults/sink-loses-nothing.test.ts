@@ -43,7 +43,7 @@ async function assertAllThere(sql: SqlClient, rows: number): Promise<void> {
 describe('a sink loses nothing and doubles nothing where there is a key', function () {
   const opened: { close(): Promise<void> }[] = [];
   const workers: WorkerProcess[] = [];
-  // Of its own for each test: a killed member stays in its group until its session ends.
+  // Each test has its own group, because a killed member stays in its group until its session expires.
   let name = '';
 
   beforeEach(() => {

@@ -15,7 +15,7 @@ interface Format {
   readonly options: Readonly<Record<string, string>>;
   /** One row with this number, of a table with columns ts, n and site. */
   readonly message: (table: string, n: number, database: string) => string;
-  /** What the converter takes and the decoder refuses. */
+  /** A value that the converter accepts and the decoder rejects. */
   readonly garbage: string;
 }
 

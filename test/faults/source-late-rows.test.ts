@@ -24,7 +24,7 @@ describe('a row that is committed late', function () {
     await delay(300);
     assert.equal(passedOver(), 0);
     await fixture.sql.run('insert into far_back values (now(), 1)');
-    // Those of the first 12 seconds are not counted: the statistics of the table may be older.
+    // Rows of the first 12 seconds do not count, since the statistics of the table may be older.
     let n = 2;
     await until(async () => {
       await fixture.sql.run(`insert into far_back values (now() - interval '1 hour', ${String(n++)})`, flush);
@@ -96,7 +96,7 @@ describe('a row that is committed late', function () {
 
   it('arrives at least once, as all others do, when the task is killed twenty times at random points', async () => {
     await fixture.sql.run('create table killed (ts timestamptz, n int8, primary key (ts, n))');
-    // What was acknowledged, and its offset stored, is any beginning of what was sent.
+    // The acknowledged records, and those with a stored offset, are any prefix of the records that were sent.
     const { rows, seen } = await killTwentyTimes('killed', 'clock_timestamp()', ({ records }) => {
       return { records: records.length, offsets: Math.floor(Math.random() * (records.length + 1)) };
     });

@@ -29,7 +29,7 @@ describe('a task that never returns', function () {
           'task.hang.timeout.ms': '3000',
           'task.shutdown.graceful.timeout.ms': '500',
           'offset.flush.interval.ms': '200',
-          // What a single start comes to is the subject here.
+          // These tests are about a single start.
           'restart.policy': 'never',
         },
       }),

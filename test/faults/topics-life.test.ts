@@ -70,9 +70,9 @@ class StateTopics {
 }
 
 /**
- * What is stable between runs: values by topic and key, in their order, repeated ones once; and the order of keys in the config
- * topic. Passing statuses are left out: Java writes UNASSIGNED and RESTARTING in an order of their own where an instance
- * makes room for the next one, with the plugin's version or without.
+ * Selects the part of the records that is stable between runs: values by topic and key, in their order and without repetitions;
+ * and the order of keys in the config topic. Transient statuses are omitted: Java writes UNASSIGNED and RESTARTING in an order of
+ * its own when one instance replaces another, with the plugin's version or without.
  */
 function stable(records: readonly TopicRecord[]): Written {
   const written: Written = { 'configs in their order': [] };

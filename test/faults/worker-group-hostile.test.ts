@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import { TestWorkers } from '../integration/worker-group-fixture.ts';
 
 const CONNECT = ['sessioned', 'compatible', 'default'];
-/** What a Sluice worker offers besides. */
+/** Protocols of a Sluice worker: those of Connect and its own. */
 const MARKED = [...CONNECT, ...CONNECT.map((name) => `sluice-${name}`)];
 
 interface Claims {

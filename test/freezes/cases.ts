@@ -20,9 +20,9 @@ export interface Cases {
   readonly at: (index: number) => FreezeCase;
 }
 
-/** Of the processor. What is quadratic takes longer for the lengths below. */
+/** CPU time. For the lengths below, a quadratic scanner takes longer. */
 const FLOOR_MS = 60;
-/** Of a text for a Java expression: half a million steps, twice. */
+/** CPU time of a text for a Java expression: half a million steps, twice. */
 const JAVA_FLOOR_MS = 300;
 
 function listed(cases: readonly Omit<FreezeCase, 'floorMs'>[], floorMs = FLOOR_MS): Cases {
@@ -81,7 +81,7 @@ function present<T>(value: T | undefined): T {
 }
 
 export const CASE_LISTS = {
-  /** What the tests try: a prime step, so that each scanner gets other texts. */
+  /** The cases that the tests try. The step is prime, so that each scanner gets other texts. */
   short: () =>
     joined(
       knownFreezes(60_000),

@@ -10,7 +10,7 @@ export interface Verdict {
   readonly tookMs: number;
   /** How many times as long a text of nine times the length takes; `undefined` below the floor. */
   readonly growth: number | undefined;
-  /** What is wrong, if anything is. */
+  /** Description of the problem, if there is one. */
   readonly problem: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export function judge({ scanner, text, length, floorMs }: FreezeCase): Verdict {
   return { tookMs, growth, problem: growth > MAX_GROWTH ? `grows faster than the input: ${figures}` : undefined };
 }
 
-/** Of the processor, not of the clock: other processes make no difference. */
+/** CPU time of a scan, which does not depend on other processes as clock time does. */
 function timed(scanner: Scanner, text: string): number {
   const before = process.cpuUsage();
   try {

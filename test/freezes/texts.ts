@@ -105,7 +105,7 @@ export const RUNS: readonly WorstText[] = [...CHARACTERS, ...PIECES].map((piece)
   of: (length) => repeated(piece, length),
 }));
 
-/** What stands in front of a run, so that a scanner believes that it knows what comes, and behind it, so that it was wrong. */
+/** Text before a run, so that a scanner takes the run for a known token, and text after it, which proves that wrong. */
 const FRAMES = [
   ['A', '!'],
   ['1', 'x'],
@@ -130,7 +130,7 @@ export const FRAMED_RUNS: readonly WorstText[] = FRAMES.flatMap(([before, after]
   })),
 );
 
-/** Of them, those that cost most when a scanner begins anew at each of their characters. */
+/** The framed runs that cost most when a scanner restarts at each of their characters. */
 export const SOME_FRAMED_RUNS: readonly WorstText[] = [' ', '0', 'a', '"', '\\"', '(', '[', ',', '${:'].flatMap(
   (piece) =>
     [

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { CASE_LISTS } from './cases.ts';
 
-/** What a thread is given: the cases of a list from one on. */
+/** Input of a thread: the cases of a list, beginning with `from`. */
 export interface FreezeTask {
   readonly list: keyof typeof CASE_LISTS;
   readonly from: number;
@@ -31,7 +31,7 @@ export interface Longest {
 
 export interface Judged {
   readonly cases: number;
-  /** Of each scanner that read its texts to the end, slowest first. */
+  /** The longest time of each scanner that read its texts to the end, slowest first. */
   readonly longest: readonly Longest[];
   /** Slowest first. */
   readonly findings: readonly Finding[];

@@ -178,7 +178,7 @@ const OURS: Readonly<Record<string, OptionDeclarations>> = {
   ),
 };
 
-/** What a definition says of a key, but for the documentation and what only installed plugins can add. */
+/** The definition of a key, without its documentation and without values that only installed plugins can add. */
 function comparable(name: string, declarations: OptionDeclarations): Partial<GoldenKey> {
   const option = declarations[name];
   assert.ok(option, name);

@@ -3,7 +3,7 @@ import type { Precision } from '../../plugins/database/formats/format.ts';
 import type { LineType } from '../../plugins/database/formats/line-lp/line-value.ts';
 import type { StringEscapes } from '../../plugins/database/formats/line-lp/line-scan.ts';
 
-/** What one line says. `time` is in nanoseconds, or absent where the line has none. */
+/** The content of one line. `time` is in nanoseconds, or absent if the line has none. */
 export interface Line {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;

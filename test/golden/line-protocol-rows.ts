@@ -7,8 +7,8 @@ const ORIGIN = { kind: 'record', topic: 'lines', partition: 0, offset: 0 } as co
 export const TIME_COLUMN = 'time of the row';
 
 /**
- * What a decoder makes of a text that it has seen once before and is given twice, so that most lines take its hot path. The
- * faults are those of the first time; they must be the same again.
+ * Rows that a decoder yields for a text when it reads it the second time, so that most lines take its hot path. The faults are
+ * those of the first time, and must be the same the second time.
  */
 export function decodeTwice(
   text: string | Uint8Array,

@@ -6,7 +6,7 @@ import { workerServices } from '../support/worker-services.ts';
 
 type Locator = ReturnType<ConsolePage['page']['locator']>;
 
-/** To be called within a `describe`: the console of a worker, with the rows of its table of connectors. */
+/** The console of a worker, with the rows of its table of connectors. It registers hooks, so it must be called within a `describe`. */
 export function fleetConsole() {
   const shown = consolePage(assertDescribed);
   const on = workerServices('console', { properties: { 'offset.flush.interval.ms': '200' } });

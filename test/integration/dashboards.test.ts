@@ -18,7 +18,7 @@ const FILES = {
   reporter: 'strimzi-reporter-connect.json',
 } as const;
 
-/** What a worker cannot have. */
+/** Metrics that a worker cannot have, with the reason. */
 const KNOWN: Readonly<Record<string, string>> = {
   container_cpu_usage_seconds_total: 'cAdvisor measures containers, not the worker',
 };

@@ -10,7 +10,7 @@ import { DatabaseFixture } from './database-fixture.ts';
 
 type Rows = readonly (readonly (string | null)[])[];
 
-/** What was refused without asking the database. */
+/** Thrown for statements that are rejected before they reach the database. */
 class NotRun extends Error {}
 
 /** Runs a text as the HTTP interface would: split, translate, run, and once more after a refusal. */

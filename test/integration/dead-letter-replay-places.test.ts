@@ -26,7 +26,7 @@ describe('a replay of dead letters stores records with the places and times that
   before(async () => (fixture = await SinkFixture.create('places')));
   after(() => fixture.close());
 
-  /** Of two partitions and two days, behind `count` records of each; every second value is refused by the tables. */
+  /** Records of two partitions and two days, after `count` earlier ones of each; the tables reject every second value. */
   function records(first: number, count: number): Sent[] {
     return Array.from({ length: 2 * count }, (_, index) => ({
       n: (index % 2 === 0 ? 100 : 0) + 2 * first + index,

@@ -7,7 +7,7 @@ import { IngestFixture } from './http-ingest-fixture.ts';
 const NS = '1700000000000000000';
 const AT = '2023-11-14 22:13:20+00';
 
-/** What the metric of rows that became one has counted on a path. */
+/** The current count of collapsed rows on a path. */
 function collapsedOn(path: string): number {
   return collapsedRows().find(({ writer }) => 'path' in writer && writer.path === path)?.rows ?? 0;
 }

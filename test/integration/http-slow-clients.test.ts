@@ -24,7 +24,7 @@ describe('a client that stalls', () => {
     return socket;
   }
 
-  /** What came until the connection was closed. */
+  /** Resolves with all bytes that arrive until the connection is closed. */
   async function answerTo(socket: Socket, sent: string): Promise<string> {
     let answer = '';
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));

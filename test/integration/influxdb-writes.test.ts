@@ -4,7 +4,7 @@ import { MERGE_CASES, WRITE_CASES, type InfluxCase } from '../golden/influxdb/ca
 import { InfluxDb, type InfluxRow } from '../support/influxdb.ts';
 import { IngestFixture } from './http-ingest-fixture.ts';
 
-/** What InfluxDB 1.6 answered, by case. */
+/** Recorded responses of InfluxDB 1.6, by case. */
 const RECORDED = new URL('../golden/influxdb/recorded.json', import.meta.url);
 
 interface Answer {

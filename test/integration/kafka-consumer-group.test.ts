@@ -17,7 +17,7 @@ import {
   values,
 } from './kafka-fixture.ts';
 
-/** Of a group whose broker divides the partitions. */
+/** Client properties of a group whose broker assigns the partitions. */
 const BY_BROKER: ClientProperties = { 'group.protocol': 'consumer' };
 
 describe('a consumer group', () => {
@@ -323,7 +323,7 @@ describe('a consumer group', () => {
   });
 
   describe('whose broker divides the partitions (KIP-848)', () => {
-    /** Of partitions: the broker may hear of a new topic after its members. */
+    /** Calls of the listener that concern partitions. The broker may learn of a new topic after its members, which assigns none. */
     const told = ({ log }: Pick<GroupReader, 'log'>): string[] => log.events.filter((event) => event !== 'onAssigned ');
 
     it('removes what a task left there when its process died, and the other is told when it wakes up', async () => {

@@ -18,7 +18,7 @@ import { uniqueName } from '../support/services.ts';
 import { HttpFixture } from './http-fixture.ts';
 import { batch, DatabaseFixture, OVERRIDE, upTo } from './database-fixture.ts';
 
-/** What a statement is run with: names to be filled in, and parameters. */
+/** Arguments of a statement: names that are filled in, and parameters. */
 type Call = readonly [names: readonly string[], parameters: readonly (string | null)[]];
 
 const OFFSETS = 'public.offsets';

@@ -20,7 +20,7 @@ import { ConnectRest } from '../support/rest.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 
-/** What the plugins below do is in their configuration. */
+/** A connector whose behaviour is scripted by its configuration. */
 class Scripted implements Connector {
   #config: ConnectorConfig = {};
 

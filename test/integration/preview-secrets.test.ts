@@ -35,7 +35,7 @@ const SOURCE = 'com.db.kafka.connect.source.DbSourceConnector';
 
 describe('secrets that the caller of a preview or a validation did not give', function () {
   let worker: WorkerProcess;
-  /** Of the same group. */
+  /** A worker of the same group whose console is read-only. */
   let readOnly: WorkerProcess;
   let kafka: KafkaTraffic;
   let db: TestDatabase;

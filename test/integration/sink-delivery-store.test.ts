@@ -55,7 +55,7 @@ class Owner {
   readonly refused: number[] = [];
   readonly sought: number[] = [];
   drops = 0;
-  /** What tells the log that the task reads, and where it goes on from what the table has. */
+  /** The identity of the log, as the consumer knows it. */
   log: { topicId?: string; leaderEpoch?: number } = {};
   onKept = (offset: PartitionOffset): PartitionOffset => offset;
   onRefused: () => Promise<void> = () => Promise.resolve();
@@ -249,7 +249,7 @@ describe('offsets in the transaction of the rows', () => {
     );
     const owner = await Owner.of(executor);
     const writing: unknown[] = [];
-    // What is refused is certain by then: the good rows are there, and nothing of the bad ones.
+    // By then the rejected rows are known: the good rows are stored, and none of the bad ones.
     owner.onRefused = async () => {
       const held = `SELECT count(*) FROM pg_locks WHERE relation = 't'::regclass AND mode = 'RowExclusiveLock'`;
       writing.push((await fixture.rows(held))[0]?.[0], await stored());
@@ -319,7 +319,7 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual([second.sought, await log()], [[0], ['0,new,0,0']]);
     await second.store.store(rows(0, 3), NEVER);
     assert.deepEqual([await stored(), await log()], [[1, 2, 3], ['1,new,0,1']]);
-    // What moves the offset alone, as an earlier version or a person, leaves no epoch that counts.
+    // An earlier version, or a person, updates only the offset. Then the stored epoch does not count.
     await fixture.run('UPDATE offsets SET next_offset = 9');
     const later: PartitionOffset[] = [];
     await Owner.of(executor, 100, {}, (kept) => {

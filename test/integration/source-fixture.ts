@@ -85,7 +85,7 @@ export class RunningSource {
     return this.rows(table);
   }
 
-  /** What the tasks tell of a table. */
+  /** A table's part of the task, as the tasks report it. */
   part(name: string) {
     return this.#tasks.flatMap((task) => task.parts?.() ?? []).find((part) => part.name === name);
   }

@@ -12,7 +12,7 @@ import { WorkerProcess } from '../support/worker-process.ts';
 
 const KAFKA_PROVIDERS = 'org.apache.kafka.common.config.provider';
 
-/** What Strimzi's operator writes for a KafkaConnect resource (KafkaConnectConfigurationBuilder), below `folder` instead of `/opt/kafka`. */
+/** Properties that Strimzi's operator writes for a KafkaConnect (KafkaConnectConfigurationBuilder), below `folder`, not `/opt/kafka`. */
 function operatorProperties(folder: string): Record<string, string> {
   return {
     'security.protocol': 'PLAINTEXT',

@@ -12,7 +12,7 @@ import { recordingLogger } from './kafka-fixture.ts';
 
 export type MemberSettings = Omit<WorkerGroupSettings, 'url'>;
 
-/** What all members of a group read from their config topic, and who runs what. */
+/** The config topic that all members of a group read, and a record of which member runs what. */
 class Scene {
   readonly running = new Map<string, string>();
   readonly twice: string[] = [];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { MalformedResponseError } from '../../src/kafka/errors/kafka-errors.ts';
 import type { RecordedAnswer } from '../support/broker-answers.ts';
 
-/** What stands in lengths and counts of those who mean harm. */
+/** Bytes that an attacker would write into lengths and counts. */
 const HOSTILE = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff];
 /** An answer has a few kB; what decodes it makes no more than this of it, and takes no longer. */
 const MAX_ENTRIES = 100_000;

@@ -6,7 +6,7 @@ export interface CheckOptions {
   readonly inputs: number;
   /** The same inputs again; absent: others every time. */
   readonly seed?: number | undefined;
-  /** Told of every input that was judged, with the time that it took. */
+  /** Called for every input that was judged, with the time that it took. */
   readonly onInput?: ((tookMs: number) => void) | undefined;
 }
 

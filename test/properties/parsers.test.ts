@@ -1,7 +1,7 @@
 import { PARSER_PROPERTIES } from './parsers.ts';
 import { SCANNER_TEXTS } from './scanner-texts.ts';
 
-/** What `npm run soak -- parsers` tries with a million inputs. */
+/** `npm run soak -- parsers` tries the same with a million inputs. */
 describe('parsers of texts from outside', () => {
   for (const { title, check } of PARSER_PROPERTIES) it(title, () => check({ inputs: 1_000 }));
 

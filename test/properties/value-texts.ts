@@ -29,7 +29,7 @@ const timeText = withLongOnes(
 
 const UNIT_NANOS = { s: 1_000_000_000n, ms: 1_000_000n, us: 1_000n, ns: 1n } as const;
 
-/** What an integer means, told with integers alone. */
+/** The meaning of an integer, computed with integers alone. */
 function microsOf(text: string, precision: keyof typeof UNIT_NANOS): bigint | undefined {
   if (!/^-?\d+$/.test(text)) return undefined;
   const value = BigInt(text);
@@ -77,7 +77,7 @@ export const VALUE_TEXTS: readonly ParserProperty[] = [
   parserProperty('a time in any text is an instant or none', timeText, () => (text) => {
     const read = readTimestamp(text);
     if (typeof read === 'number') assert.ok(Number.isSafeInteger(read), text);
-    // What Date reads of the usual shape is the same instant.
+    // `Date` reads the usual form as the same instant.
     if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{2,3}Z$/.test(text)) return;
     const date = Date.parse(text);
     const isReal = !Number.isNaN(date) && new Date(date).toISOString().startsWith(text.slice(0, 19));

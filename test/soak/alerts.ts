@@ -36,8 +36,8 @@ const LABELS = {
 };
 
 /**
- * What fires when a connector, a task and records have failed, a thread stood still and another one ended, a task is restarted
- * again and again, one does not get on, one falls behind, and dead letters cannot be written.
+ * Alerts that fire when a connector, a task and records have failed, a thread hung and another one ended, a task is restarted
+ * repeatedly, one makes no progress, one falls behind, and dead letters cannot be written.
  */
 const EXPECTED = [
   ...['SluiceConnectorFailed', 'SluiceTaskFailed', 'SluiceRecordsFail', 'SluiceEventLoopBlocked'],

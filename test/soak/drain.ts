@@ -15,7 +15,7 @@ import type { Repeat, RepeatOptions } from './repeat.ts';
 const SINKS = 45;
 /** Each sink has a topic with as many partitions as tasks. */
 const TASKS_OF_A_SINK = 4;
-/** Of one task and one table each. */
+/** Connectors with one task and one table each. */
 const SOURCES = 20;
 const TASKS = SINKS * TASKS_OF_A_SINK + SOURCES;
 const EVERY_MS = 1000;
@@ -153,7 +153,7 @@ interface Delivery {
   readonly at: number;
 }
 
-/** What has arrived: rows of sinks as the table has them, records of sources as they are read. */
+/** Deliveries so far: rows of sinks that are in the table, records of sources that a consumer has read. */
 class Deliveries {
   readonly #sql: SqlClient;
   readonly #records: Delivery[] = [];
@@ -185,7 +185,7 @@ class Deliveries {
     return new Set((await this.since(from)).map(({ task }) => task)).size;
   }
 
-  /** Of what was sent from then on; resolves with the longest gap of a task. The CPU is that since the last report. */
+  /** Prints figures of the messages sent since `from`, with the CPU use since the last report; resolves with a task's longest gap. */
   async report(what: string, from: number, print: (line: string) => void): Promise<number> {
     const [busy, all] = cpuTicks();
     const cpu = (100 * (busy - this.#cpu[0])) / (all - this.#cpu[1]);
@@ -208,7 +208,7 @@ class Deliveries {
     return stretch.gaps.at(-1) ?? 0;
   }
 
-  /** Of all reports of this name. */
+  /** Prints the figures of all reports with this name. */
   sumUp(what: string, print: (line: string) => void): void {
     const all = this.#stretches.get(what) ?? [];
     const cpu = all.reduce((sum, each) => sum + each.cpu, 0) / all.length;

@@ -25,7 +25,7 @@ const HEAD = 'POST /connectors HTTP/1.1\r\nHost: localhost\r\n';
 const JSON_BODY = 'Content-Type: application/json\r\nContent-Length: 8000000\r\n\r\n';
 const INTERNAL = `POST /connectors/x/tasks HTTP/1.1\r\nHost: localhost\r\nX-Connect-Authorization: ${'A'.repeat(43)}=\r\nX-Connect-Request-Signature-Algorithm: HmacSHA256\r\n`;
 
-/** What each connection sends at once; then it stays open, sends a byte now and then, and reads nothing. */
+/** Bytes that each connection sends first. Afterwards it stays open, sends a byte now and then, and reads nothing. */
 const ATTACKS: readonly (readonly [name: string, bytes: string])[] = [
   ['nothing', ''],
   ['headers that do not end', `${HEAD}X-Slow: ${'x'.repeat(15_000)}`],

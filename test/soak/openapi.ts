@@ -5,7 +5,7 @@ import type { Repeat, RepeatOptions } from './repeat.ts';
 import { withWorker } from './with-worker.ts';
 
 const DEFAULT_EXAMPLES = 50;
-/** What schemathesis looks at: no answer of 500, and none that the description does not have. */
+/** Checks of schemathesis: no response has status 500, and every response matches its description. */
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',

@@ -6,19 +6,19 @@ const DEFAULT_INPUTS = 1_000_000;
 /** A parser that says nothing for so long hangs: the largest input takes a fraction of a second. */
 const HANG_MS = 60_000;
 
-/** What the thread is given: the promises of one format. */
+/** Input of the thread: the promises of one format. */
 export interface ParserTask {
   readonly format: string;
-  /** Of each promise. */
+  /** Number of inputs for each promise. */
   readonly inputs: number;
-  /** In place of a number of inputs: the promises take turns for so long. */
+  /** Replaces a number of inputs: the promises take turns for this many minutes. */
   readonly minutes: number | undefined;
   readonly seed: number;
   /** Inputs that were judged, and the place of the promise that is tried. */
   readonly progress: Int32Array;
 }
 
-/** What it returns for each promise. */
+/** Result of the thread for each promise. */
 export interface ParserOutcome {
   readonly title: string;
   readonly failure: string | undefined;

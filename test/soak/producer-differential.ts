@@ -17,8 +17,8 @@ function restarts({ kafka }: OwnClients): Disturbance {
 }
 
 /**
- * What our producers write in every way is read by Java's consumer: the same, in order, once. At one seed in 40 the broker is killed
- * and restarted meanwhile.
+ * Java's consumer reads everything that our producers write in every way: the same records, in order, once. In one seed of 40 the
+ * broker is killed and restarted meanwhile.
  */
 export const producerDifferential = differential({
   round: (seed, clients: OwnClients) => producerRound(seed, clients, isRestarted(seed) ? restarts(clients) : undefined),

@@ -1,4 +1,4 @@
-/** What the command line says to a repeat. */
+/** Options that the command line passes to a repeat. */
 export interface RepeatOptions {
   /** How much of it, in the repeat's own unit; absent: its default. */
   readonly count: number | undefined;
@@ -12,7 +12,7 @@ export interface RepeatOptions {
 
 /** Something that the tests do briefly and this does for long. Rejects, or gives false, when a promise was broken. */
 export interface Repeat {
-  /** What the count counts, and its default. */
+  /** Unit of the count, for the help text. */
   readonly unit: string;
   readonly defaultCount: number;
   readonly run: (options: RepeatOptions) => Promise<boolean>;

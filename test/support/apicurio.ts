@@ -45,7 +45,7 @@ export async function findApicurio(environment = process.env): Promise<ApicurioP
  * running --discard--> gone
  */
 export class Apicurio {
-  /** Of Confluent's interface. */
+  /** URL of the interface that is compatible with Confluent's registry. */
   readonly url: string;
   readonly #process: ServiceProcess;
   readonly #folder: string;

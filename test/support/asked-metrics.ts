@@ -1,5 +1,5 @@
 /**
- * What public dashboards and alert rules for Kafka Connect ask for: each line a name and the labels that selectors want of it.
+ * Metrics that public dashboards and alert rules for Kafka Connect query: each line is a name and the labels that selectors use.
  * Labels that Prometheus adds when it asks a worker (`namespace`, `job`, `instance` …) are left out.
  */
 export const ASKED: Readonly<Record<'strimzi' | 'confluent' | 'reporter', readonly string[]>> = {

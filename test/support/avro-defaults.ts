@@ -1,6 +1,6 @@
 import type { AvroSettings } from '../../src/converters/avro/avro-settings.ts';
 
-/** What the Avro converter does by default. */
+/** The default settings of the Avro converter. */
 export const AVRO_DEFAULTS: AvroSettings = {
   connectMetaData: true,
   enhanced: false,

@@ -173,12 +173,12 @@ export class BrokerCluster {
     );
   }
 
-  /** Of a group that exists. */
+  /** The broker that coordinates an existing group. */
   coordinatorOf(group: string): Promise<number> {
     return this.#coordinatorIn('__consumer_offsets', group);
   }
 
-  /** Of a transactional id that was used. */
+  /** The broker that coordinates a transactional id that has been used. */
   transactionCoordinatorOf(transactionalId: string): Promise<number> {
     return this.#coordinatorIn('__transaction_state', transactionalId);
   }

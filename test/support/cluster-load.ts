@@ -52,7 +52,7 @@ export class ClusterLoad {
   readonly upsertSink = uniqueName('upsert-sink');
   readonly onceSource = uniqueName('once-source');
   readonly plainSource = uniqueName('plain-source');
-  /** Of the exactly-once source's only task. */
+  /** Transactional id of the exactly-once source's only task. */
   readonly transactionalId: string;
   readonly #client: KafkaClient;
   readonly #producer: Producer;
@@ -173,7 +173,7 @@ export class ClusterLoad {
     this.#stopped = true;
     await this.#running;
     const isThere = async (): Promise<boolean> => (await this.#count()).every(({ lost }) => lost.length === 0);
-    // What is missing at the end is for the caller to judge.
+    // The caller decides what missing rows mean.
     await until(isThere, 'all rows are through', { timeoutMs: FLOW_MS, everyMs: 1000 }).catch(() => undefined);
     // Rows that come twice would come now.
     await delay(2000);
@@ -238,7 +238,7 @@ export class ClusterLoad {
     }
   }
 
-  /** What may have been committed before the database went away is there once all the same. */
+  /** Inserts rows. An insert whose response was lost is repeated, and its rows are still stored once. */
   async #insert(): Promise<void> {
     while (!this.#stopped) {
       const from = String(this.#inserted);

@@ -2,7 +2,7 @@ import { brokerProperties, propertiesEnvironment } from '../../src/dev/kafka/pro
 import { kafkaVersion } from '../../src/dev/kafka/jars.ts';
 import { freePort } from '../../src/dev/ports.ts';
 
-/** Those of docker-compose.yml. */
+/** The images of docker-compose.yml. */
 const KAFKA_IMAGE = `apache/kafka:${kafkaVersion}`;
 const POSTGRES_IMAGE = 'postgres:18.4';
 /** Testcontainers gives a service 60 s. Less than the time-out of a hook, so that the error is that of the container. */

@@ -75,7 +75,7 @@ async function copy(text: string, folder: string, context: string, roots: Readon
 }
 
 async function run(command: string, folder: string): Promise<void> {
-  // What `npm ci` of the checkout fetched is in npm's cache already.
+  // The packages that `npm ci` downloaded for the checkout are in npm's cache already.
   const env = { ...process.env, npm_config_prefer_offline: 'true' };
   try {
     await promisify(execFile)('/bin/sh', ['-ec', command], { cwd: folder, env });

@@ -9,7 +9,7 @@ import { printWorkers } from './worker-process.ts';
 
 export interface FaultStageOptions {
   readonly workers: number;
-  /** Of the workers. */
+  /** Additional properties of the workers. */
   readonly properties?: Readonly<Record<string, string>>;
   /** Absent: one of its own on the shared server. */
   readonly db?: TestDatabase;
@@ -81,7 +81,7 @@ export class FaultStage {
     );
   }
 
-  /** To be called for each fault that is caused; they are printed with the counts. */
+  /** Counts a fault that the test caused; the number is printed with the other counts. */
   addFault(): void {
     this.#faults += 1;
   }

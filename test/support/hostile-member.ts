@@ -12,7 +12,7 @@ export interface HostileMemberOptions {
   /** Names of the protocols that it offers. */
   readonly protocols: readonly string[];
   readonly metadata: () => Buffer;
-  /** What it assigns as the leader; absent: nothing to anybody. */
+  /** Assignments that it sends as the leader; absent: it assigns nothing. */
   readonly assign?: (view: LeaderView) => Promise<ReadonlyMap<string, Buffer>>;
 }
 

@@ -75,7 +75,7 @@ export const HOSTILE_REQUESTS: readonly HostileRequest[] = [
   ...MALFORMED,
 ];
 
-/** What a server answers to these bytes until it closes the connection, or until nothing comes for `quietMs`. */
+/** The response of a server to these bytes, until it closes the connection or sends nothing for `quietMs`. */
 export async function answersTo(port: number, bytes: string, quietMs = 150): Promise<string> {
   return answersOf(connect(port, '127.0.0.1'), bytes, quietMs);
 }

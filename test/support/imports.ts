@@ -10,13 +10,13 @@ export function importsBelow(...folders: readonly string[]): ReadonlyMap<string,
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts') && !path.split(sep).includes('node_modules'))
       .map((path) => join(folder, path))
-      // Of a test that runs tests of its own at the same time.
+      // A test that runs tests of its own at the same time creates these folders.
       .filter((path) => !path.startsWith(join('test', 'support', 'run-'))),
   );
   return new Map(files.map((file) => [file, importsOf(file)]));
 }
 
-/** What a file of the project imports of the project, types included. */
+/** Imports of a file of the project from the project, types included. */
 export function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']*)'/g)].map(([, path = '']) =>

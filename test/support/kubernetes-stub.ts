@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface KubernetesStub {
   readonly url: string;
-  /** What each request asked for, with its `Authorization`. */
+  /** Path and `Authorization` header of each request. */
   readonly requests: readonly { readonly path: string; readonly authorization: string | undefined }[];
   /** The bodies by path; a number is a status without a resource. */
   readonly resources: Map<string, string | number>;

@@ -51,7 +51,7 @@ interface ProcessInternals {
   _getActiveHandles?(): readonly { spawnargs?: readonly string[]; remotePort?: number }[];
 }
 
-/** What Node's undocumented list says of open children and connections; a hint for whoever looks for the leak. */
+/** Open children and connections from Node's undocumented list: a hint for the search for the leak. */
 function describeHandles(): string {
   const handles = (process as NodeJS.Process & ProcessInternals)._getActiveHandles?.() ?? [];
   const hints = handles.flatMap(({ spawnargs, remotePort }) => {

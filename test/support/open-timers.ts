@@ -38,7 +38,7 @@ function clearing(clear: (timer: NodeJS.Timeout | undefined) => void) {
   };
 }
 
-/** To be called before anything sets timers; once more does nothing. */
+/** Begins to record timers, so it must be called before any timer is set. A second call does nothing. */
 export function watchTimers(): void {
   if (isWatching) return;
   isWatching = true;

@@ -7,7 +7,7 @@ function roomOf(file: string): string {
   return name === 'database' ? `${top}/${name}/${part}` : `${top}/${name}`;
 }
 
-/** What each room imports of the others, types included. */
+/** Imports of each room from the others, types included. */
 function imported(): ReadonlyMap<string, ReadonlySet<string>> {
   const rooms = new Map<string, Set<string>>();
   for (const [file, files] of importsBelow('src', 'plugins')) {

@@ -42,7 +42,7 @@ function namesOf(page: string): ReadonlyMap<string, ReadonlySet<string>> {
   return names;
 }
 
-/** Those of `asked` (see `metricsOf`) that a page does not have, with all their labels. */
+/** The lines of `asked` (see `metricsOf`) that a page does not have, with all their labels. */
 export function missingFrom(page: string, asked: readonly string[]): string[] {
   const names = namesOf(page);
   return asked.filter((line) => {

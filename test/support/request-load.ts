@@ -44,7 +44,7 @@ export class RequestLoad {
     return this.#requests;
   }
 
-  /** Of a persistent load. */
+  /** Number of repetitions of a persistent load. */
   get repeats(): number {
     return this.#repeats;
   }

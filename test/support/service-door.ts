@@ -28,7 +28,7 @@ export async function openServiceDoor(services: Readonly<Record<string, () => Pr
   return server;
 }
 
-/** What the door answers at `path` in a lane; elsewhere what `start` gives. */
+/** The shared service at `path` if this process is a lane; otherwise a service that `start` starts. */
 export async function askServiceDoor<T>(path: string, start: () => Promise<T>): Promise<T> {
   const door = process.env[VARIABLE];
   if (!isLane() || door === undefined) return start();

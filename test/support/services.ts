@@ -23,7 +23,7 @@ export interface TestBroker {
   readonly bootstrapServers: string;
 }
 
-/** What has to be ended at the end of the run, in the order of starting. */
+/** Services that are stopped at the end of the run, in the order in which they were started. */
 const endings: (() => Promise<unknown>)[] = [];
 const databases: TestDatabase[] = [];
 let sharedBroker: Promise<TestBroker> | undefined;

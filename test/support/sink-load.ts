@@ -32,7 +32,7 @@ const ARRIVAL_MS = 240_000;
 
 /** Rows with the numbers 0, 1, 2 … through one sink, from a compressed topic on three brokers into a table without a key. */
 export class SinkLoad {
-  /** Of the connector and its topic. */
+  /** Name of the connector and of its topic. */
   readonly name: string;
   readonly table: string;
   readonly delivery: SinkLoadOptions['delivery'];
@@ -152,7 +152,7 @@ export class SinkLoad {
     this.#producer = this.#newProducer();
   }
 
-  /** To be called when the end of the topic has been cut: so many rows are no longer in it. */
+  /** Removes rows from the expected ones, after the end of the topic was truncated. */
   async cut(rows: number): Promise<void> {
     this.#first += rows;
     await this.#producer.close(0);

@@ -9,12 +9,12 @@ interface TemporaryFolder {
   file(name: string, text: string): Promise<string>;
 }
 
-/** To be called within a `describe`: a folder that exists from its first test to its last. */
+/** A folder that exists from the first test of a `describe` to its last. It must be called within the `describe`. */
 export function temporaryFolder(name: string): TemporaryFolder {
   return folderWithin(name, before, after);
 }
 
-/** To be called within a `describe`: each of its tests has another folder. */
+/** Another folder for each test of a `describe`. It must be called within the `describe`. */
 export function folderOfEachTest(name: string): TemporaryFolder {
   return folderWithin(name, beforeEach, afterEach);
 }

@@ -3,7 +3,7 @@ import { countCollapsed } from '../../src/observe/row-counts.ts';
 import { comeUp, enterThread } from '../../src/threads/inside-thread.ts';
 import type { ControlFunctions, ThreadFunctions } from '../../src/threads/thread-protocol.ts';
 
-/** What a thread of a test does when it is told to. */
+/** Functions of a test's thread that the main thread calls. */
 export interface TestThreadFunctions extends ThreadFunctions {
   count(connector: string, rows: number): void;
   say(text: string): void;

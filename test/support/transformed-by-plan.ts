@@ -46,7 +46,7 @@ function narrow(schema: Schema | undefined, value: ConnectValue): ConnectValue {
   return Number.isSafeInteger(near) ? near : value;
 }
 
-/** What a sink takes from a block is what is in the struct. */
+/** Asserts that a sink reads the same values from a block as from the struct. */
 function assertLike(values: readonly ConnectValue[], { schema, values: stored }: Struct): void {
   assert.equal(values.length, stored.length);
   for (const [index, value] of values.entries()) {

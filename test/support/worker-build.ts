@@ -82,7 +82,7 @@ async function inputsOf(root: string): Promise<readonly string[]> {
   );
 }
 
-/** What was compiled from sources that are gone, and would still be found by imports. */
+/** Removes compiled modules whose sources are gone, since imports would still find them. */
 async function removeOrphans(root: string, folder: string): Promise<void> {
   const outputs = (await Promise.all(ROOTS.map((name) => filesBelow(folder, name, '.js')))).flat();
   const orphans = outputs.filter((path) => !existsSync(join(root, path.replace(/\.js$/, '.ts'))));

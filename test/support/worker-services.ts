@@ -16,7 +16,7 @@ interface Discardable {
   discard(): Promise<void>;
 }
 
-/** To be called within a `describe`: a worker and what it needs. `name`: what the database is called by. */
+/** A worker and the services it needs; the database is called `name`. It must be called within a `describe`. */
 export function workerServices(
   name: string,
   options: WorkerOptions = {},
@@ -24,7 +24,7 @@ export function workerServices(
   return servicesWith('worker', name, () => WorkerProcess.start(options));
 }
 
-/** To be called within a `describe`: workers of one group, with these properties, and what they need. */
+/** Workers of one group with these properties, and the services they need. It must be called within a `describe`. */
 export function clusterServices(
   name: string,
   size: number,

@@ -30,7 +30,7 @@ function circles(imports: Imports): string[][] {
   return found;
 }
 
-/** What the folders of a package import of one another; files that lie in no folder count as the folder `.`. */
+/** Imports between the folders of a package; files that are in no folder count as the folder `.`. */
 function foldersOf(room: string, imports: Imports): Imports {
   const folderOf = (file: string): string => {
     const [folder = '', ...rest] = file.slice(room.length + 1).split('/');

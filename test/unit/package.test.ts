@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What lies in the package besides the built modules, the console and the documents. */
+/** Files of the package other than the built modules, the console and the documents. */
 const OTHERS = [
   'CHANGELOG.md',
   'LICENSE',

@@ -13,7 +13,7 @@ export type Presented =
   | { readonly kind: 'none'; readonly reason: string };
 
 /**
- * What a request proves itself with (docs/database-api.md): `Basic <32 hex>` is a token, any other value is base64 of
+ * Reads the credentials of a request (docs/database-api.md): `Basic <32 hex>` is a token, any other value is base64 of
  * `user:password`, split at the first colon.
  */
 export function readCredentials(

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const PLUGINS = fileURLToPath(new URL('../../support/stuck-plugins', import.meta.url));
 const PARTITIONS = 4;
-/** Of the plugin. */
+/** Rows of the plugin's topic. */
 const ROWS = 400;
 
 describe('a plugin that hangs during a rebalance', function () {

@@ -4,7 +4,7 @@ import { useBrokers } from '../../support/shared-brokers.ts';
 import { SHORT_SESSION } from '../../support/sink-kills.ts';
 
 const LIMIT = 600;
-/** What a task may take in advance: one second's worth and one poll of at most 500 records. */
+/** Records that a task may read ahead of its limit: one second's worth and one poll of at most 500 records. */
 const ADVANCE = LIMIT + 3 * 500;
 
 describe('rate limits while brokers fail over', function () {

@@ -8,7 +8,7 @@ const BEFORE = 3_000;
 const FEWER = 900;
 const MORE = 6_000;
 
-/** What becomes of the topic while the connector is in some state. */
+/** How the topic is recreated while the connector is in some state. */
 interface Way {
   readonly title: string;
   readonly away: (rest: ConnectRest, name: string) => Promise<unknown>;

@@ -1,4 +1,4 @@
-/** What is written to InfluxDB 1.6, and to the routes that follow it. Times are whole microseconds: all that PostgreSQL keeps. */
+/** Points that are written to InfluxDB 1.6 and to the compatible routes. Times are whole microseconds, the precision of PostgreSQL. */
 export interface InfluxCase {
   readonly name: string;
   readonly measurement: string;

@@ -1,5 +1,5 @@
 /**
- * What InfluxDB 1.6 answers to requests of clients that ask before they write. `DB` and `NONE`: a database, and a name that none has.
+ * Responses of InfluxDB 1.6 to requests that clients send before they write. `DB` is a database; `NONE` is a name that none has.
  */
 export interface InfluxRequestCase {
   readonly name: string;

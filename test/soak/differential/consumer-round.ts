@@ -85,7 +85,7 @@ export function readerSettings(draw: Draw): ClientProperties {
   };
 }
 
-/** What is to come of a partition. */
+/** The records of a partition that our consumer is still expected to return. */
 class Expected {
   readonly partition: number;
   readonly java: ReadPartition;

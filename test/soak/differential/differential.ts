@@ -3,7 +3,7 @@ import type { Repeat, RepeatOptions } from '../repeat.ts';
 const PROGRESS_EVERY = 50;
 const LANES = 4;
 
-/** What all rounds share. */
+/** Resources that all rounds share. */
 interface Shared {
   readonly end: () => Promise<void>;
 }

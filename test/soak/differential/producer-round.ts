@@ -31,7 +31,7 @@ interface Written {
   readonly byClock: boolean;
 }
 
-/** What happens to the brokers while records are written. */
+/** Faults of the brokers while records are written. */
 export interface Disturbance {
   readonly replicas?: readonly (readonly number[])[];
   /** Ends when the writing does. */
@@ -69,7 +69,7 @@ export async function producerRound(
     await writing;
     const transactionalIds = writers.flatMap(({ properties }) => properties['transactional.id'] ?? []);
     await peer.command('settle', { transactionalIds });
-    // What is read next depends on the broker alone.
+    // With a hanging writer, only the broker decides which records are read next.
     if (writers.some(({ isHanging }) => isHanging)) return 0;
     let records = 0;
     const sent = writers.flatMap((writer) => writer.sent).filter(({ outcome }) => outcome !== 'refused');

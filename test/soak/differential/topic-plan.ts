@@ -43,7 +43,7 @@ export interface TopicPlan {
 
 export type TopicKind = 'ordinary' | 'compacted' | 'limits' | 'replicated';
 
-/** Of batches, in `limits` topics. */
+/** Size limit of a batch in topics of the kind `limits`. */
 const LIMIT_BYTES = 100_000;
 
 /** Values are nothing to `maxBytes` long, most of them short. */
@@ -66,7 +66,7 @@ export function ordinarySize(draw: Draw): SizeName {
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 const LEVELS = { gzip: ['-1', '1', '9'], lz4: ['9', '1', '17'], zstd: ['3', '3', '1', '-50', '19'] } as const;
 const BROKER_CODECS = ['uncompressed', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
-/** Of one call, so that a seed takes less than a second: each batch may need a request to be read. */
+/** Most batches of one call. Each batch may need a request to be read, and a seed should take less than a second. */
 const MOST_BATCHES = 25;
 const FOREVER = '9223372036854775807';
 

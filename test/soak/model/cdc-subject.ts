@@ -32,7 +32,7 @@ export class CdcSubject implements SinkSubject {
   }
 
   beginStep(): void {
-    // What a record may be depends on the records that were drawn.
+    // The kinds of records that are possible depend on the records drawn so far, so nothing is chosen here.
   }
 
   draw(draw: Draw, _place: Place, isBad: boolean): PlannedRecord {

@@ -11,8 +11,8 @@ export interface Encoding {
 }
 
 /**
- * What a row is in a topic, in a form that can be compared: rows of json_db, points of json_tsd, lines of the other formats, each with the
- * key of its record (docs/formats.md#records-that-the-source-writes).
+ * Records that a row becomes in a topic, in a form that can be compared: rows of json_db, points of json_tsd, lines of the other
+ * formats, each with the key of its record (docs/formats.md#records-that-the-source-writes).
  */
 export function unitsOfRow(table: SourceTable, row: SourceRow, encoding: Encoding): readonly string[] {
   const key = keyOf(row, encoding.keyColumns);

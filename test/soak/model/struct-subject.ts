@@ -22,7 +22,7 @@ interface Cells {
 /** Fields of the key. */
 type Ids = ReadonlyMap<string, DrawnValue>;
 
-/** What is drawn once for a seed. */
+/** The choices that are drawn once for each seed. */
 interface Choice {
   readonly hasSchemas: boolean;
   readonly keyMode: KeyMode;

@@ -2,7 +2,7 @@
 export type Cell = string | null;
 export type Row = ReadonlyMap<string, Cell>;
 
-/** What a row does if another row with its key is stored. */
+/** How a row is stored if the table already has a row with its key. */
 export type StoreRule =
   /** The table has no key, so each row is another row. */
   | 'append'

@@ -8,7 +8,7 @@ import { source, SourceBench } from './source-fakes.ts';
 const OFFSET_T = '"table":"t"';
 const tooLarge = () => new KafkaError(ErrorCode.messageTooLarge, 'it is too large');
 
-/** What the task failed of. */
+/** Resolves with the error of a task that fails. */
 async function failure(running: Promise<void>): Promise<SluiceError> {
   const error = await running.then(
     () => undefined,

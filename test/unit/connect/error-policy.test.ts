@@ -25,7 +25,7 @@ const refusing = (error: Error) => (): never => {
 };
 const refused = new DataError('refused');
 
-/** What refuses at each stage; all else goes through. */
+/** Plugins that fail at one stage each and do nothing at the others. */
 const STAGES = {
   TRANSFORMATION: { transformation: { apply: refusing(refused) } },
   HEADER_CONVERTER: { header: { toConnectHeader: refusing(refused), fromConnectHeader: refusing(refused) } },

@@ -118,7 +118,7 @@ describe('polled records on their way into a task', () => {
     convert: (records: readonly ConsumedRecord[]) => Promise.resolve({ records, failed: undefined }),
   } as unknown as SinkRecordConverter;
 
-  /** What each call of `put` was given, as offsets. */
+  /** Resolves with the offsets that were passed to each call of `put`. */
   async function putAll(polled: PolledRecords, puts: number[][], onPut: (end: number) => void): Promise<string[]> {
     const said: string[] = [];
     while (!polled.isEmpty) {

@@ -28,7 +28,7 @@ class SinkBench {
   readonly bench = new SourceBench();
   readonly runner: SinkTaskRunner;
   isMember = false;
-  /** What was asked of the consumer and the task, in order. */
+  /** Calls of the consumer and the task, in order. */
   readonly asked: string[] = [];
   #context: SinkTaskContext | undefined;
 

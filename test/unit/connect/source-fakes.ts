@@ -37,7 +37,7 @@ export function valueOf({ value }: SourceRecord): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What is asked of it, in order, in words; records by their values. */
+/** A producer that records its calls in order, in words; records appear as their values. */
 class FakeProducer implements TransactionalProducer {
   readonly asked: string[] = [];
   /** Gives the failure of a record. */

@@ -164,7 +164,7 @@ function outcomeOf(read: () => ConnectValue): Outcome {
   }
 }
 
-/** What the library alone makes of messages. */
+/** Reads messages with the library alone. */
 function libraryOf(type: unknown): (bytes: Buffer) => Outcome {
   const avro = parseAvroSchema(JSON.stringify(type));
   const codec = avroCodec(avro);

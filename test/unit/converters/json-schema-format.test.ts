@@ -23,7 +23,7 @@ function format(settings: Partial<JsonSchemaSettings> = {}): JsonSchemaFormat {
   return new JsonSchemaFormat({ ...SETTINGS, ...settings });
 }
 
-/** What is read of a text with a JSON schema. */
+/** Reads a text with a JSON schema. */
 function read(
   schema: unknown,
   text: string,

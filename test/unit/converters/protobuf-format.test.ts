@@ -28,7 +28,7 @@ function format(settings: Partial<ProtobufSettings> = {}): ProtobufFormat {
   return new ProtobufFormat({ ...SETTINGS, ...settings });
 }
 
-/** What is read of hex digits (message indexes and message) with the schema of a text. */
+/** Reads hex digits (message indexes and message) with the schema in a text. */
 function read(
   text: string,
   hex: string,

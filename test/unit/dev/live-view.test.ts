@@ -20,7 +20,7 @@ const STACK = {
   authorityFile: '/tls/ca.pem',
 };
 
-/** What a view writes where it says all that it can say. */
+/** The output of a view that shows everything it can show. */
 function written(options: Partial<LiveViewOptions> & { readonly isTTY?: boolean }): { out: string; err: string } {
   const { isTTY = false } = options;
   const texts = { out: '', err: '' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { BatchRows } from '../../../plugins/db-sink/batch-rows.ts';
 
-/** What it comes to when full batches are written at this rate, after a fixed time each. */
+/** The batch size that results if full batches are written at this rate, after a fixed time each. */
 function settled(rowsPerMs: number, fixedMs: number, batches = 50): number {
   const size = new BatchRows(1000, true);
   for (let batch = 0; batch < batches; batch++) size.recordWrite(size.limit, fixedMs + size.limit / rowsPerMs);

@@ -34,7 +34,7 @@ describe('the database HTTP API without further options', () => {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Of what is still in use. */
+/** Memory that is still in use after a garbage collection. */
 function liveMb(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();

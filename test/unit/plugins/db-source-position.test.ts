@@ -117,7 +117,7 @@ describe('the recent transactions that a source remembers', () => {
     for (const transaction of [4_294_967_290, 4_294_967_291, 4_294_967_295, 3, 4, 50]) late.recordSent(transaction);
     const { transaction, from, sent } = late;
     const offset = toOffset({ position, transaction, from, sent, oid: undefined }, 'time');
-    // What comes later is not in it.
+    // Transactions that are sent later are not part of the stored offset.
     late.recordSent(9);
     assert.equal(JSON.stringify(offset['sent']), '"0-1,5,9-10,56"');
     const restored = fromOffset({ ...offset }, 'time', 1);

@@ -17,7 +17,7 @@ describe('rows that a source has skipped', () => {
     passedOver = new PassedOver(undefined as unknown as Executor, () => nowMs);
   });
 
-  /** What is new when the statistics count so many rows as inserted. */
+  /** The estimate when the statistics count this many rows as inserted. */
   const estimated = (inserted: number): number => passedOver.estimate(feed, new Map([[OID, inserted]]), false);
 
   it('do not include rows read before the statistics counted them as inserted', () => {

@@ -24,9 +24,9 @@ interface Asked {
 class Scene {
   readonly sent: PeerRequest[] = [];
   caughtUp = 0;
-  /** What other workers answer, in turn; the last one again and again. */
+  /** Responses of other workers, in turn; the last one is repeated. */
   answers: (() => HttpAnswer)[] = [];
-  /** What this worker can do itself, in turn; the last one again and again. */
+  /** Handlers of this worker, in turn; the last one is repeated. */
   handlers: ((context: Context) => void)[] = [];
 
   async ask({ method = 'GET', url = '/connectors/c', headers = {}, body = '' }: Asked = {}) {

@@ -28,7 +28,7 @@ describe('clients of the management API', () => {
     return socket;
   }
 
-  /** What came until the connection was closed, for bytes that are sent one by one. */
+  /** Sends the bytes one by one, and resolves with all that arrives until the connection is closed. */
   async function trickled(bytes: string): Promise<string> {
     const socket = open();
     let answer = '';

@@ -21,7 +21,7 @@ describe('the list of threads', () => {
     list.freeNumber(thread.thread);
   }
 
-  /** What this process itself has counted is left out. */
+  /** Counts of the threads, less those of this process itself. */
   async function counted(): Promise<{ owned: number; collapsed: number; requests: number }> {
     const { threads, counts } = await list.measure();
     const own = threads[0]?.figures?.unhandled.owned ?? Number.NaN;

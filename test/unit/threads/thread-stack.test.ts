@@ -17,7 +17,7 @@ function hang() { parentPort.postMessage('hangs'); for (;;); }
 /** More than a thread needs on a machine that is ten times as busy as it should be. */
 const PATIENT = { timeoutMs: 60_000, ask: 'ownerName()' };
 
-/** What code hangs in, and the frames that it has. */
+/** Code that hangs, and the first frame of its stack. */
 const HANGS: readonly (readonly [name: string, frame: RegExp, code: string])[] = [
   ['a loop', /^at hang \(/, `ownedBy('A', () => hang());`],
   [

@@ -13,7 +13,7 @@ import { kindOfSchema, TIMESTAMP_KINDS, timestampMs, timestampValue } from '../.
 
 const registry = new PluginRegistry([...transformationPlugins, ...predicatePlugins]);
 
-/** What a computation gives, a number in place of an int64 as the int64, or that it refuses the value. */
+/** The result of a computation, where a number represents the equal int64 if `isWide`; or the error that it throws. */
 function outcome(run: () => ConnectValue, isWide = false): unknown {
   try {
     const value = run();

@@ -47,7 +47,7 @@ describe('completion by shells', () => {
     );
   }
 
-  /** What each shell offers behind these words, the last of which is not complete. */
+  /** The completions that each shell offers for these words, the last of which is incomplete. */
   const offers: Record<Shell, (words: readonly string[]) => Promise<string[]>> = {
     bash: async (words) => {
       const list = words.map((word) => `'${word}'`).join(' ');

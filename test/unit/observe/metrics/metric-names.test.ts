@@ -3,7 +3,7 @@ import type { NamingName } from '../../../../src/observe/metrics/metric-names.ts
 import type { MetricDomain } from '../../../../src/observe/metrics/metric-set.ts';
 import { MetricsPage } from '../../../../src/observe/metrics/metrics-page.ts';
 
-/** What a naming makes of one attribute, as lines of a page without quotes. */
+/** Lines of the metrics page for one attribute under a naming, without quotes. */
 function named(naming: NamingName, mbean: string, attribute: string, value: number | string): string[] {
   const [, domain = '', group = '', tags = ''] = /^([\w.]+):type=([\w-]+)(?:,(.*))?$/.exec(mbean) ?? [];
   const pairs = tags === '' ? [] : tags.split(',').map((pair) => pair.split('=', 2) as [string, string]);

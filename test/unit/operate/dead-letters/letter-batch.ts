@@ -2,7 +2,7 @@ import { writeBatch } from '../../../../src/kafka/records/record-batch-writer.ts
 import type { RecordBlock } from '../../../../src/kafka/records/record-block.ts';
 import { RecordSet } from '../../../../src/kafka/records/record-set.ts';
 
-/** What a letter of a test says; what is absent has its header left out. */
+/** The content of a dead-letter record. Absent members have no header. */
 export interface GivenLetter {
   readonly value?: string;
   readonly timestamp?: number;

@@ -125,7 +125,7 @@ interface Given {
   readonly counted?: number;
   readonly end?: number;
   readonly selection?: LetterSelection;
-  /** What the only transform does with a value; `undefined`: the record is dropped. */
+  /** The only transform: maps a value; `undefined` drops the record. */
   readonly transform?: (value: string) => string | undefined;
 }
 
@@ -356,7 +356,7 @@ describe('a replay of dead letters in a task', () => {
   it('passes over letters that are gone, and ends', async () => {
     const consumer = new FakeConsumer(letters(10), 8);
     const replayed = new Replayed(consumer, { counted: 2 });
-    // What lies between is not there any more.
+    // The records in between no longer exist.
     consumer.seek = ({ offset }) => (consumer.at = Math.max(8, offset));
     assert.deepEqual(await replayed.run(), [8, 9]);
     assert.deepEqual(replayed.total(), [2, 2, 0, 0]);

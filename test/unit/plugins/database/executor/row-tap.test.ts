@@ -25,7 +25,7 @@ function dataRow(...cells: (string | null)[]): Buffer {
   return message('D', Buffer.concat([int16(cells.length), ...parts]));
 }
 
-/** Of columns of type text. */
+/** A RowDescription message of columns of type text. */
 function description(...names: string[]): Buffer {
   const fields = names.map((name) => {
     const rest = Buffer.alloc(18);
@@ -54,7 +54,7 @@ const ANSWER = Buffer.concat([
   dataRow('next'),
 ]);
 
-/** What the driver was told, and the rows that were collected from the description on. */
+/** The messages that reach the driver, and the rows that are collected from the description on. */
 function read(chunks: readonly Buffer[]): { told: string[]; rows: readonly (readonly (string | null)[])[] } {
   const tap = new RowTap({});
   const stream = new EventEmitter();

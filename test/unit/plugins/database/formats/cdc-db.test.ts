@@ -35,7 +35,7 @@ function problem(message: string | Uint8Array, policy: CdcDbPolicy = {}): string
   return faults[0]?.message.replace(/^cdc_db: /, '');
 }
 
-/** What is to be done, in order: rows as their first column, statements as SQL. */
+/** The decoded operations in order: rows as their first column, statements as SQL. */
 function orderOf(decoded: Decoded): unknown[] {
   return partsOf(decoded).map((part) =>
     part.kind === 'rows' ? part.rows.batch.columns[1]?.cells : part.statement.sql,

@@ -16,7 +16,7 @@ type Row = readonly (string | null)[];
 
 const writer = new TimestampWriter('+00');
 const grapheme = fc.string({ unit: 'grapheme', maxLength: 12 });
-/** What every format can spell as a name or as the value of a tag. */
+/** Texts that every format can spell as a name or as the value of a tag. */
 const word = fc.stringMatching(/^[\p{L}\d_.:/-]{1,12}$/u).filter((text) => text.length > 0);
 const millis = fc.integer({ min: -8_000_000_000_000, max: 8_000_000_000_000 });
 const twoDigits = (max: number) => fc.nat({ max }).map((value) => String(value).padStart(2, '0'));

@@ -111,11 +111,11 @@ function rowOf({ columns }: EncodedTable, pick: (below: number) => number): (str
     const choices = CELLS[type] ?? [];
     return pick(5) === 0 ? null : (choices[pick(choices.length)] ?? null);
   });
-  // What further columns there are is not the format's.
+  // Further columns are unknown to the format.
   return [...cells, pick(2) === 0 ? null : '12345'];
 }
 
-/** What came of it: a text, nothing, or an error. */
+/** The result: a text, nothing, or an error. */
 function outcome(make: () => string | null): string | null {
   try {
     return make();

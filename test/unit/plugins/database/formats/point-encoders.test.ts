@@ -157,7 +157,7 @@ describe('points that the source wrote', () => {
     });
   const millis = fc.integer({ min: -8_000_000_000_000, max: 8_000_000_000_000 });
 
-  /** What the decoder makes of a record, put back into a row of METERS. */
+  /** Decodes a record and arranges its cells as a row of METERS. */
   async function readBack(decoder: Decoder, record: string, tableName: string): Promise<Map<string, Cell>> {
     decoder.add(record, { kind: 'line', line: 1 });
     const { rows, faults } = decoder.take();

@@ -67,7 +67,7 @@ export function refusal(sql: string, context = CONTEXT): string {
   return `${translation.sqlstate} ${translation.message}`;
 }
 
-/** What is run after a refusal with `sqlstate`; `undefined` when nothing is. */
+/** The statement that is run after an error with `sqlstate`; `undefined` if there is none. */
 export function afterRefusal(sql: string, sqlstate: string, context = CONTEXT): string | undefined {
   const translation = translateRefused(sql, sqlstate, context);
   if (translation === undefined) return undefined;
