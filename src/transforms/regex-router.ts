@@ -20,7 +20,7 @@ const options = declareOptions({
   replacement: {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'The new name; `$1` and `${name}` stand for groups of the expression.',
+    documentation: 'The new name; `$1` and `${name}` refer to groups of the expression.',
   },
 });
 

@@ -17,7 +17,7 @@ export interface BodyAnswer {
   readonly parseMs: number;
 }
 
-/** Posts bodies over connections that stay open; a body that begins as gzip does is told to be it. */
+/** Posts bodies over connections that stay open; a body that begins like gzip gets the header for gzip. */
 export class BodyClient {
   readonly #target: BodyTarget;
   readonly #agent: Agent;

@@ -90,7 +90,7 @@ async function sendOnce(
     const toMs = performance.now();
     const stored = await services.number(`select count(*) from ${TABLE}`);
     if (stored !== rows || told !== rows) {
-      throw new Error(`${String(stored)} rows are stored and ${String(told)} were told, not ${String(rows)}`);
+      throw new Error(`${String(stored)} rows are stored and ${String(told)} were reported, not ${String(rows)}`);
     }
     return { rows, fromMs, toMs };
   });

@@ -12,7 +12,7 @@ const PARTITIONS = 4;
 export const upsertHalfMet = upsertMeeting(2);
 export const upsertAllMet = upsertMeeting(1);
 
-/** `every`: of so many rows of a partition one has a key that is stored. */
+/** `every`: one of this many rows of a partition has a key that is stored already. */
 function upsertMeeting(every: number): Workload {
   const prepare = async (services: BenchServices, table: string, rows: number): Promise<void> => {
     await services.query(

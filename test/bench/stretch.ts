@@ -103,7 +103,7 @@ export function rowsPerSecond({ rows, fromMs, toMs }: Stretch): number {
   return (rows * 1000) / (toMs - fromMs);
 }
 
-/** Milliseconds that the rest takes when it goes on as before. */
+/** Milliseconds that the rest takes if it continues at the same rate. */
 function restOf(first: { atMs: number; rows: number }, now: number, atMs: number, rows: number): number {
   return now === first.rows ? 0 : ((rows - now) * (atMs - first.atMs)) / (now - first.rows);
 }

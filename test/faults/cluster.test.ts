@@ -216,7 +216,7 @@ describe('several workers of one group', function () {
       ] as const;
       for (const [name, value] of told) assert.equal(samples.get(name), String(value), name);
       const shown = [...samples.keys()].filter((name) => name.startsWith('kafka_connect_connector_status{'));
-      assert.equal(shown.length, view.connectors.length, 'a worker tells of its own connectors alone');
+      assert.equal(shown.length, view.connectors.length, 'a worker reports only its own connectors');
       for (const name of ['join_total', 'sync_total']) {
         assert.ok(Number(samples.get(`kafka_connect_coordinator_${name}`)) > 0, name);
       }
@@ -356,7 +356,7 @@ describe('several workers of one group', function () {
     );
     assert.ok(
       late.every(([, writes]) => Number(writes) === 1),
-      `writes and rows of sessions of before the suspension: ${late.map((each) => each.join(' ')).join(', ')}`,
+      `writes and rows of sessions from before the suspension: ${late.map((each) => each.join(' ')).join(', ')}`,
     );
   });
 });

@@ -111,7 +111,7 @@ describe('the history of a connector', () => {
   const hostOf = (worker: number) => new URL(cluster.worker(worker).url).host;
 
   it('says who changed what, through whichever worker, and gives back what was, true secrets included', async () => {
-    const name = uniqueName('told/é');
+    const name = uniqueName('known/é');
     const path = `/connectors/${encodeURIComponent(name)}`;
     await ask('POST', '/connectors', { name, config: sink() }, follower, 'ann');
     await ask(

@@ -137,7 +137,7 @@ describe('why a connector is not RUNNING', function () {
     await untilVerdict(name, 'RUNNING', /1 task runs/);
   });
 
-  it('a sink: the database is away, with its address, and back', async () => {
+  it('a sink: the database is unreachable, with its address, and reachable again', async () => {
     const [proxy, away] = await throughProxy();
     const user = uniqueName('cause').replaceAll('-', '_');
     const password = uniqueName('secret');
@@ -167,7 +167,7 @@ describe('why a connector is not RUNNING', function () {
     }
   });
 
-  it('a source: the database is away, and back', async () => {
+  it('a source: the database is unreachable, and reachable again', async () => {
     const [proxy, away] = await throughProxy();
     const name = uniqueName('cause');
     await table(name);
@@ -185,7 +185,7 @@ describe('why a connector is not RUNNING', function () {
     }
   });
 
-  it('a sink and a source: the database is away when their tasks start, with its address once, and back', async () => {
+  it('a sink and a source: the database is unreachable when their tasks start, with its address once, and reachable again', async () => {
     const [proxy, away] = await throughProxy();
     const patience = { 'connection.attempts': '1000', 'connection.backoff.ms': '200' };
     const source = uniqueName('cause');

@@ -17,7 +17,7 @@ describe('changes in the console', function () {
 
   const line = (table: string, n: number) => `${table} n=${String(n)}i ${String(1_700_000_000_000 + n)}`;
 
-  /** A sink that has stored its rows, without a key: each record that comes again is a row more. */
+  /** A sink that has stored its rows, without a key: each record that is delivered again adds a row. */
   async function sink(options: Readonly<Record<string, string>> = {}) {
     const topic = await fixture.topicOf([]);
     await fixture.sql.run(`create table ${topic} (ts timestamptz(3), n int8)`);
@@ -41,7 +41,7 @@ describe('changes in the console', function () {
   const open = (name: string, part: string) =>
     shown.page.goto(`${fixture.sluice.url}/ui#/connectors/${encodeURIComponent(name)}/${part}`);
 
-  it('sets the offsets of a sink back, and so many records are delivered again as it has said', async () => {
+  it('sets the offsets of a sink back, and as many records are delivered again as it has predicted', async () => {
     const { name, topic } = await sink();
     const { page } = shown;
     await open(name, 'offsets');
@@ -55,7 +55,7 @@ describe('changes in the console', function () {
     await page.getByText('Stop the connector: its tasks end').waitFor();
     await page.getByRole('button', { name: 'Stop, set and resume' }).click();
     await page.getByText('The offsets are set.').waitFor();
-    await until(async () => (await rowsOf(topic)) === COUNT + 7, 'the records have come again');
+    await until(async () => (await rowsOf(topic)) === COUNT + 7, 'the records have been delivered again');
     await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
@@ -171,7 +171,7 @@ describe('changes in the console', function () {
     await page.getByRole('button', { name: `Restore ${name}` }).waitFor();
   });
 
-  it('replays dead letters whose table was mended: previewed with their rows, then with progress until they have arrived', async () => {
+  it('replays dead letters whose table was repaired: previewed with their rows, then with progress until they have arrived', async () => {
     const { page } = shown;
     const topic = await fixture.topicOf([]);
     await fixture.sql.run(`create table ${topic} (ts timestamptz(3), n int8 constraint small check (n < 100))`);

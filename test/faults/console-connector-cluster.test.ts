@@ -50,10 +50,10 @@ describe('a connector with tasks on two workers', () => {
     await until(async () => {
       const flows = (await (await fetch(`${second.url}/ui/connectors/${name}/flow`)).json()) as { worker: string }[];
       return ids.every((id) => flows.some(({ worker }) => worker === id));
-    }, 'both workers tell of their tasks');
+    }, 'both workers report their tasks');
   });
 
-  it('is SILENT within seconds when one of them is killed, while the group still counts it, and runs when it is back', async () => {
+  it('is SILENT within seconds when one of them is killed, while the group still counts it, and runs when it has returned', async () => {
     const [served, killed] = [on.cluster.worker(0), on.cluster.worker(1)];
     const { host } = new URL(killed.url);
     const { page } = shown;

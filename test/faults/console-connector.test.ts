@@ -50,7 +50,7 @@ describe('a connector in the console', function () {
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('whose database is away counts down to its next start, and runs again by itself', async () => {
+  it('whose database is unreachable counts down to its next start, and runs again automatically', async () => {
     const name = uniqueName('console');
     const proxy = await TcpProxy.start(on.db);
     try {

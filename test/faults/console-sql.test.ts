@@ -28,7 +28,7 @@ function apiProperties({ host, port, database: name }: TestDatabase, folder: str
   };
 }
 
-/** In place of what stands in the editor; runs it. */
+/** Replaces the text of the editor with a statement and runs it. */
 async function typed(page: ConsolePage['page'], statement: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Statement' }).press('Control+A');
   await page.keyboard.insertText(statement);

@@ -75,7 +75,7 @@ describe('a replay of dead letters on two workers', function () {
   const stored = async () => Number((await sql.rows(`select count(*) from ${TABLE}`))[0]?.[0]);
   const owner = async (asked: number) => (await cluster.places(name, asked))?.[0];
 
-  it('goes on with the other one when its worker is drained, and again when that one is killed: each row once, each letter counted once', async () => {
+  it('continues with the other one when its worker is drained, and again when that one is killed: each row once, each letter counted once', async () => {
     await sql.run(`alter table ${TABLE} drop constraint none, add constraint uneven check (n % 10 <> 0)`);
     const first = await until(() => owner(0), 'the connector runs');
     const second = 1 - first;

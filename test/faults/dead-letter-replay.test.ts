@@ -95,7 +95,7 @@ describe('dead letters are replayed', function () {
     ...[selected, delivered, dropped, failed],
   ];
 
-  it('group by group, each row once without a key, after the table was mended', async () => {
+  it('group by group, each row once without a key, after the table was repaired', async () => {
     const { table, path } = await sinkWithLetters(
       (of) => [line(of, 1), ...[100, 101, 102].map((n) => line(of, n)), 'no { line', line(of, 2)],
       { letters: 4, options: { delivery: 'exactly-once' } },
@@ -140,10 +140,10 @@ describe('dead letters are replayed', function () {
     assert.equal(groups[0]?.count, 6);
     const offsets = [{ partition: 0, from: 3 }];
     const transforms = {
-      transforms: 'mend',
-      'transforms.mend.type': 'org.apache.kafka.connect.transforms.RegexRouter',
-      'transforms.mend.regex': '.*',
-      'transforms.mend.replacement': 'elsewhere',
+      transforms: 'reroute',
+      'transforms.reroute.type': 'org.apache.kafka.connect.transforms.RegexRouter',
+      'transforms.reroute.regex': '.*',
+      'transforms.reroute.replacement': 'elsewhere',
     };
     await fixture.sql.run(`alter table ${table} drop constraint small, add constraint small check (n < 101)`);
     const begun = await ask<Replay>('POST', `${path}/replay`, { selection: { offsets }, transforms }, 201);
@@ -231,7 +231,7 @@ describe('dead letters are replayed', function () {
     );
   });
 
-  it('goes on after the worker was killed, each row once, and every letter is counted once', async () => {
+  it('continues after the worker was killed, each row once, and every letter is counted once', async () => {
     const { table, path } = await sinkWithLetters((of) => Array.from({ length: many }, (_, n) => line(of, 100 + n)), {
       letters: many,
       options: { delivery: 'exactly-once' },

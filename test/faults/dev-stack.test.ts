@@ -63,7 +63,7 @@ describe('sluice dev', function () {
     );
   });
 
-  it('tells that the broker it was given is away, and ends in time all the same, with 1', async () => {
+  it('reports that the given broker is unreachable, and ends in time all the same, with 1', async () => {
     const kafka = await LocalKafka.start();
     try {
       const { child, printed } = dev(
@@ -184,18 +184,18 @@ describe('sluice dev', function () {
       );
     });
 
-    it('tells that its broker is gone, starts it again, and goes on', async () => {
+    it('reports that its broker is gone, starts it again, and continues', async () => {
       const printed = () => running.printed.out;
       const rows = () => Number(/.*Rows into PostgreSQL ([\d,]+)/s.exec(printed())?.[1]?.replaceAll(',', '') ?? 0);
       const rowsBefore = rows();
       process.kill(await brokerOf(running.child), 'SIGKILL');
-      await until(() => printed().includes('Kafka has ended and is started again; its log is '), 'its end is told');
+      await until(() => printed().includes('Kafka has ended and is started again; its log is '), 'its end is reported');
       await until(() => printed().includes('Kafka runs again\n'), 'it runs again');
       await until(() => rows() > rowsBefore, 'rows move again');
       assert.equal(running.printed.err, '');
     });
 
-    it('stops at Ctrl-C, and went on with its data', async () => {
+    it('stops at Ctrl-C, and continued with its data', async () => {
       const beganMs = Date.now();
       running.child.kill('SIGINT');
       if (running.child.exitCode === null) await once(running.child, 'close');

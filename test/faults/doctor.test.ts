@@ -102,7 +102,7 @@ describe('sluice doctor', function () {
     return found;
   }
 
-  it('finds nothing to mend where all is well, and creates nothing', async () => {
+  it('finds nothing to fix where all is well, and creates nothing', async () => {
     const topic = uniqueName('doctor-lines');
     await traffic.createTopic(topic);
     await sql.run('CREATE TABLE public.readings (ts timestamptz PRIMARY KEY, v float8)');
@@ -139,7 +139,7 @@ describe('sluice doctor', function () {
     );
   });
 
-  it('names a dead broker within ten seconds, and goes on with the rest', async () => {
+  it('names a dead broker within ten seconds, and continues with the rest', async () => {
     const port = await freePort();
     const dead = await visit(await worker({ 'bootstrap.servers': `127.0.0.1:${String(port)}` }));
     assert.equal(dead.code, 2);
@@ -149,7 +149,7 @@ describe('sluice doctor', function () {
     assert.equal(finding(dead, /^listeners/).level, 'ok');
   });
 
-  it('names internal topics that do not fit, each with the command that mends it', async () => {
+  it('names internal topics that do not fit, each with the command that fixes it', async () => {
     const properties = await worker({ 'status.storage.replication.factor': '3' });
     await traffic.createTopic(properties['config.storage.topic'] ?? '', 2);
     const sick = await visit(properties);
@@ -198,7 +198,7 @@ describe('sluice doctor', function () {
     await sql.run(`DROP OWNED BY ${user}`, `DROP ROLE ${user}`);
   });
 
-  it('names a wrong password, wrong options, a port that is taken and a registry that is away', async () => {
+  it('names a wrong password, wrong options, a port that is taken and an unreachable registry', async () => {
     const taken = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };

@@ -91,7 +91,7 @@ describe('a connector that has failed', () => {
 
   const state = async (name: string, { rest } = on.worker) => (await rest.status(name)).tasks[0]?.state;
 
-  it('because its database was away runs again when that is back, with all rows; health, metrics and the log tell of it', async () => {
+  it('because its database was unreachable runs again when that has returned, with all rows; health, metrics and the log show it', async () => {
     const { name, proxy } = await sink();
     await on.kafka.produce(name, rows(name, 0, 10));
     await untilRows(name, 10);
@@ -122,7 +122,7 @@ describe('a connector that has failed', () => {
     );
   });
 
-  it('at its start, because its database was away, makes its tasks when that is back', async () => {
+  it('at its start, because its database was unreachable, makes its tasks when that has returned', async () => {
     const name = uniqueName('healing');
     await on.sql.run(
       `create table "${name}" (ts timestamptz primary key, n int8)`,
@@ -154,7 +154,7 @@ describe('a connector that has failed', () => {
     await on.kafka.texts(`${name}-${on.db.database}-${name}-json_db`, 1);
   });
 
-  it('by a hang goes on behind the record that hangs, without a call', async () => {
+  it('by a hang continues after the record that hangs, without a call', async () => {
     const name = uniqueName('healing');
     await on.sql.run(`create table "${name}" (value text primary key)`);
     await on.kafka.createTopic(name, 1);
@@ -180,7 +180,7 @@ describe('a connector that has failed', () => {
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('by a full heap goes on behind the record that fills it, with its backoff, while others are not interrupted', async () => {
+  it('by a full heap continues after the record that fills it, with its backoff, while others are not interrupted', async () => {
     const { name: bystander } = await sink();
     await on.kafka.produce(bystander, rows(bystander, 0, 5));
     await untilRows(bystander, 5);
@@ -236,7 +236,7 @@ describe('a connector that has failed', () => {
     }
   });
 
-  it('because of a record stays FAILED; with restart.policy=always it is restarted up to the cap, and anew by request', async () => {
+  it('because of a record stays FAILED; with restart.policy=always it is restarted up to the cap, and again on request', async () => {
     const { name } = await sink();
     await on.kafka.produce(name, [{ value: 'no such line' }]);
     await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP', 'is given up');
@@ -273,7 +273,7 @@ describe('a connector that has failed', () => {
     assert.deepEqual((await healthOf(name)).restarts, []);
   });
 
-  it('is restarted at its time by the worker that takes it over, which goes on counting', async () => {
+  it('is restarted at its time by the worker that takes it over, which continues the count', async () => {
     const cluster = await WorkerCluster.start(2, {
       'session.timeout.ms': '6000',
       'heartbeat.interval.ms': '1000',

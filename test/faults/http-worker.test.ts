@@ -17,7 +17,7 @@ import { standaloneProperties } from '../integration/http-worker-fixture.ts';
 describe('a worker with services=database-http', () => {
   const folder = temporaryFolder('http-worker');
 
-  it('answers again after its thread hung; meanwhile the management API and tasks go on (issue 14)', async () => {
+  it('answers again after its thread hung; meanwhile the management API and tasks continue (issue 14)', async () => {
     const access = await database('worker');
     const [topic, name, file] = [uniqueName('hung'), uniqueName('hung'), join(folder.path, 'lines.txt')];
     await writeFile(file, 'first\n');
@@ -78,7 +78,7 @@ describe('a worker with services=database-http', () => {
     }
   });
 
-  it('does not start when a service is none or cannot start, and says why', async () => {
+  it('does not start when a service is invalid or cannot start, and says why', async () => {
     const cases: [Record<string, string>, RegExp][] = [
       [{ services: 'database-ftp' }, /services: there is no service "database-ftp"; there are database-http/],
       [{ services: 'database-http' }, /connection\.url/],

@@ -61,7 +61,7 @@ describe('offsets of a source that are chosen', function () {
 
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-  it('counted by a time are the rows that come again or are skipped, and they do; nothing is written before', async () => {
+  it('counted by a time are the rows that are sent again or skipped, and they do; nothing is written before', async () => {
     const { rest } = await start({ properties: { 'offset.flush.interval.ms': '200' } });
     const name = uniqueName('chosen').replaceAll('-', '_');
     const begin = Date.UTC(2026, 0, 31, 8);
@@ -128,7 +128,7 @@ describe('offsets of a source that are chosen', function () {
     assert.equal((await rest.delete(`/connectors/${name}`)).status, 204);
     await create(4);
     await untilIds(name, [...range(8, 10), ...range(5, 10)]);
-    // It goes on from the last transaction, not from the initial offsets.
+    // It continues from the last transaction, not from the initial offsets.
     await worker.kill();
     await sql.run(`insert into "${name}" values (11)`);
     await worker.start();

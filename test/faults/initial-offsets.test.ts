@@ -79,7 +79,7 @@ describe('a connector with initial_offsets', function () {
     });
   }
 
-  it('tells what comes again or is skipped from other offsets, in the form in which they are set', async () => {
+  it('shows which records other offsets repeat or skip, in the form in which they are set', async () => {
     const rest = await follower();
     const name = uniqueName('begin').replaceAll('-', '_');
     await sql.run(`create table "${name}" (ts timestamptz not null, v bigint)`);

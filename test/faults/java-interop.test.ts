@@ -163,7 +163,7 @@ describe('with Apache Kafka’s own worker', function () {
     if (folder !== '') await rm(folder, { recursive: true, force: true });
   });
 
-  it('goes on where a Java worker stopped: connectors, target states, task configurations and offsets', async () => {
+  it('continues where a Java worker stopped: connectors, target states, task configurations and offsets', async () => {
     await java.start();
     for (const name of ['running', 'paused', 'stopped']) await append(name, 100);
     await java.rest.create(sink, { 'connector.class': 'FileStreamSink', topics: topic, file: file('sink') });
@@ -200,11 +200,11 @@ describe('with Apache Kafka’s own worker', function () {
     assert.deepEqual(
       added.filter((key) => key !== 'session-key'),
       resumed,
-      'no configuration is written anew',
+      'no configuration is written again',
     );
   });
 
-  it('leaves its state so that a Java worker goes on with it', async () => {
+  it('leaves its state so that a Java worker continues with it', async () => {
     assert.ok(sluice !== undefined);
     const { rest } = sluice;
     await append('ours', 100);
@@ -231,7 +231,7 @@ describe('with Apache Kafka’s own worker', function () {
     for (const name of ['running', sink, 'ours', 'stopped']) await untilRuns(java.rest, name);
     await java.rest.untilState('paused', 'PAUSED', 1, SLOW);
     assert.deepEqual(await stateOf(java.rest), before);
-    assert.deepEqual(await configRecords(), recordsBefore, 'the Java worker has nothing to write anew');
+    assert.deepEqual(await configRecords(), recordsBefore, 'the Java worker has nothing to write again');
     for (const name of ['running', 'paused', 'stopped', 'ours']) await append(name, 50);
     for (const name of ['running', 'stopped', 'ours']) await untilRead(java.rest, name);
     await allArrived(50);
@@ -241,7 +241,7 @@ describe('with Apache Kafka’s own worker', function () {
     const keys = (await kafka.all(topics.offsets)).map(({ key }) => key?.toString() ?? '');
     const sources = ['running', 'paused', 'stopped', 'ours', 'ours-stopped'];
     const expected = sources.map((name) => `["${name}",{"filename":"${file(name)}"}]`);
-    assert.deepEqual([...new Set(keys)].sort(), expected.sort(), 'one key for each file, whoever wrote it');
+    assert.deepEqual([...new Set(keys)].sort(), expected.sort(), 'one key for each file, no matter which worker wrote it');
   });
 
   it('works beside Java workers where mixed.group=allow, so that they are replaced one at a time, and back', async () => {

@@ -159,7 +159,7 @@ describe('a consumer in a group with a hostile member', () => {
 
   for (const assignor of Object.keys(STRATEGIES)) {
     for (const [what, said] of lies) {
-      it(`goes on as the leader when that says ${what}, and reads everything when it is gone (${assignor})`, async () => {
+      it(`remains the leader when that says ${what}, and reads everything when it is gone (${assignor})`, async () => {
         const lines = read(assignor, { 'allow.auto.create.topics': 'false' });
         await until(() => reader?.owned().length === PARTITIONS, 'it has all partitions');
         const member = intruder(assignor, said);

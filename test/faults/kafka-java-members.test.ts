@@ -48,7 +48,7 @@ describe('groups with members of Java', function () {
   });
 
   for (const protocol of Object.keys(PROTOCOLS)) {
-    it(`share partitions, and read each record once (${protocol}), whoever leads`, async () => {
+    it(`share partitions, and read each record once (${protocol}), no matter which one leads`, async () => {
       const topic = topics.get(protocol) ?? '';
       const reader = readers.get(protocol);
       assert.ok(reader !== undefined);

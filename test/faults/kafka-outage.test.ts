@@ -48,7 +48,7 @@ describe('an outage of the broker', function () {
       await delay(OUTAGE_MS);
       const before = sent;
       await kafka.start();
-      await until(() => sent > before + 50, 'the producer goes on');
+      await until(() => sent > before + 50, 'the producer continues');
       await committing;
       running = false;
       await writing;

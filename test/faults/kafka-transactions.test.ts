@@ -11,7 +11,7 @@ describe('a transactional producer', function () {
   before(async () => (fixture = await TransactionsFixture.create()));
   afterEach(() => fixture.closeProducers());
 
-  it('cannot go on with a transaction that took longer than transaction.timeout.ms', async () => {
+  it('cannot continue a transaction that took longer than transaction.timeout.ms', async () => {
     const topic = await newTopic(fixture.client);
     const id = uniqueName('txn');
     const producer = await fixture.start(id, { 'transaction.timeout.ms': '500' });

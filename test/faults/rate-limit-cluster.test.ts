@@ -37,7 +37,7 @@ describe('the rate limit of a connector of several workers', function () {
 
   const healthOf = async (name: string) => (await on.cluster.rest(0).get<Health>(`/connectors/${name}/health`)).body;
 
-  it('is divided among tasks of two workers, and lifted for all of them without a restart; metrics and health tell of it', async () => {
+  it('is divided among tasks of two workers, and lifted for all of them without a restart; metrics and health show it', async () => {
     const records = 4000;
     const name = uniqueName('limits').replaceAll('-', '_');
     await on.sql.run(`create table "${name}" (ts timestamptz not null, v bigint)`);
@@ -112,7 +112,7 @@ describe('the rate limit of a connector of several workers', function () {
     const patch = (change: Record<string, string | null>) =>
       on.cluster.rest(1).request('PATCH', `/connectors/${name}/config`, change);
     assert.equal((await patch({ 'rate.limit.records': null, 'rate.limit.bytes': '10000' })).status, 200);
-    await until(async () => (await read()).length > there + 100, 'it goes on');
+    await until(async () => (await read()).length > there + 100, 'it continues');
     assert.ok((await read()).length < records);
     assert.equal((await patch({ 'rate.limit.bytes': '-1' })).status, 200);
     await until(async () => (await read()).length >= records, 'all rows without the limit');

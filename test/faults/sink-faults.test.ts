@@ -86,7 +86,7 @@ describe('what a sink does when something fails', function () {
     }
   });
 
-  describe('a database that is away', () => {
+  describe('an unreachable database', () => {
     let away: ProxiedDatabase;
 
     before(async () => (away = await behindProxy(fixture.db)));
@@ -95,7 +95,7 @@ describe('what a sink does when something fails', function () {
       away.proxy.pass();
     });
 
-    it('fails the task after max.retries, counted anew after every success, with the first record that waits', async () => {
+    it('fails the task after max.retries, counted from the start after every success, with the first record that waits', async () => {
       await fixture.table('counted');
       const topic = await fixture.topicOf([line('counted', 0)]);
       const name = await fixture.startNumbers(

@@ -33,7 +33,7 @@ describe('connectors of one name in two Connect clusters of one Kafka (L9)', fun
     await Promise.all(files.map((file) => rm(file, { force: true })));
   });
 
-  /** Ids of the members when the group is stable and has so many. */
+  /** Ids of the members when the group is stable and has this number of them. */
   async function members(count: number): Promise<readonly string[]> {
     const { bootstrapServers } = await broker();
     const admin = new Kafka({ brokers: [bootstrapServers], logLevel: logLevel.NOTHING }).admin();
@@ -79,7 +79,7 @@ describe('connectors of one name in two Connect clusters of one Kafka (L9)', fun
     for (const { log } of workers) assert.doesNotMatch(log, new RegExp(REMOVED));
   });
 
-  it('a worker that was killed removes its own member at once when it is back, and no other', async () => {
+  it('a worker that was killed removes its own member at once when it returns, and no other', async () => {
     const [killed, other] = workers;
     const before = await members(2);
     await killed.kill();

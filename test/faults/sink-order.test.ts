@@ -94,7 +94,7 @@ class Case {
     return (await this.sql.rows('select to_regclass($1) is not null', [table]))[0]?.[0] === 't';
   }
 
-  /** The task has failed: what is stored, and where it goes on. */
+  /** The task has failed: the stored rows, and the offset at which it continues. */
   async failed(connector: string, of: string): Promise<unknown[]> {
     await this.#fixture.traceOf(connector);
     return [await this.numbers(of), await this.#fixture.kafka.committed(`connect-${connector}`)];
@@ -111,7 +111,7 @@ class Case {
     }, `${connector} runs again`);
   }
 
-  /** Goes on at that offset. */
+  /** Continues at that offset. */
   async skipTo(connector: string, topic: string, offset: number): Promise<void> {
     const { rest } = this.#fixture.sluice;
     assert.equal((await rest.put(`/connectors/${connector}/stop`)).status, 204);
@@ -147,7 +147,7 @@ describe('the first record that fails a sink', function () {
     );
   }
 
-  it('has all in front of it stored, nothing behind it, and is where a restart goes on, whatever the format', () =>
+  it('has all records before it stored, none after it, and is where a restart continues, whatever the format', () =>
     each(Object.entries(FORMATS), async ([format, { options, message, garbage }], own) => {
       const name = `${format}_${own.ending}`;
       await own.table(name, format !== 'struct');

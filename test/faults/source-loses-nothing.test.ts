@@ -119,7 +119,7 @@ describe('a source loses nothing', function () {
     await sluice.rest.delete(`/connectors/${name}`);
     await sql.run('alter table wrote rename to original', ...table('wrote'));
     await sluice.rest.create(uniqueName('back'), sinkConfig(db, { topics: topic, 'protocol.type': 'line_lp' }));
-    await until(async () => (await sql.number('select count(*) from wrote')) === 501, 'all rows are back');
+    await until(async () => (await sql.number('select count(*) from wrote')) === 501, 'all rows have returned');
     const differing =
       '(select * from original except select * from wrote) union all (select * from wrote except select * from original)';
     assert.deepEqual(await sql.rows(differing), []);
@@ -150,7 +150,7 @@ describe('a source loses nothing', function () {
     await sluice.rest.untilState('later', 'RUNNING', 2);
   });
 
-  it('when the worker is killed with -9 in mid-stream, and goes on from the stored offset', async () => {
+  it('when the worker is killed with -9 in mid-stream, and continues from the stored offset', async () => {
     const { db, sql, kafka, sluice, prefix } = await setUp();
     await sql.run(
       'create table big (ts timestamptz not null, n int8 primary key)',
@@ -169,7 +169,7 @@ describe('a source loses nothing', function () {
     const records = await kafka.read(topic, seen(30_000), 60_000);
     const numbers = rowsOf(records.map(({ value }) => value?.toString() ?? '')).map(({ n }) => Number(n));
     assert.equal(new Set(numbers).size, 30_000);
-    assert.ok(numbers.length < 60_000, `it went on, it did not begin anew (${String(numbers.length)} records)`);
+    assert.ok(numbers.length < 60_000, `it continued, it did not start over (${String(numbers.length)} records)`);
   });
 
   it('when the broker is killed while rows are sent, and started again: each is there once, in order, with exactly-once delivery', async () => {

@@ -112,7 +112,7 @@ describe('a task that never returns', function () {
     );
   };
 
-  it('is FAILED, with its stack and its record; the others go on, each row is stored once, and the API answers', async () => {
+  it('is FAILED, with its stack and its record; the others continue, each row is stored once, and the API answers', async () => {
     let isOver = false;
     const answers: number[] = [];
     const asking = (async () => {

@@ -28,7 +28,7 @@ describe('an error that nobody handles', () => {
     await worker.rest.untilState(bystander, 'RUNNING', 1);
   });
 
-  afterEach('the worker and the other connector go on', async () => {
+  afterEach('the worker and the other connector continue', async () => {
     await worker.rest.untilState(bystander, 'RUNNING', 1);
   });
 

@@ -76,7 +76,7 @@ describe('a drain in which a worker is killed', () => {
     await cluster.worker(1).start();
   }).timeout(150_000);
 
-  it('goes on to those that are left when it is one that takes work, each row once', async () => {
+  it('continues with the remaining workers when it is one that takes work, each row once', async () => {
     await killWhileDrained(2, [0]);
     const { body } = await cluster
       .rest(0)

@@ -93,7 +93,7 @@ describe('a worker that is drained', () => {
       const places = await cluster.untilRuns(name, PARTITIONS, [leader, other]);
       const goneOn = () =>
         cluster.workers.map(({ log }) => log.split('"Resumed the membership of the group"').length - 1);
-      await until(() => goneOn().reduce((sum, each) => sum + each, 0) === 2, 'its two tasks go on in their places');
+      await until(() => goneOn().reduce((sum, each) => sum + each, 0) === 2, 'its two tasks continue in their places');
       assert.deepEqual(interruptions(), interrupted, 'no other task of the connector is interrupted');
       const moved = (await clusterOf(leader)).last_rebalance;
 

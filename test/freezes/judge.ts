@@ -1,7 +1,7 @@
 import type { FreezeCase } from './cases.ts';
 import type { Scanner } from './scanner.ts';
 
-/** Nine times the length may take so many times as long: what is quadratic takes eighty times. */
+/** Nine times the length may take this many times as long; a quadratic scanner takes eighty times. */
 const LENGTHS_APART = 9;
 const MAX_GROWTH = 30;
 const TRIES = 3;

@@ -7,7 +7,7 @@ import { scanner, type Scanner } from './scanner.ts';
 /** Everything that reads text from outside. */
 export const SCANNERS: readonly Scanner[] = [...MESSAGE_SCANNERS, ...CONFIGURATION_SCANNERS, ...REQUEST_SCANNERS];
 
-/** Each regular expression of the code by itself; one that goes on from match to match, to the end of the text. */
+/** Each regular expression of the code on its own; a global one continues from match to match, to the end of the text. */
 export function patternScanners(): Scanner[] {
   return codePatterns().map(({ source, flags, place }) => {
     const pattern = new RegExp(source, flags);

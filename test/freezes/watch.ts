@@ -37,7 +37,7 @@ export interface Judged {
   readonly findings: readonly Finding[];
 }
 
-/** A case that goes on for so long hangs: all others are judged in a fraction of it. */
+/** A case that takes this long hangs: all others are judged in a fraction of the time. */
 const HANG_MS = 30_000;
 /** Threads do not inherit the loader of TypeScript. */
 const START = `import('tsx/esm/api').then(({ register }) => {

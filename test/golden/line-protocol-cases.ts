@@ -42,7 +42,7 @@ function floats(...names: readonly string[]): Line['fields'] {
 const PLAIN = [line('m', {}, floats('f'))];
 const AT_5 = [line('m', {}, floats('f'), '5')];
 
-/** Bytes of a text in which `?` stands for a byte that is not UTF-8. */
+/** Bytes of a text in which `?` represents a byte that is not UTF-8. */
 function broken(text: string): Uint8Array {
   return Buffer.from(text, 'latin1').map((byte) => (byte === 63 ? 0xff : byte));
 }

@@ -38,7 +38,7 @@ export function rowsInBatches(batches: readonly RowBatch[]): Map<string, Record<
       const row: Record<string, Cell> = {};
       for (const { name, kind, cells } of batch.columns) {
         const cell = cells[index] ?? null;
-        // Decimal text stands for a whole number that a double rounds; floats are compared as doubles.
+        // Decimal text represents a whole number that a double rounds; floats are compared as doubles.
         if (cell !== null) row[name] = cellText(kind === 'numeric' ? Number(cell) : cell);
       }
       rows.push(row);

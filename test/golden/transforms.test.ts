@@ -153,7 +153,7 @@ function checkPlan(
   if (planned === undefined) return;
   structs.planned++;
   const applied = plugin.create(config).apply(read);
-  assert.ok(applied, 'a plan stands for a record that comes out');
+  assert.ok(applied, 'a plan exists only for a record that is not dropped');
   assert.deepEqual(encodeRecord(planned), encodeRecord(applied));
 }
 

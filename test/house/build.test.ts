@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Stands in for the real one, which takes seconds: copies the sources; `wait` and `fail` in one are orders. */
+/** Replaces the real compiler, which takes seconds. It copies the sources; `wait` and `fail` as a source are orders. */
 const COMPILER = `
 const fs = require('fs');
 const parent = process.ppid;
@@ -27,7 +27,7 @@ for (const room of ['src', 'plugins']) {
 }
 `;
 
-/** Stands in for the one of the console. */
+/** Replaces the bundler of the console. */
 const BUNDLER = `
 const fs = require('fs');
 const out = process.argv[process.argv.indexOf('--outDir') + 1];

@@ -71,7 +71,7 @@ const open: readonly (readonly [file: string, from: string])[] = [
 ];
 
 /**
- * `src/kafka/api.ts` lies in `kafka`, `src/errors.ts` in `errors.ts`, `plugins/db-sink/plugin.ts` in `plugins/db-sink`, and
+ * `src/kafka/api.ts` is in `kafka`, `src/errors.ts` in `errors.ts`, `plugins/db-sink/plugin.ts` in `plugins/db-sink`, and
  * `plugins/database/sql/quote.ts` in `plugins/database/sql`.
  */
 function roomOf(file: string): string {
@@ -115,7 +115,7 @@ describe('the doors of the house', () => {
     }
   });
 
-  it('stand in one table, with every room, and none that nobody uses', async () => {
+  it('are listed in one table, with every package, and without imports that no file uses', async () => {
     const { MAY_IMPORT } = (await import(new URL('../../eslint.config.js', import.meta.url).href)) as {
       MAY_IMPORT: Readonly<Record<string, readonly string[]>>;
     };

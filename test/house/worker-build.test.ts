@@ -58,7 +58,7 @@ describe('the build that tests start workers from', () => {
     assert.deepEqual(['src/cli.js', 'plugins/one/other.js'].map(built).map(existsSync), [true, false]);
   });
 
-  it("fails with the compiler's message until the source is mended", async () => {
+  it("fails with the compiler's message until the source is fixed", async () => {
     await write('src/cli.ts', 'export const name = ;\n');
     for (let run = 0; run < 2; run += 1) {
       await assert.rejects(buildProject(root), {

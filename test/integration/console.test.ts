@@ -163,7 +163,7 @@ describe('the console', function () {
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('says that the worker does not answer, and goes on when it does', async () => {
+  it('says that the worker does not answer, and continues when it does', async () => {
     await shown.page.goto(`${on.worker.url}/ui`);
     await shown.page.getByText('Up to date').waitFor();
     await on.worker.kill();
@@ -176,7 +176,7 @@ describe('the console', function () {
     shown.forgive();
   });
 
-  it('is shown by a picture in the README, which UPDATE_PICTURE=1 takes anew', async () => {
+  it('is shown by a picture in the README, which UPDATE_PICTURE=1 takes again', async () => {
     const server = await fakeApi(pictureRows());
     const { port } = server.address() as AddressInfo;
     try {

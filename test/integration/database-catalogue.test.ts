@@ -142,7 +142,7 @@ describe('the table catalogue', () => {
     await check();
   });
 
-  it('refuses names that are too long, unknown types and missing schemas, and goes on', async () => {
+  it('refuses names that are too long, unknown types and missing schemas, and continues', async () => {
     const create = (schema: string | undefined, name: string, wanted: TableShape): Promise<unknown> =>
       db.executor.catalogue.ensure({ schema, name }, wanted, { create: true });
     await rejectsWith(create(undefined, 'x'.repeat(64), CPU), /64 bytes/);

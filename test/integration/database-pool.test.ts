@@ -295,7 +295,7 @@ describe('database connections', () => {
       await wrong.close();
     });
 
-    it('begin anew when the database goes away in the midst of the first work', async () => {
+    it('are retried when the database becomes unreachable in the midst of the first work', async () => {
       const proxy = await TcpProxy.start(db.access);
       const { user, password, database } = db.access;
       const url = `postgresql://${user}:${password}@127.0.0.1:${String(proxy.port)}/${database}?sslmode=disable`;

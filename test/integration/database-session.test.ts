@@ -51,7 +51,7 @@ describe('a database session', () => {
     await assert.rejects(db.executor.query('SELECT 1; DROP TABLE numbers'), hasState('42601', 'caller'));
   });
 
-  it('refuses a statement with a NUL, which the server would take for a broken protocol, and goes on', async () => {
+  it('refuses a statement with a NUL, which the server would take for a broken protocol, and continues', async () => {
     for (const sql of ["SELECT 'a\0b'", 'SELECT 1 AS "\0"']) {
       await assert.rejects(db.executor.query(sql), hasState('22021', 'record'));
       await db.executor.session(async (session) => {
@@ -256,7 +256,7 @@ describe('a database session', () => {
     assert.ok(performance.now() - started < 30_000);
   });
 
-  it('goes on after a statement of it was cancelled', async () => {
+  it('continues after one of its statements was cancelled', async () => {
     await db.executor.session(async (session) => {
       await assert.rejects(session.query('SELECT pg_sleep(60)', [], { timeoutMs: 20 }));
       assert.deepEqual((await session.query('SELECT 7')).rows, [['7']]);

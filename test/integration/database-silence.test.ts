@@ -69,7 +69,7 @@ describe('a database that is silent', () => {
     assert.equal((await executor.write(rows, OVERRIDE)).stored, 100);
   });
 
-  it('because the network is away is found out, and its words are why', async () => {
+  it('because the network is down is detected, and its message is the reason', async () => {
     const cutOff = executor.session(async (session) => {
       await session.query('SELECT 1');
       proxy.stall();
@@ -89,7 +89,7 @@ describe('a database that is silent', () => {
       }),
     );
     await assert.rejects(lost, gaveUp(/wait for each other/));
-    // The server still holds the transaction open: nothing has told it.
+    // The server still holds the transaction open: nothing has notified it.
     assert.equal((await executor.write(rows, OVERRIDE)).stored, 1);
     assert.deepEqual(await fixture.rows('SELECT n FROM t'), [['7']]);
   });

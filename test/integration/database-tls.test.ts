@@ -79,7 +79,7 @@ describe('a database connection by TLS', () => {
     const executor = openExecutor(parseConnectionUrl(`${url}?sslmode=require`), { logger: silentLogger });
     const started = performance.now();
     await assert.rejects(executor.query('SELECT pg_sleep(60)', [], { timeoutMs: 100 }), /cancelled after 100 ms/);
-    // Sooner than the connection would be cut because the server had not been told.
+    // Sooner than the connection would be cut because the server had not been notified.
     assert.ok(performance.now() - started < 4_000);
     await executor.close();
   });

@@ -14,7 +14,7 @@ describe('a transaction of writes', () => {
 
   const stored = async () => (await fixture.rows('SELECT n FROM t ORDER BY n')).flat();
 
-  it('goes on without what an attempt wrote that failed, and without statements that failed', async () => {
+  it('continues without the rows of a failed attempt, and without statements that failed', async () => {
     await fixture.executor.atomically(async (transaction) => {
       await transaction.write(numbers(1), OVERRIDE);
       const attempt = transaction.attempt(async () => {
@@ -73,14 +73,14 @@ describe('a transaction of writes', () => {
     await executor.prepare(made, { ...OVERRIDE, shape });
     await executor.atomically(async (transaction) => {
       await transaction.write(made, { ...OVERRIDE, shape });
-      // Whoever made it in here would keep it to himself until the end.
+      // A table created within the transaction would be invisible to others until its end.
       assert.ok((await fixture.rows(`SELECT to_regclass('made') IS NOT NULL`))[0]?.[0] === 't');
     });
     assert.deepEqual(await fixture.rows('SELECT v FROM made'), [['1']]);
   });
 
   describe('that meets others', () => {
-    /** Fails so, after the first insert of 66 (`at` tells when), as often as told; `runs` says how often that was. */
+    /** Fails with `code` after the first insert of 66, at the point `at`, `times` times; `runs` counts the attempts. */
     const failing = (at: 'at once' | 'at the commit', times: number, code: string) =>
       fixture.run(
         'DROP SEQUENCE IF EXISTS runs',

@@ -270,7 +270,7 @@ describe('a write to the database', () => {
       assert.deepEqual(await db.rows('SELECT v, w FROM growing WHERE id = 2'), [['two', 'new']]);
     });
 
-    it('writes on when a column was dropped or the table was made anew', async () => {
+    it('writes on when a column was dropped or the table was created again', async () => {
       await db.run('CREATE TABLE moving (id int4 PRIMARY KEY, v int4, w int4)');
       const rows = batch('moving', { 'id:int': [1], 'v:int': [1] });
       await db.executor.write(rows, OVERRIDE);

@@ -41,7 +41,7 @@ describe('login and tokens', () => {
     await api.sql.run('DROP ROLE http_no_login');
   });
 
-  it('refuse headers that are none with the documented texts', async () => {
+  it('refuse invalid headers with the documented texts', async () => {
     const cases: [string | undefined, string][] = [
       [undefined, 'wrong username or password, please check'],
       ['Bearer abc', 'can not find Basic attribute, please check'],

@@ -280,7 +280,7 @@ describe('stock clients write through the alias routes', () => {
     }
   });
 
-  it('@questdb/nodejs-client with binary values is told which protocol_version to use, without their bytes (T5)', async () => {
+  it('@questdb/nodejs-client with binary values gets a message with the protocol_version to use, without their bytes (T5)', async () => {
     const { user, password } = credentials();
     const { host } = new URL(api.address);
     for (const version of ['2', '3']) {

@@ -100,7 +100,7 @@ describe('the database HTTP API before a database of its own', () => {
       await until(async () => (await sql.number(left)) === 0, 'all connections are idle and new');
     });
 
-    it('is told of in the log once when it is away and once when it is back, not with each request', async () => {
+    it('is logged once when it is unreachable and once when it is reachable again, not with each request', async () => {
       const lines: { level: number; msg: string }[] = [];
       const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
       const call = await start({}, logger);
@@ -111,7 +111,7 @@ describe('the database HTTP API before a database of its own', () => {
       for (let index = 0; index < 3; index++) {
         const replies = await Promise.all([
           call('query', 'select 1'),
-          call('linedb', 'told v=1i'),
+          call('linedb', 'lost v=1i'),
           call('insert', 'insert into t values (1)'),
         ]);
         assert.deepEqual(
@@ -120,11 +120,11 @@ describe('the database HTTP API before a database of its own', () => {
         );
       }
       assert.equal(told().length, 1, told().join('\n'));
-      assert.match(told().join(), /^database HTTP API: the database is away, requests are answered 503: /);
+      assert.match(told().join(), /^database HTTP API: the database is unreachable, requests are answered 503: /);
       await postgres.start();
       await sql.close();
       for (let index = 0; index < 3; index++) assert.equal((await call('query', 'select 1')).status, 200);
-      assert.match(told().slice(1).join('\n'), /^database HTTP API: the database is back after \d+ s$/);
+      assert.match(told().slice(1).join('\n'), /^database HTTP API: the database is reachable again after \d+ s$/);
       assert.deepEqual(
         lines.filter(({ msg }) => told().includes(msg)).map(({ level }) => level),
         [40, 30],

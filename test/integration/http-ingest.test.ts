@@ -174,7 +174,7 @@ describe('line protocol by HTTP', () => {
         assert.deepEqual(await api.rows(`SELECT v, w FROM kept WHERE k_nanos = 0 AND v = 5`), [['5', '6']]);
       });
 
-      it('refuses nanoseconds=column for a table whose key has no such column, and rules that are none', async () => {
+      it('refuses nanoseconds=column for a table whose key has no such column, and unknown rules', async () => {
         await api.post('/restapi/linedb', 'plain,h=x v=1i 1');
         const answer = await api.post('/restapi/linedb?nanoseconds=column', 'plain,h=x v=1i 1');
         assert.equal(answer.status, 400);
@@ -385,7 +385,7 @@ describe('line protocol by HTTP', () => {
       ]);
     });
 
-    it('takes no tz: one that is none is passed over', async () => {
+    it('takes no tz: an invalid one is ignored', async () => {
       assert.equal((await api.post('/restapi/collector?tz=99', `cpu,host=tz usage=1 ${NS}`)).status, 200);
       assert.equal((await api.post('/restapi/linedb?tz=99', `cpu,host=tz usage=1 ${NS}`)).status, 400);
     });

@@ -31,7 +31,7 @@ describe('a request that the database HTTP API refuses', () => {
     assert.equal((await api.post('/restapi/ddl', 'truncate kept')).status, 400);
   });
 
-  it('because a WITH of it changes rows is told so, and which endpoint takes such statements (M9)', async () => {
+  it('because a WITH of it changes rows is named with the reason, and with the endpoint that takes such statements (M9)', async () => {
     await api.sql.run('CREATE TABLE ledger (a int)', 'INSERT INTO ledger VALUES (1)');
     for (const [sql, word, endpoint] of [
       ['with gone as (delete from ledger returning a) select * from gone', 'DELETE', '/restapi/ddl'],
@@ -116,7 +116,7 @@ describe('a request that the database HTTP API refuses', () => {
     assert.deepEqual([csv.status, csv.text.length], [200, 'repeat\r\n'.length + 1 + 6_000_000 + 1 + 3 * 2 + 2]);
   });
 
-  it('because its lines go to what is not such a table is told what it is (M12)', async () => {
+  it('because its lines go to something else than such a table names what it is (M12)', async () => {
     await api.sql.run(
       'CREATE SEQUENCE counter',
       'CREATE MATERIALIZED VIEW summary AS SELECT 1 AS a',

@@ -65,7 +65,7 @@ describe('SQL over HTTP', () => {
     assert.equal((await get('/restapi/ddl?q=create+table+x()')).status, 404);
   });
 
-  it('gives CSV and NDJSON for Accept, without a bound: what is held tells of failures, what is more is streamed', async () => {
+  it('gives CSV and NDJSON for Accept, without a bound: a small result is held so that failures have a status, a larger one is streamed', async () => {
     const sql = (count: number): string =>
       `select n, repeat('é', 500) as t from generate_series(1, ${String(count)}) n`;
     const csv = await api.call('POST', '/restapi/query', api.admin, { body: sql(2), headers: { Accept: 'text/csv' } });

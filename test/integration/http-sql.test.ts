@@ -51,7 +51,7 @@ describe('the SQL endpoints', () => {
     assert.deepEqual(Object.keys(rows.body), ['code', 'desc', 'time', 'column_meta', 'data', 'rows']);
   });
 
-  it('go on behind a statement that failed', async () => {
+  it('continue after a statement that failed', async () => {
     const sql =
       "insert into a values (3, 'c'); insert into missing values (1, 2, 'a,b'); insert into a values (4, 'd')";
     const reply = await api.post('/restapi/insert', sql);
@@ -67,7 +67,7 @@ describe('the SQL endpoints', () => {
     assert.deepEqual(stored.body['data'], [[2]]);
   });
 
-  it('are no sign that the database is away when they have parameters, or a limit of it is too small for them', async () => {
+  it('are no sign of an unreachable database when they have parameters, or a limit of it is too small for them', async () => {
     const parameter = 'pq: bind message supplies 0 parameters, but prepared statement "" requires 1';
     const asked = await api.query('select $1::int');
     assert.deepEqual([asked.status, asked.body['desc']], [500, parameter]);

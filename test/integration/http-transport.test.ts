@@ -252,7 +252,7 @@ describe('the service', () => {
     }
   });
 
-  it('answers 503 while the database is away', async () => {
+  it('answers 503 while the database is unreachable', async () => {
     const api = await HttpFixture.start();
     try {
       const port = new URL(api.access.url).port;

@@ -92,7 +92,7 @@ describe('a compacted topic', () => {
     assert.ok(tookMs < 5000, `starting took ${tookMs.toFixed(0)} ms`);
   });
 
-  it('goes on after a record that its reader cannot take', async () => {
+  it('continues after a record that its reader cannot take', async () => {
     const seen: string[] = [];
     const options = optionsFor(uniqueName('compacted'), seen, {
       onRecord: ({ value }) => {

@@ -84,7 +84,7 @@ describe('a consumer group', () => {
     const told = [...second.log.events];
     await first.close();
     const again = member('one');
-    await until(() => again.owned().length === 1, 'it is back');
+    await until(() => again.owned().length === 1, 'it has returned');
     assert.deepEqual([again.owned(), second.log.events], [[before], told]);
     const thief = client.consumer({ ...QUICK, 'group.id': topic, 'group.instance.id': 'two' });
     thief.subscribe([topic], rebalanceLog());
@@ -124,20 +124,20 @@ describe('a consumer group', () => {
         const handover = await goes.handOver();
         assert.deepEqual(Object.keys(handover?.partitions ?? {}), handover?.isLeader === true ? [topic] : []);
         const next = member(goes === one ? 'one' : 'two', handover);
-        await until(() => next.owned().length === 1, 'the next goes on');
+        await until(() => next.owned().length === 1, 'the next continues');
         assert.deepEqual(next.owned(), before);
         assert.deepEqual(next.log.events, [`onAssigned ${String(before[0])}`]);
         await produce(round * 4);
         await until(() => next.records.length === 2, 'it reads what is new, and nothing twice');
         await until(() => follows.records.length === 4, 'the other reads on');
-        if (round === 1) assert.deepEqual(follows.log.events, told, 'the other was told nothing');
+        if (round === 1) assert.deepEqual(follows.log.events, told, 'the listener of the other was not called');
         [follows, goes] = [next, follows];
       }
       await Promise.all([follows.close(), goes.close(), producer.close()]);
     });
   }
 
-  it('is joined anew with a handover that it does not know, and what else is left of that client is removed', async () => {
+  it('is joined as a new member if it does not know the handover, and what else is left of that client is removed', async () => {
     const topic = await newTopic(client, 1);
     const own = { 'client.id': `task-of-${topic}`, 'sluice.group.member.owner': 'workers' };
     const first = new GroupReader(client, topic, topic, own);
@@ -155,7 +155,7 @@ describe('a consumer group', () => {
     await taken.close();
   });
 
-  it('goes on reading what it keeps while others join, where the assignor is cooperative (KIP-429)', async () => {
+  it('continues to read the partitions it keeps while others join, where the assignor is cooperative (KIP-429)', async () => {
     const topic = await newTopic(client, 4);
     const cooperative = {
       'partition.assignment.strategy': 'org.apache.kafka.clients.consumer.CooperativeStickyAssignor',
@@ -205,7 +205,7 @@ describe('a consumer group', () => {
     await consumer.close(5000);
   });
 
-  it('tells of lost partitions and refuses commits when the group went on without it', async () => {
+  it('reports lost partitions and refuses commits when the group continued without it', async () => {
     const topic = await newTopic(client, 1);
     // The others wait for a member that does not poll for this long.
     const impatient = { ...QUICK, 'group.id': topic, 'max.poll.interval.ms': '500' };
@@ -313,11 +313,11 @@ describe('a consumer group', () => {
     assert.deepEqual(
       lines.filter(({ level }) => level >= 40),
       [],
-      'it gave up the connection itself, no broker is away',
+      'it gave up the connection itself, no broker is unreachable',
     );
     await until(
       async () => (await first.poll(50)).length === 0 && first.assignment().length === 1,
-      'the first goes on',
+      'the first continues',
     );
     await first.close(5000);
   });
@@ -326,7 +326,7 @@ describe('a consumer group', () => {
     /** Calls of the listener that concern partitions. The broker may learn of a new topic after its members, which assigns none. */
     const told = ({ log }: Pick<GroupReader, 'log'>): string[] => log.events.filter((event) => event !== 'onAssigned ');
 
-    it('removes what a task left there when its process died, and the other is told when it wakes up', async () => {
+    it('removes what a task left there when its process died, and the other is notified when it wakes up', async () => {
       const topic = await newTopic(client, 2);
       const own = { 'client.id': `task-of-${topic}`, 'sluice.group.member.owner': 'workers' };
       const properties = { ...FROM_BEGINNING, ...BY_BROKER, ...own, 'group.id': topic };
@@ -344,12 +344,12 @@ describe('a consumer group', () => {
         'it has all at once',
       );
       await assert.rejects(before.commit([{ topic, partition: 0, offset: 1 }]), CommitRefusedError);
-      await until(async () => (await before.poll(50)).length === 0 && told({ log }).length > 1, 'it is told');
+      await until(async () => (await before.poll(50)).length === 0 && told({ log }).length > 1, 'its listener is called');
       assert.deepEqual(told({ log }).slice(0, 2), ['onAssigned 0,1', 'onLost 0,1']);
       await Promise.all([before.close(5000), after.close(5000)]);
     });
 
-    it('goes on reading what it keeps while others join', async () => {
+    it('continues to read the partitions it keeps while others join', async () => {
       const topic = await newTopic(client, 4);
       const first = new GroupReader(client, topic, topic, BY_BROKER);
       await until(() => first.owned().length === 4, 'the first has all');
@@ -406,7 +406,7 @@ describe('a consumer group', () => {
       const told = [...second.log.events];
       await first.close();
       const again = member('one');
-      await until(() => again.owned().length === 1, 'it is back');
+      await until(() => again.owned().length === 1, 'it has returned');
       assert.deepEqual([again.owned(), second.log.events], [[before], told]);
       const thief = member('two');
       await assert.rejects(until(() => thief.owned().length > 0, 'it has the place', { timeoutMs: 1000 }));
@@ -414,7 +414,7 @@ describe('a consumer group', () => {
       await Promise.all([thief.consumer.close(5000), again.close(), second.close()]);
     });
 
-    it('tells of lost partitions and refuses commits when the group went on without it', async () => {
+    it('reports lost partitions and refuses commits when the group continued without it', async () => {
       const topic = await newTopic(client, 2);
       const impatient = { ...FROM_BEGINNING, ...BY_BROKER, 'group.id': topic, 'max.poll.interval.ms': '500' };
       const slow = client.consumer(impatient);

@@ -89,7 +89,7 @@ describe('a consumer with assigned partitions', () => {
     await consumer.close(1000);
   });
 
-  it('gives nothing of paused partitions, keeps what was read ahead of them, and goes on after resume', async () => {
+  it('gives nothing of paused partitions, keeps what was read ahead of them, and continues after resume', async () => {
     const topic = await newTopic(client, 2);
     await produceNumbers(client, topic, { count: 20, partitions: 2 });
     const consumer = client.consumer({ ...earliest, 'max.poll.records': '4' });
@@ -162,7 +162,7 @@ describe('a consumer with assigned partitions', () => {
     await consumer.close(1000);
   });
 
-  it('goes on at the first offset there is when its own was deleted', async () => {
+  it('continues at the first offset there is when its own was deleted', async () => {
     const topic = await newTopic(client);
     await produceNumbers(client, topic, { count: 100 });
     const { bootstrapServers } = await broker();

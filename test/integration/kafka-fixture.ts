@@ -72,7 +72,7 @@ export async function produceNumbers(
   }
 }
 
-/** A listener that keeps what it was told; each callback may be replaced. */
+/** A listener that records its calls; each callback may be replaced. */
 export function rebalanceLog(over: Partial<RebalanceListener> = {}): RebalanceListener & { readonly events: string[] } {
   const events: string[] = [];
   const note =

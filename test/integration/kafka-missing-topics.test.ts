@@ -35,7 +35,7 @@ describe('topics that come to be while a consumer is subscribed (L10)', function
     await Promise.all(open.splice(0).map((consumer) => consumer.close(5_000)));
   });
 
-  /** Polls until the consumer has its partitions, so many of them. */
+  /** Polls until the consumer has this number of partitions. */
   async function assigned(consumer: Consumer, partitions: number): Promise<void> {
     await until(
       async () => {
@@ -145,7 +145,7 @@ describe('topics that come to be while a consumer is subscribed (L10)', function
       await readsAll(consumer, 10, 4);
     });
 
-    it('whoever takes a new partition over begins where the first owner did, who had committed nothing', async () => {
+    it('the next owner of a new partition begins where the first owner did, which had committed nothing', async () => {
       const topic = uniqueName('taken-over');
       const group = { 'group.id': uniqueName('taken-over') };
       const first = subscribed(client, [topic], group);

@@ -8,7 +8,7 @@ import { pollUntil, rebalanceLog, record, sharedClient, values } from './kafka-f
 
 const KEY = { produce: 0, listOffsets: 2, metadata: 3, addPartitions: 24, describeConfigs: 32 } as const;
 
-/** L8: brokers hear of a topic one after the other, so each answer of one may be that there is none. */
+/** L8: brokers learn of a topic one after the other, so each of them may answer that it does not exist. */
 describe('a topic that a broker has not heard of yet', function () {
   let proxy: KafkaProxy;
   let client: KafkaClient;

@@ -24,7 +24,7 @@ describe('an idempotent producer', function () {
   const through = (properties: ClientProperties = {}): KafkaClient =>
     createKafkaClient({ 'bootstrap.servers': proxy.bootstrapServers, ...properties }, recordingLogger().logger);
 
-  it('is what every producer is unless told otherwise', async () => {
+  it('is the default of every producer', async () => {
     const topic = await newTopic(direct);
     const initProducerId = 22;
     const asked = () => proxy.seen.filter(({ apiKey }) => apiKey === initProducerId).length;
@@ -95,7 +95,7 @@ describe('an idempotent producer', function () {
     assert.deepEqual(await stored(direct, topic, 81), numbers(0, 81));
   });
 
-  it('has up to five requests on their way to a broker, or as many as it is told', async () => {
+  it('has up to five requests in flight to a broker, or as many as its configuration says', async () => {
     for (const [limit, expected] of [
       ['5', 5],
       ['2', 2],
@@ -118,7 +118,7 @@ describe('an idempotent producer', function () {
     }
   });
 
-  it('goes on in the next epoch after a batch was given up, and after one that was refused', async () => {
+  it('continues in the next epoch after a batch was abandoned, and after one that was refused', async () => {
     const topic = await newTopic(direct, 1, { 'max.message.bytes': '2000' });
     const producer = through({ 'request.timeout.ms': '300' }).producer({ 'delivery.timeout.ms': '800' });
     await producer.send([record(topic, '0')]);
@@ -169,7 +169,7 @@ describe('an idempotent producer', function () {
     await consumer.close(1000);
   });
 
-  it('does not wait longer than it is told when it is closed while the broker is away', async () => {
+  it('does not wait longer than its time limit when it is closed while the broker is unreachable', async () => {
     const topic = await newTopic(direct);
     const producer = through().producer();
     await producer.send([record(topic, '0')]);

@@ -83,7 +83,7 @@ describe('a topic that is deleted and created again (L1)', () => {
     assert.match(kept.topicId ?? '', /^[\w-]{22}$/);
     await first.consumer.close(5000);
     await createAgain(topic);
-    // As a broker has it that did not hear of the deletion in time.
+    // A broker has this state if it was not notified of the deletion in time.
     const { bootstrapServers } = await broker();
     const setter = createKafkaClient({ 'bootstrap.servers': bootstrapServers }, recordingLogger().logger).admin();
     await setter.alterGroupOffsets(groupId, [kept]);

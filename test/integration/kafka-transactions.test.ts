@@ -100,7 +100,7 @@ describe('a transactional producer', function () {
     assert.deepEqual(await fixture.read(topic, 'read_committed', 2), ['heir', 'heir still']);
   });
 
-  it('is told of it with Java’s words when it commits', async () => {
+  it('gets the error with Java’s words when it commits', async () => {
     const topic = await newTopic(fixture.client);
     const id = uniqueName('txn');
     const zombie = await fixture.start(id);
@@ -152,7 +152,7 @@ describe('a transactional producer', function () {
     }
   });
 
-  it('fails as a whole when one record is refused, and goes on after the abort', async () => {
+  it('fails as a whole when one record is refused, and continues after the abort', async () => {
     const topic = await newTopic(fixture.client, 1, { 'max.message.bytes': '2000' });
     const producer = await fixture.start(uniqueName('txn'));
     producer.begin();

@@ -157,7 +157,7 @@ describe('the listeners of the management API', () => {
     );
   });
 
-  it('answer by https with a key store in PEM or PKCS12, and ask for a certificate when told to', async () => {
+  it('answer by https with a key store in PEM or PKCS12, and ask for a certificate when so configured', async () => {
     const pem = join(folder, 'server.pem');
     const p12 = join(folder, 'server.p12');
     await writeFile(pem, PRIVATE_KEY + CERTIFICATE);

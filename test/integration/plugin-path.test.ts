@@ -193,7 +193,7 @@ describe('plugins outside of the project', function () {
     assert.ok(body.configs.some(({ value }) => value.name === 'file' && value.errors.length === 1));
   });
 
-  it('that are broken are one warning with the reason, and the request that asks for them is told so', async () => {
+  it('that are broken are one warning with the reason, and the request that asks for them gets an error', async () => {
     const config = {
       'connector.class': 'LinesSink',
       topics: 'x',

@@ -187,7 +187,7 @@ describe('plugins that misbehave', function () {
       return connector.state === 'FAILED' && connector;
     }, `${name} fails`);
 
-  it('are told apart by name and shown with their version', async () => {
+  it('are distinguished by name and shown with their version', async () => {
     const { body } = await rest.get<{ class: string; type: string; version: string }[]>('/connector-plugins');
     assert.deepEqual(
       body.filter(({ class: name }) => name.startsWith('org.example.')),
@@ -207,7 +207,7 @@ describe('plugins that misbehave', function () {
     await rest.delete(`/connectors/${name}`);
   });
 
-  it('by raising an error later make their connector FAILED while its tasks go on', async () => {
+  it('by raising an error later make their connector FAILED while its tasks continue', async () => {
     const name = await create({ 'connector.start': 'raise' });
     assert.match((await connectorFails(name)).trace ?? '', /something came up/);
     await until(async () => (await rest.status(name)).tasks[0]?.state === 'RUNNING', 'its task runs');
@@ -276,7 +276,7 @@ describe('plugins that misbehave', function () {
     await rest.delete(`/connectors/${name}`);
   });
 
-  it('by failing in poll keep the offsets of what was acknowledged, and go on there after a restart of the worker', async () => {
+  it('by failing in poll keep the offsets of acknowledged records, and continue there after a restart of the worker', async () => {
     const name = uniqueName('counting');
     const out = uniqueName('counted');
     await kafka.createTopic(out);

@@ -247,7 +247,7 @@ describe('a preview of a sink', function () {
     });
   });
 
-  it('names what fails where it fails, and goes on with the next message', async () => {
+  it('names what fails where it fails, and continues with the next message', async () => {
     const config = sinkConfig(db, {
       'protocol.type': 'struct',
       'table.name.format': 'orders',

@@ -19,7 +19,7 @@ import { WorkerProcess } from '../support/worker-process.ts';
 const PASSWORD = 'hush-hush-41';
 const AUTHORIZATION = `Basic ${Buffer.from(`ann:${PASSWORD}`).toString('base64')}`;
 
-/** Stands before a registry and lets those through who say who they are; can be away. */
+/** A proxy of a registry that rejects requests without credentials, and can be made unreachable. */
 class Gate {
   away = false;
   readonly #server = createServer((request, response) => {
@@ -181,7 +181,7 @@ describe('a schema registry', function () {
       await kafka.produce(topic, await messages(plugin, topic));
       const config = { ...upserts, topics: topic, ...converterConfig(plugin.className) };
       await sluice?.rest.create(uniqueName('registry-sink'), sinkConfig(db, config));
-      // Protobuf has no null for a text, as in Java, unless it is told to have one.
+      // Protobuf has no null for a text, as in Java, unless it is configured to have one.
       const none = plugin === protobufConverterPlugin ? '' : null;
       const preview = await sluice?.rest.post<{ records: PreviewedRecord[] }>('/connector-plugins/DbSink/preview', {
         config: sinkConfig(db, config),
@@ -202,7 +202,7 @@ describe('a schema registry', function () {
     });
   }
 
-  it('that is away fails the task and makes no dead letters; what it does not know is one, and so is rubbish', async () => {
+  it('that is unreachable fails the task and makes no dead letters; an unknown schema makes one, and so does rubbish', async () => {
     assert.ok(sluice !== undefined && gate !== undefined);
     const [topic, letters] = [uniqueName('avro').replaceAll('-', '_'), uniqueName('letters')];
     await kafka.createTopic(topic);
@@ -252,7 +252,7 @@ describe('a schema registry', function () {
     assert.match(said.join('\n'), /the registry says: .*error code: 40403 \(schema id 999999\)/);
   });
 
-  it('has the schemas of sources, and its password stands in no answer about validation, no status and no log', async () => {
+  it('has the schemas of sources, and its password is in no answer about validation, no status and no log', async () => {
     assert.ok(sluice !== undefined);
     const name = uniqueName('registry-file');
     const topic = uniqueName('lines');

@@ -55,7 +55,7 @@ export class SinkFixture {
     if (whole.length > 0) await this.kafka.produce(topic, whole);
   }
 
-  /** Starts a sink of a topic, on this worker and into this database unless it is told otherwise; gives its name. */
+  /** Starts a sink of a topic, on this worker and into this database unless the options say otherwise; resolves with its name. */
   async start(
     topic: string,
     options: Readonly<Record<string, string>>,
@@ -66,7 +66,7 @@ export class SinkFixture {
     return name;
   }
 
-  /** Waits until the sink has committed so many records; fails with the trace of the first task that has failed. */
+  /** Waits until the sink has committed this number of records; fails with the trace of the first task that has failed. */
   async done(name: string, records: number, { rest } = this.sluice): Promise<void> {
     const trace = await until(
       async () => {

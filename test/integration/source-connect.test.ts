@@ -114,7 +114,7 @@ describe('a source on a worker', function () {
     const task = between.get('deal_e')?.task;
     const others = [...before.values()].filter((part) => part.task !== task);
     assert.equal(others.length, 2);
-    // Counts begin anew with the task.
+    // Counts restart with the task.
     for (const part of others) assert.deepEqual(between.get(part.name), part);
     await sql.run('drop table deal_e');
     const after = await until(async () => {

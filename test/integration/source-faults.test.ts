@@ -171,14 +171,14 @@ describe('a source with notifications', function () {
   after(() => fixture.close());
 
   it('reads a new row within 100 ms regardless of poll.interval.ms', async () => {
-    await fixture.sql.run('create table told (ts timestamptz primary key, n int8)');
-    const source = await fixture.start('told', { notify: 'true', 'poll.interval.ms': '60000' });
+    await fixture.sql.run('create table announced (ts timestamptz primary key, n int8)');
+    const source = await fixture.start('announced', { notify: 'true', 'poll.interval.ms': '60000' });
     const isThere = `select count(*) from pg_trigger where tgname = 'sluice_notify'`;
     await until(async () => (await fixture.sql.number(isThere)) === 1, 'the trigger is there');
     const taken: number[] = [];
     for (let n = 0; n < 20; n++) {
       const startedAt = performance.now();
-      await fixture.sql.run(`insert into told values (clock_timestamp(), ${String(n)})`);
+      await fixture.sql.run(`insert into announced values (clock_timestamp(), ${String(n)})`);
       await until(() => source.records.length > n, 'the row is there', { everyMs: 1 });
       taken.push(performance.now() - startedAt);
       await delay(10);

@@ -186,7 +186,7 @@ export class SourceFixture {
     return sourceConfig(this.db, { 'poll.interval.ms': '100', 'topic.prefix': 'p', ...more });
   }
 
-  /** Reads one table unless told otherwise. */
+  /** Reads one table unless the options say otherwise. */
   async start(
     tables: string,
     more: Readonly<Record<string, string>> = {},

@@ -129,10 +129,10 @@ describe('the records of a source are read back by a sink', function () {
         if (tasks[0]?.trace !== undefined) throw new Error(tasks[0].trace);
         return (await sql.number(`select count(*) from ${table}`)) === 3;
       },
-      'all rows are back',
+      'all rows have returned',
       { everyMs: 200 },
     );
-    // As texts: PostgreSQL takes long to plan a comparison of so many columns.
+    // As texts: PostgreSQL takes long to plan a comparison of that many columns.
     const rows = (from: string) => sql.rows(`select t::text from ${from} t order by k_timestamp`);
     assert.deepEqual(await rows(table), await rows(`${table}_original`));
     await sluice.rest.delete(`/connectors/${name}-back`);

@@ -194,7 +194,7 @@ describe('a row that is committed late', function () {
     await untilTold('told_old');
     const second = await fixture.start('told_old', { ...TOLD, 'timestamp.column.name': other });
     const both = `select count(*) from pg_trigger where tgname = 'sluice_notify' and tgnargs = 2`;
-    await until(async () => (await fixture.sql.number(both)) === 1, 'both columns are told');
+    await until(async () => (await fixture.sql.number(both)) === 1, 'both columns are announced');
     await Promise.all([first.untilRows(1), second.untilRows(1)]);
     await fixture.sql.run(
       `insert into told_old values (now() - interval '1 year', now(), 1), (now(), now() - interval '2 years', 2)`,

@@ -155,16 +155,16 @@ describe('a source whose table changes while it runs', function () {
   }
 
   for (const [what, name, partitions] of [
-    ['table', 'anew', ''],
+    ['table', 'recreated', ''],
     [
       'partitioned table',
-      'anew_parted',
+      'recreated_parted',
       ` partition by range (ts);
-        create table anew_early partition of anew_parted for values from (minvalue) to ('2026-01-01 00:00:20+00');
-        create table anew_late partition of anew_parted for values from ('2026-01-01 00:00:20+00') to (maxvalue)`,
+        create table recreated_early partition of recreated_parted for values from (minvalue) to ('2026-01-01 00:00:20+00');
+        create table recreated_late partition of recreated_parted for values from ('2026-01-01 00:00:20+00') to (maxvalue)`,
     ],
   ] as const) {
-    it(`sends rows of a ${what} that was created anew once, also where they are later than those of the old table`, async () => {
+    it(`sends rows of a ${what} that was created again once, also where they are later than those of the old table`, async () => {
       const create = `create table ${name} (ts timestamptz primary key, n int8)${partitions}`;
       const insert = (n: number) => `insert into ${name} values (${atSecond(n)}, ${String(n)})`;
       await fixture.sql.run(create, insert(0));
@@ -177,11 +177,11 @@ describe('a source whose table changes while it runs', function () {
 
   it('continues after its position when a view that its query reads is dropped and created again', async () => {
     const create = (n: number) =>
-      `create view anew_seen as select ts, n from (select ${atSecond(0)} + g * interval '1 s' as ts, g::int8 as n
+      `create view recreated_seen as select ts, n from (select ${atSecond(0)} + g * interval '1 s' as ts, g::int8 as n
         from generate_series(0, ${String(n)}) g) rows`;
     await fixture.sql.run(create(0));
-    const source = await fixture.start('', { query: 'select * from anew_seen', 'poll.interval.ms': '20' });
-    await assertEachOnce(source, (n) => fixture.sql.run(`begin; drop view anew_seen; ${create(n)}; commit`));
+    const source = await fixture.start('', { query: 'select * from recreated_seen', 'poll.interval.ms': '20' });
+    await assertEachOnce(source, (n) => fixture.sql.run(`begin; drop view recreated_seen; ${create(n)}; commit`));
   });
 
   it('writes unsupported types as text, and warns once per column', async () => {

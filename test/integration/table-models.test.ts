@@ -31,9 +31,9 @@ describe('a model of the documents', function () {
 
   it('tells a row, a value, a type and a key that differ from those of the table', async () => {
     const sql = new SqlClient(stage.database('unmarked'));
-    await sql.run('create table told (id bigint primary key, n integer)', 'insert into told values (1, 5), (2, null)');
+    await sql.run('create table changed (id bigint primary key, n integer)', 'insert into changed values (1, 5), (2, null)');
     const difference = async (type: string, key: string, n: string): Promise<string> => {
-      const model = new TableModel('told');
+      const model = new TableModel('changed');
       model.create(
         [
           ['id', 'bigint'],
@@ -65,7 +65,7 @@ describe('a model of the documents', function () {
     assert.match(await difference('integer', 'id', '6'), /not in the model: 1 x .*"n":"5".*missing: 1 x .*"n":"6"/);
     assert.match(await difference('bigint', 'id', '5'), /columns of table told: .*"n integer".*"n bigint"/);
     assert.match(await difference('integer', 'n', '5'), /key of table told: there is \["id"\], the model has \["n"\]/);
-    await sql.run('insert into told values (3, 7)');
+    await sql.run('insert into changed values (3, 7)');
     assert.match(await difference('integer', 'id', '5'), /3 rows, the model has 2; not in the model: 1 x .*"id":"3"/);
     await sql.close();
   });

@@ -21,7 +21,7 @@ export function readWhole(bytes: Buffer, fetchOffset: number): ConsumedRecord[] 
   return records;
 }
 
-/** Bytes of record sets that are changed, cut or repeated; with a right checksum, as whoever means it would give them. */
+/** Bytes of record sets that are changed, cut or repeated; with a correct checksum, as an attacker would send them. */
 function damagedRecords(sets: readonly Buffer[]): ParserProperty {
   const damage = fc.record({
     set: fc.constantFrom(...sets),

@@ -5,7 +5,7 @@ export function countsOf({ rows, faults }: Decoded): [rows: number, faults: numb
   return [rows.reduce((sum, { batch }) => sum + batch.rowCount, 0), faults.length];
 }
 
-/** The line of every row and of every fault, in ascending order; 0 where none is told. */
+/** The line of every row and of every fault, in ascending order; 0 where none is known. */
 export function linesOf({ rows, faults }: Decoded): number[] {
   const stored = rows.flatMap(({ batch }) => Array.from({ length: batch.rowCount }, (_, row) => batch.origins.at(row)));
   return [...stored, ...faults.map(({ origin }) => origin)]

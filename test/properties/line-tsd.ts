@@ -25,7 +25,7 @@ function decode(text: string): Decoded {
   return decoder.take();
 }
 
-/** The rule, told another way. */
+/** The rule in another form. */
 function isGood(text = ''): boolean {
   const parts = text.split(/[ \t\v\f\r]+/).filter((candidate) => candidate !== '');
   if (parts[0] === 'put' && parts.length > 1) parts.shift();

@@ -98,7 +98,7 @@ export const PROPERTIES_FILES: readonly ParserProperty[] = [
 ];
 
 export const CONNECTION_URLS: readonly ParserProperty[] = [
-  parserProperty('any connection URL is read or refused, and its password never told', urlText, () => (text) => {
+  parserProperty('any connection URL is read or refused, and its password never shown', urlText, () => (text) => {
     try {
       const settings = parseConnectionUrl(text.replaceAll('password=x', 'password=s3cret'));
       assert.ok(settings.servers.length > 0 && settings.user !== '' && settings.database !== '');

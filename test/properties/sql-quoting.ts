@@ -110,7 +110,7 @@ function refusesName(work: () => unknown): boolean {
 
 export const SQL_QUOTING: readonly ParserProperty[] = [
   parserProperty(
-    'a quoted text or name is one token that stands for it, or refused',
+    'a quoted text or name is one token with the same value, or refused',
     fc.tuple(hostileText, fc.constantFrom('', ' ', '--', ';', '$$')),
     () =>
       ([text, after]) => {

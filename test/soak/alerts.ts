@@ -188,7 +188,7 @@ async function breakThings(worker: WorkerProcess, { behind: topic, letters }: Br
   });
 }
 
-/** Whether every expression of our own dashboard has data; those of others are told. */
+/** Whether every expression of our own dashboard has data; those of others are printed. */
 async function evaluateDashboards(
   query: (expression: string) => Promise<unknown[]>,
   print: RepeatOptions['print'],

@@ -8,7 +8,7 @@ import { randomFrom } from '../support/random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_MINUTES = 30;
-/** Then everything is mended, and rows have to flow through every connector. */
+/** Afterwards everything is repaired, and rows have to flow through every connector. */
 const ROUND_MS = 60_000;
 
 /** How long something is left dead, and alive afterwards, at the least and at the most. */

@@ -14,7 +14,7 @@ const ROWS = 20;
 const EVERY_MS = 20;
 
 /**
- * Each of three workers in turn is suspended under load and goes on later: its task, with exactly-once delivery into a table
+ * Each of three workers in turn is suspended under load and resumed later: its task, with exactly-once delivery into a table
  * without a key, is carried on elsewhere meanwhile and adds nothing when it wakes up.
  */
 export const clusterSuspended: Repeat = {
@@ -74,7 +74,7 @@ async function suspend(cluster: WorkerCluster, sleeper: number, seconds: number,
     await arrived(sql, load.count);
     process.kill(pid, 'SIGCONT');
     const wokenAt = Date.now();
-    await until(() => backIn(cluster, sleeper), 'it is back in the group', { timeoutMs: 30_000 });
+    await until(() => backIn(cluster, sleeper), 'it is in the group again', { timeoutMs: 30_000 });
     print(
       `worker ${String(sleeper)} suspended for ${String(seconds)} s: its task ran elsewhere after ${String(runsMs)} ms; back in the group ${String(Date.now() - wokenAt)} ms after it woke up`,
     );

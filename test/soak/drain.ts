@@ -130,7 +130,7 @@ async function create(
   for (const name of sinks) await cluster.untilRuns(name, TASKS_OF_A_SINK, [0, 1, 2], ALL);
   for (let number = 0; number < SOURCES; number++)
     await cluster.untilRuns(`${prefix}-${String(number)}`, 1, [0, 1, 2], ALL);
-  await until(() => isQuiet(cluster), 'no rebalance goes on', ALL);
+  await until(() => isQuiet(cluster), 'no rebalance is in progress', ALL);
 }
 
 function isExactlyOnce(sink: number): boolean {

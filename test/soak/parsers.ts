@@ -3,7 +3,7 @@ import { PARSER_FORMATS, PARSER_PROPERTIES } from '../properties/parsers.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_INPUTS = 1_000_000;
-/** A parser that says nothing for so long hangs: the largest input takes a fraction of a second. */
+/** A parser that reports nothing for this long hangs: the largest input takes a fraction of a second. */
 const HANG_MS = 60_000;
 
 /** Input of the thread: the promises of one format. */

@@ -250,7 +250,7 @@ export class ClusterLoad {
     }
   }
 
-  /** Rows in the tables of the sinks; 0 while the database is away. */
+  /** Rows in the tables of the sinks; 0 while the database is unreachable. */
   async #stored(): Promise<number[]> {
     const counts = (
       await this.#sql.rows('select (select count(*) from once_rows), (select count(*) from upsert_rows)')

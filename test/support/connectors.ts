@@ -39,7 +39,7 @@ export function sourceConfig(
   };
 }
 
-/** Options of a sink that goes on after records that fail, and keeps them in a dead-letter topic. */
+/** Options of a sink that continues after records that fail, and keeps them in a dead-letter topic. */
 export function keepingLetters(topic: string): Record<string, string> {
   return {
     'errors.tolerance': 'all',

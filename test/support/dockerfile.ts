@@ -40,7 +40,7 @@ export function execForm(stage: Stage, keyword: string): readonly string[] {
 }
 
 /**
- * Builds what an image would contain without an engine: each stage gets a folder below `target` that stands for its `/`, and
+ * Builds what an image would contain without an engine: each stage gets a folder below `target` that represents its `/`, and
  * COPY and RUN are carried out there, on this machine's Node. RUN of the last stage sets up the system and is left out.
  * Gives the folder of the last stage.
  */

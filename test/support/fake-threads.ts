@@ -5,7 +5,7 @@ import type { TaskThread } from '../../src/threads/task-thread.ts';
 import { ThreadBoard } from '../../src/threads/thread-board.ts';
 import type { OpenThread } from '../../src/threads/thread-pool.ts';
 
-/** A thread that is none: it is up at once, and ends when it is told to. */
+/** A fake thread: it is up at once, and ends when it is ended. */
 export class FakeThread {
   readonly thread: number;
   readonly purpose: string;
@@ -71,7 +71,7 @@ export function endOf(kind: ThreadEnd['kind'], culprit?: string): ThreadEnd {
   return { kind, reason: 'the test says so', error: undefined, culprit };
 }
 
-/** Figures of a thread that has counted so many errors and collapsed rows. */
+/** Figures of a thread that has counted these numbers of errors and collapsed rows. */
 export function figuresOf(count: number): ThreadFigures {
   return {
     cpuSeconds: count,

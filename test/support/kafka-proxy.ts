@@ -71,7 +71,7 @@ export class KafkaProxy {
   }
 
   /**
-   * The broker seems not to have heard of a topic, for the next so many requests of each API key: they ask it for another,
+   * The broker seems not to know a topic, for the next `times` requests of each API key: they ask it for another,
    * which does not exist, and its answers have the right name again.
    */
   hideTopic(name: string, times: Readonly<Record<number, number>>): void {

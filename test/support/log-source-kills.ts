@@ -104,7 +104,7 @@ async function assertThere(kafka: KafkaTraffic, topic: string, rows: readonly nu
   assert.deepEqual(sorted, rows);
 }
 
-/** Writes rows until it is told to end; goes on after the server has ended its connection. */
+/** Writes rows until it is ended; continues after the server has ended its connection. */
 class Writer {
   readonly #sql: SqlClient;
   readonly #table: string;
@@ -141,7 +141,7 @@ class Writer {
         await this.#sql.run(insert, end);
         await delay(20);
       } catch {
-        // The server is away, or has rolled back.
+        // The server is unreachable, or has rolled back.
         await this.#sql.run('rollback').catch(() => undefined);
         await delay(100);
       }

@@ -2,7 +2,7 @@ import { openApiResource } from '../../src/rest/open-api-resource.ts';
 import type { Route } from '../../src/rest/resource.ts';
 import { served, type ServedParts } from '../../src/worker/routes.ts';
 
-/** Stands for every part of a worker; routes that are made of it are declared, and cannot answer. */
+/** Replaces every part of a worker: routes that are built with it are declared, but cannot answer. */
 const anything: object = new Proxy(() => anything, { get: () => anything, apply: () => anything });
 
 /** All routes of the management API, those of the console and of `/admin` too. */

@@ -32,7 +32,7 @@ export class SecondTries {
     runner.on('pass', (test: Mocha.Test) => {
       if (this.#errors.has(test.fullTitle())) this.#passed.push(test.fullTitle());
     });
-    // The first error says more: what failed then may stand in the way of the second try.
+    // The first error says more: its leftovers may be what makes the second try fail.
     runner.on('fail', (test) => {
       const first = this.#errors.get(test.fullTitle());
       if (first !== undefined) this.#failedTwice.push([test.fullTitle(), first]);

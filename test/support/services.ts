@@ -89,7 +89,7 @@ export function sharedProcesses(): number {
   return sharedProcessCount;
 }
 
-/** Adds so many processes (or takes them away, below 0) that run for several tests together. */
+/** Adds this number of processes (or removes them, below 0) that run for several tests together. */
 export function countShared(processes: number): void {
   sharedProcessCount += processes;
 }
@@ -109,7 +109,7 @@ export async function endServices(): Promise<void> {
   await Promise.all(endings.splice(0).map((end) => end()));
 }
 
-/** Members of groups that the broker divides (KIP-848) hear of changes by heartbeats, whose interval the broker sets: 5 s by default. */
+/** Members of groups that the broker divides (KIP-848) learn of changes by heartbeats, whose interval the broker sets: 5 s by default. */
 const QUICK_GROUPS = {
   'group.consumer.min.heartbeat.interval.ms': '100',
   'group.consumer.heartbeat.interval.ms': '200',

@@ -14,7 +14,7 @@ export interface SilenceOptions {
   readonly worker: WorkerProcess;
   readonly db: TestDatabase;
   readonly kafka: KafkaTraffic;
-  /** The network is back after this time, and has lost what was on its way; `forgotten`: it takes new connections at once. */
+  /** The network works again after this time, and has lost the bytes in flight; `forgotten`: it takes new connections at once. */
   readonly silentMs: number | 'forgotten';
 }
 

@@ -147,7 +147,7 @@ async function startVictim(
   return name;
 }
 
-/** Some thousand rows a second into each topic until told to stop; gives how many there are in each. */
+/** Some thousand rows a second into each topic until it is stopped; resolves with the number of rows in each. */
 async function produce(kafka: KafkaTraffic, topics: readonly string[], signal: AbortSignal): Promise<number> {
   const step = 400;
   let id = 0;

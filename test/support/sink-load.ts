@@ -99,7 +99,7 @@ export class SinkLoad {
     return { name: this.name, config: { name: this.name, ...this.config }, initial_offsets: offsets };
   }
 
-  /** Produces so many rows now. */
+  /** Produces this number of rows now. */
   async produce(rows: number): Promise<void> {
     for (let sent = 0; sent < rows; sent += ROWS) await this.#send(Math.min(ROWS, rows - sent));
   }

@@ -14,7 +14,7 @@ const TABLES = [
   { table: 'keyed', key: ', primary key (ts, n)', time: 'clock_timestamp()' },
   { table: 'plain', key: '', time: `date_trunc('second', clock_timestamp())` },
 ] as const;
-/** Longer than a worker is away, on a slow machine too. */
+/** Longer than a worker is down, on a slow machine too. */
 const DELAY_MS = '60000';
 
 export interface SourceKills {
@@ -107,7 +107,7 @@ function numberOf(value: Buffer | null): number {
   return data[0]?.n ?? -1;
 }
 
-/** Rows with numbers 0, 1, 2 … in each table until told to end. */
+/** Rows with numbers 0, 1, 2 … in each table until it is ended. */
 class OverlappingWriter {
   readonly #quick: SqlClient;
   readonly #slow: SqlClient;

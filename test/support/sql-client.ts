@@ -69,7 +69,7 @@ export class SqlClient {
   }
 }
 
-/** The table of the first try that stands in the way of the second one. */
+/** The table that the first try left behind, which makes the second one fail. */
 function secondTryTable(statement: string, error: unknown): string | undefined {
   if (!isSecondTryAllowed() || (error as { code?: unknown }).code !== DUPLICATE_TABLE) return undefined;
   return /^create table ([\w.]+|"[^"]+") /.exec(statement)?.[1];

@@ -83,7 +83,7 @@ export class WorkerCluster {
     return all.every(({ state }) => state === 'RUNNING') ? all.map((each) => this.indexOf(each.worker_id)) : undefined;
   }
 
-  /** Waits until the connector runs with so many tasks, on these workers alone; resolves with the places. */
+  /** Waits until the connector runs with this number of tasks, on these workers alone; resolves with the places. */
   async untilRuns(
     connector: string,
     tasks: number,
@@ -114,7 +114,7 @@ export class WorkerCluster {
       const asked = this.workers.map(({ rest }) => rest.get<{ generation: number; rebalancing: boolean }>('/cluster'));
       const views = (await Promise.all(asked)).map(({ body }) => body);
       return views.every(({ generation, rebalancing }) => !rebalancing && generation === views[0]?.generation);
-    }, 'no rebalance goes on');
+    }, 'no rebalance is in progress');
   }
 
   async discard(): Promise<void> {

@@ -80,7 +80,7 @@ export class WorkerProcess {
     return this.#log;
   }
 
-  /** Starts it again, with the same properties unless some are given anew. */
+  /** Starts it again, with the same properties unless some are replaced. */
   async start(properties: Readonly<Record<string, string>> = {}): Promise<void> {
     const child = spawn(process.execPath, [await builtCli(), ...(await this.#arguments(properties))], {
       cwd: projectRoot,

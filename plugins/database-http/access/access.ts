@@ -108,7 +108,7 @@ export class Access {
     this.#settings = settings;
   }
 
-  /** ApiFailure 401 for credentials that are none, 503 when they cannot be checked or the token is used too often at once. */
+  /** ApiFailure 401 for malformed or unknown credentials, 503 when they cannot be checked or the token is used too often at once. */
   async enter(
     request: IncomingMessage,
     query: URLSearchParams,

@@ -30,7 +30,7 @@ export class TrustedProxies {
 
   /**
    * The address of a request's client: the other end's, and behind a trusted proxy the last one in `X-Forwarded-For` that no trusted
-   * proxy has. What stands before it may have been made up by the client.
+   * proxy has. The client may have invented the entries before it.
    */
   clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     let client = plainAddress(socket.remoteAddress ?? '');

@@ -5,10 +5,10 @@ import { isUnreachable, type DatabaseError } from '../../database/index.ts';
 const MIN_SILENCE_MS = 60_000;
 
 /**
- * Says in the log when the database goes away and when it is back, as new connections tell; requests are answered 503 meanwhile,
- * and none of them is logged.
+ * Logs when the database becomes unreachable and when it is reachable again, judged by new connections. Meanwhile requests get 503,
+ * which is not logged for each of them.
  *
- * there -> (a connection cannot be opened) away -> (one can) there.
+ * reachable -> (a connection cannot be opened) unreachable -> (one can) reachable.
  */
 export class DatabaseWatch {
   readonly #logger: Logger;
@@ -32,7 +32,7 @@ export class DatabaseWatch {
     this.#awaySinceMs = now;
     if (now - this.#toldAtMs < MIN_SILENCE_MS) return;
     this.#toldAtMs = now;
-    this.#logger.warn(`database HTTP API: the database is away, requests are answered 503: ${message}`);
+    this.#logger.warn(`database HTTP API: the database is unreachable, requests are answered 503: ${message}`);
   }
 
   #back(): void {
@@ -41,6 +41,6 @@ export class DatabaseWatch {
     this.#awaySinceMs = undefined;
     if (since !== this.#toldAtMs) return;
     const seconds = Math.round((this.#nowMs() - since) / 1000);
-    this.#logger.info(`database HTTP API: the database is back after ${String(seconds)} s`);
+    this.#logger.info(`database HTTP API: the database is reachable again after ${String(seconds)} s`);
   }
 }

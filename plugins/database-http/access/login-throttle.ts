@@ -21,7 +21,7 @@ interface Scale {
   readonly maxPenaltyMs: number;
 }
 
-/** One user from one address; one address whoever it names; one user wherever from, who must not be locked out by others. */
+/** One user from one address; one address with any user; one user from any address, who must not be locked out by others. */
 const SCALES = {
   pair: { freeFailures: FREE_FAILURES, maxPenaltyMs: MAX_WAIT_MS },
   address: { freeFailures: 10, maxPenaltyMs: MAX_WAIT_MS },

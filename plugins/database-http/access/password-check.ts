@@ -113,7 +113,7 @@ export class PasswordCheck {
     }
   }
 
-  /** Goes on when the client is gone: others may wait for the same answer. */
+  /** Continues when the client disconnects, since others may wait for the same answer. */
   async #check(identity: Identity, address: string): Promise<boolean> {
     // This very password was right when it was last checked: no guess.
     if (this.#believed.get(identity.key) !== undefined) return this.#askKnown(identity, address);

@@ -69,7 +69,7 @@ export class SessionStore {
     return [...this.#byTokenHash.values()];
   }
 
-  /** Requests that run with it go on. */
+  /** Requests that already run with it continue. */
   delete(session: ApiSession): void {
     for (const [key, each] of this.#byTokenHash) if (each === session) this.#byTokenHash.delete(key);
   }

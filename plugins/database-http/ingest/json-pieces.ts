@@ -13,7 +13,7 @@ export interface JsonPiece {
 
 /** A body up to this size is read completely before anything of it is stored. */
 const PIECE_BYTES = 1 << 20;
-/** An element that is larger is not waited for: it would stand in memory whole, and reading it keeps everyone else waiting. */
+/** A larger element is rejected: it would be in memory as a whole, and reading it would block all other requests. */
 const MAX_ELEMENT_BYTES = 4 << 20;
 
 const QUOTE = 0x22;

@@ -5,13 +5,13 @@ export interface LinePiece {
   readonly bytes: Buffer;
   /** Number of the first line in the body, from 1. */
   readonly firstLine: number;
-  /** Whether a string at its end may go on behind it. */
+  /** Whether a string at its end may continue in the next piece. */
   readonly more: boolean;
 }
 
 /** Large enough to hold several batches, small enough that a body of 64 MB is never in memory as a whole. */
 const PIECE_BYTES = 1 << 20;
-/** A string that runs over more than this is taken for one without an end, so that a body never stands in memory for it; so is a line. */
+/** A longer string or line is considered unterminated, so that it never keeps a whole body in memory. */
 const LONGEST_STRING_BYTES = 16 << 20;
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -26,7 +26,7 @@ class RefusedLines extends Error {
 
 /**
  * Stores all lines of a body in one transaction, or none: tables and columns that were made for it go as well. Bad lines that
- * are told are those that cannot be read, else those of the first batch that the database refuses.
+ * are reported are those that cannot be read, else those of the first batch that the database refuses.
  */
 export async function ingestWhole(request: ApiRequest, reading: LineReading): Promise<Outcome> {
   const began = performance.now();

@@ -3,13 +3,13 @@ import type { QueryResult } from '../../database/index.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import type { SqlBody } from './sql-body.ts';
 
-/** Statements that can stand in FROM; of all others the rows before the page are read and left out. */
+/** Statements that are allowed in FROM. For all others, the rows before the page are read and dropped. */
 const SELECTABLE: ReadonlySet<string> = new Set(['select', 'values', 'table']);
 const TOKEN = /^([0-9a-z]{1,10})\.([\w-]{16})$/;
 
 /**
  * The part of a result that a request asks for: at most `limit` rows, from where the continuation token of the answer before says. The token
- * says how many rows came before, and of which statement: nothing is kept here between requests. The statement runs anew for each page,
+ * says how many rows came before, and of which statement: nothing is kept here between requests. The statement runs again for each page,
  * so that pages fit together only if its ORDER BY leaves no choice, and rows that come or go between requests move those behind them.
  */
 export class Page {

@@ -46,7 +46,7 @@ export class StatementConnections {
       );
     } catch (error) {
       if (request.signal.aborted) throw error;
-      // In a read transaction the zone is set with the first statement; statements themselves are never told so.
+      // In a read transaction the zone is set with the first statement; other statements never fail like this.
       if (error instanceof DatabaseError && isInvalidValue(error))
         throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
       if (isPinned) throw error;

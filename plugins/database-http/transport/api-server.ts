@@ -130,7 +130,7 @@ export class ApiServer {
         take = setTimeout(() => response.destroy(), this.#settings.takeTimeoutMs);
       if (!response.destroyed) await sendAnswer(answer, request, response, this.#settings.clientTimeoutMs);
     } catch (error) {
-      // The head is out: a body that breaks off is all that can tell of the failure.
+      // The head has been sent, so the failure can only be shown by a truncated body.
       response.destroy();
       isCut = true;
       if (!controller.signal.aborted)

@@ -43,7 +43,7 @@ function originTest(entry: string): (origin: string) => boolean {
   const [, scheme = '', wildcard, host = '', port = ''] = ORIGIN.exec(entry.toLowerCase()) ?? [];
   if (host === '') {
     throw new ConfigError(
-      `database.http.cors.allow.origins: ${entry} is none of *, an origin such as https://app.example.org, or https://*.example.org`,
+      `database.http.cors.allow.origins: ${entry} is not *, an origin such as https://app.example.org, or https://*.example.org`,
     );
   }
   if (wildcard === undefined) return (origin) => origin === `${scheme}${host}${port}`;

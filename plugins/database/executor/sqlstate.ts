@@ -70,7 +70,7 @@ const SCOPE_BY_CODE: ReadonlyMap<string, Scope> = new Map([
  * State of the server according to an infrastructure failure, independent of the statement. unreachable: no response
  * (not reached, lost, starting, stopping, or a pooler switched to another server connection); full: no connection
  * available; unable: it responds, but cannot do the work now (read-only, or out of disk or memory). Failures of a
- * single statement are none of these.
+ * single statement are not classified.
  */
 export type Availability = 'unreachable' | 'full' | 'unable';
 

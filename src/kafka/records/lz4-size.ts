@@ -1,7 +1,7 @@
 const MAGIC = 0x184d2204;
 const HEADER_BYTES = 7;
 const STORED = 0x80000000;
-/** Maximum compression ratio of an LZ4 block: each byte of a match length stands for at most 255 bytes. */
+/** Maximum compression ratio of an LZ4 block: each byte of a match length represents at most 255 bytes. */
 const MAX_GROWTH = 255;
 
 const FLAG = { blockChecksum: 0x10, contentSize: 0x08, contentChecksum: 0x04, dictionary: 0x01 } as const;

@@ -24,7 +24,7 @@ describe('a consumer with client.rack', function () {
     Cluster.prototype.callNode = callNode;
   });
 
-  it('reads from the replica in its rack, and from the leader when that is away (KIP-392)', async () => {
+  it('reads from the replica in its rack, and from the leader when that is unreachable (KIP-392)', async () => {
     const topic = uniqueName('nearest');
     await brokers().createTopic(topic, { replicas: [[1, 2, 3]] });
     const client = createKafkaClient({ 'bootstrap.servers': brokers().bootstrapServers }, silentLogger);

@@ -98,7 +98,7 @@ describe('delivery of source records at least once', () => {
 
   it('tries offsets again that could not be stored, and survives a task that throws in commit or commitRecord', async () => {
     const bench = new SourceBench();
-    bench.offsets.failure = new Error('the offsets topic is away');
+    bench.offsets.failure = new Error('the offsets topic is unavailable');
     bench.task.commitFailure = new Error('commit');
     bench.task.polls.push([source(1), source(2, 't', 'throws')]);
     const running = bench.runner.run();
@@ -115,7 +115,7 @@ describe('delivery of source records at least once', () => {
     assert.ok(bench.messages(50).includes('Exception thrown while calling task.commit()'));
   });
 
-  it('says that offsets took too long, and goes on', async () => {
+  it('says that offsets took too long, and continues', async () => {
     const bench = new SourceBench();
     const write = bench.offsets.write.bind(bench.offsets);
     bench.offsets.write = () => new Promise(() => undefined);
@@ -150,7 +150,7 @@ describe('delivery of source records at least once', () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     assert.equal(bench.polled, 1);
     bench.runner.resume();
-    await until(() => bench.delivered === 2, 'it goes on');
+    await until(() => bench.delivered === 2, 'it continues');
     bench.runner.stop();
     await running;
     assert.deepEqual(bench.states, ['RUNNING', 'READY', 'PAUSED', 'RUNNING']);

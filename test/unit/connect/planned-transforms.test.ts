@@ -79,7 +79,7 @@ function blockOf(messages: readonly Message[]): RecordBlock {
   return Object.assign(block, { [fc.toStringMethod]: () => shown }) as unknown as RecordBlock;
 }
 
-/** One task's parts, with what its error policy was told. */
+/** One task's parts, with the failures that its error policy received. */
 function task(config: Readonly<Record<string, string>>) {
   const failures: string[] = [];
   const errors = {

@@ -127,7 +127,7 @@ class FakeOffsets implements OffsetStorage {
   }
 }
 
-/** A task that gives the polls it is told to, then waits for its end. */
+/** A task that returns the given polls, then waits for its end. */
 class FakeTask implements SourceTask {
   readonly told: string[] = [];
   readonly polls: (readonly SourceRecord[] | Error)[] = [];

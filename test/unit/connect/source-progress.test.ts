@@ -26,7 +26,7 @@ describe('the progress of a source task', () => {
 
   it('takes the word of the task for a poll that does not return', () => {
     const progress = new SourceProgress({ waiting: () => nothing });
-    const { cause } = progress.values({ records: 0, waitedMs: 5000, cause: 'the database is away' });
-    assert.equal(cause, 'the database is away');
+    const { cause } = progress.values({ records: 0, waitedMs: 5000, cause: 'the database is unreachable' });
+    assert.equal(cause, 'the database is unreachable');
   });
 });

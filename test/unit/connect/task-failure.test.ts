@@ -20,7 +20,7 @@ const beyondTolerance = (cause: Error) =>
 describe('the kind of a failure', () => {
   const kinds = (errors: readonly unknown[]) => [...new Set(errors.map((error) => failureOf(error).kind))];
 
-  it('is infrastructure where a service is away, however that is wrapped', () => {
+  it('is infrastructure if a service is unreachable, however the error is wrapped', () => {
     const away = [
       coded('ECONNREFUSED'),
       toDatabaseError(coded('ECONNRESET')),
@@ -35,7 +35,7 @@ describe('the kind of a failure', () => {
     ];
     assert.deepEqual(kinds(away), ['infrastructure']);
     assert.deepEqual(kinds(away.map((error) => fromPut(error))), ['infrastructure']);
-    assert.deepEqual(kinds([beyondTolerance(new UnavailableError('the registry is away'))]), ['infrastructure']);
+    assert.deepEqual(kinds([beyondTolerance(new UnavailableError('the registry is unreachable'))]), ['infrastructure']);
   });
 
   it('is data where a record is wrong', () => {

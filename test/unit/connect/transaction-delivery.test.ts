@@ -24,7 +24,7 @@ describe('delivery of source records exactly once', () => {
     await running;
   });
 
-  it('does not take it over when it has been told to stop meanwhile', async () => {
+  it('does not take it over when it has been asked to stop meanwhile', async () => {
     let fenced: () => void = () => undefined;
     const bench = new SourceBench({ boundary: POLL, fenceZombies: () => new Promise((resolve) => (fenced = resolve)) });
     const running = bench.runner.run();

@@ -11,7 +11,7 @@ import { WriteLane } from '../../../plugins/db-sink/write-lane.ts';
 
 const BYTES = 65_536;
 
-/** Takes the processor for so long. */
+/** Keeps the processor busy for this long. */
 function work(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
@@ -93,7 +93,7 @@ describe('work on many records', () => {
     }
   });
 
-  it('of several tasks shares the turn, and all go on in order', async () => {
+  it('of several tasks shares the turn, and all continue in order', async () => {
     const order: string[] = [];
     const task = async (name: string): Promise<void> => {
       const turn = new Turn();

@@ -112,7 +112,7 @@ describe('Protobuf messages', () => {
     ]);
   });
 
-  it('have default values where nothing was sent, and null where that can be told apart', () => {
+  it('have default values where nothing was sent, and null where that can be distinguished', () => {
     const text = proto3(
       'message M { int32 a = 1; string s = 2; optional int32 o = 3; M2 m = 4; repeated int32 r = 5; } message M2 {}',
     );
@@ -353,7 +353,7 @@ describe('Protobuf, both ways', () => {
   });
 });
 
-/** A list or map that is null is not told from an empty one. */
+/** A list or map that is null cannot be distinguished from an empty one. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;

@@ -177,7 +177,7 @@ describe('converters with a schema registry', () => {
       assert.equal(made.prepareFromConnectData?.('t', rowSchema, values[0] ?? null), undefined);
     });
 
-    it('recognise a schema that was made anew by its text', async () => {
+    it('recognise by its text a schema that was created again', async () => {
       const made = converter();
       for (let index = 0; index < 3; index++) {
         const again = Schema.struct([{ name: 'a', schema: new Schema('int32') }], { name: 'com.acme.Row' });
@@ -225,7 +225,7 @@ describe('converters with a schema registry', () => {
       assert.equal(await write(converter({ 'auto.register.schemas': 'false' }), rowSchema, value), '000000000102');
     });
 
-    it('write with the latest version, or with one id, when told so', async () => {
+    it('write with the latest version, or with one id, when so configured', async () => {
       const target = ROW.replace('"type":"int"', '"type":"long"');
       registry.add('t-value', { schema: ROW });
       const id = registry.add('t-value', { schema: target });
@@ -261,7 +261,7 @@ describe('converters with a schema registry', () => {
     });
   });
 
-  describe('a registry that is away', () => {
+  describe('an unreachable registry', () => {
     const isUnavailable = (words: RegExp) => (error: unknown) => {
       assert.ok(error instanceof UnavailableError, String(error));
       assert.equal(error.scope, 'infrastructure');
@@ -356,7 +356,7 @@ describe('converters with a schema registry', () => {
       assert.equal(await sent(token), 'Bearer abc');
     });
 
-    it('that are refused fail the task, and stand in no error', async () => {
+    it('that are refused fail the task, and are in no error', async () => {
       registry.intercept = () => ({ status: 401, body: { error_code: 401, message: 'Unauthorized' } });
       const url = registry.url.replace('http://', 'http://ann:hush-hush@');
       for (const config of [

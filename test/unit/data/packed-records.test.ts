@@ -66,7 +66,7 @@ describe('Packed records', () => {
     assert.ok(parts.every(({ bytes }) => bytes.length < 110_000));
   });
 
-  it('are packed anew in part', () => {
+  it('are packed again in part', () => {
     const [packed] = pack(ENTRIES, Number.POSITIVE_INFINITY);
     assert.ok(packed !== undefined);
     const [first, second] = [packed.slice(0, 5), packed.slice(5)];

@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts';
 const ENOUGH_MS = 5000;
 
 describe('the gauge of a service that may be away', () => {
-  it('keeps the last answer while the service is away, and says since when and why', async () => {
+  it('keeps the last answer while the service is unreachable, and says since when and why', async () => {
     const answers: (() => number)[] = [
       () => 7,
       () => {

@@ -68,7 +68,7 @@ describe('host metrics', () => {
     assert.equal(availableBytes(''), undefined);
   });
 
-  it('come at a steady pace until they are told to stop', async () => {
+  it('come at a steady pace until they are stopped', async () => {
     const over = new AbortController();
     const samples: (readonly string[])[] = [];
     for await (const lines of hostMetrics(5, over.signal)) {

@@ -111,7 +111,7 @@ describe('the live view', () => {
     ],
   };
   for (const [columns, shown] of Object.entries(shownAt)) {
-    it(`is cut at ${columns} columns, with services that are away before all else`, () => {
+    it(`is cut at ${columns} columns, with unreachable services before all else`, () => {
       const lines = liveLines({ ...MOVED, away: AWAY });
       assert.deepEqual(redrawing([], lines, { columns: Number(columns), rows: 24 }).drawn, shown);
     });
@@ -125,7 +125,7 @@ describe('the live view', () => {
       for (const sinkRows of [1, 1_000_000, 12]) {
         const lines = liveLines({ ...MOVED, sinkRows });
         const { text, drawn } = redrawing(before, lines, { columns, rows: 24 });
-        assert.ok(!text.includes('\x1b[2'), 'nothing is erased before it is written anew');
+        assert.ok(!text.includes('\x1b[2'), 'nothing is erased before it is written again');
         screen.write(text);
         before = drawn;
         const expected = ['header', ...lines.map((line) => cut(line, columns - 1))];

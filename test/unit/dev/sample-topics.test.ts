@@ -4,7 +4,7 @@ import type { Admin, NewTopic } from '../../../src/kafka/api.ts';
 import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
 import { BrokerUnreachableError, KafkaError } from '../../../src/kafka/errors/kafka-errors.ts';
 
-/** A cluster that answers so many creations with an error. */
+/** A cluster that answers this number of creations with an error. */
 function cluster(failures: Error[], existing: readonly string[] = []) {
   const topics = new Map(existing.map((name) => [name, 1]));
   const asked = { closed: 0 };

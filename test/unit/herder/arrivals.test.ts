@@ -39,7 +39,7 @@ describe('tasks that have come to a worker', () => {
     assert.deepEqual([arrivals.count, told], [0, 1]);
   });
 
-  it('are waited for anew when they come again', () => {
+  it('are waited for again when they recur', () => {
     arrivals.expect([first]);
     mock.timers.tick(1500);
     arrivals.expect([first]);

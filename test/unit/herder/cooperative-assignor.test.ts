@@ -54,7 +54,7 @@ class Group {
     return distribution;
   }
 
-  /** The leader was away: what it remembers counts for nothing. */
+  /** Another member was the leader meanwhile, so this one's memory does not count. */
   forget(): void {
     this.#lastCompleted = -1;
   }
@@ -302,7 +302,7 @@ describe('work in a worker group', () => {
     assert.equal(group.join().delayMs, 0);
   });
 
-  it('goes on moving to those that are left when a member is lost that had got some of it', () => {
+  it('continues with the remaining members when a member is lost that had got some of it', () => {
     const group = new Group();
     group.enter('a', 'b', 'c');
     group.configure({ one: 30 });
@@ -338,7 +338,7 @@ describe('work in a worker group', () => {
     assertBalanced(group);
   });
 
-  it('goes on moving under another leader, who remembers nothing', () => {
+  it('continues under another leader, who remembers nothing', () => {
     const group = new Group();
     group.enter('a', 'b');
     group.configure({ one: 20, two: 4 });

@@ -85,7 +85,7 @@ describe('the internal topics of a group', () => {
     assert.deepEqual([topics[0]?.bytes, topics[0]?.partitions], [null, 1]);
   });
 
-  it('leave no client open when the brokers are away', async () => {
+  it('leave no client open when the brokers are unreachable', async () => {
     const fake = survey({ cluster: () => Promise.reject(new Error('away')) });
     await assert.rejects(new InternalTopics(fake.open, USES).view(), /away/);
     assert.equal(fake.closed, 1);

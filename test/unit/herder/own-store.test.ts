@@ -20,7 +20,7 @@ describe('the store of what Sluice keeps beyond Connect', () => {
     return store;
   };
 
-  it('gives the last value of a key, those of a prefix, and tells of each change', async () => {
+  it('gives the last value of a key, those of a prefix, and reports each change', async () => {
     const store = await opened();
     const told: unknown[] = [];
     const end = store.onChange((key, value) => told.push([key, value]));

@@ -73,7 +73,7 @@ describe('statuses that a worker writes', () => {
     log.late.push(elsewhere({}));
     mayWork = false;
     writer.task(ID, 'UNASSIGNED');
-    // It is back in the group before the status is out.
+    // It rejoins the group before the status is written.
     [mayWork, generation] = [true, 6];
     await writer.flush();
     assert.deepEqual(told(), ['RUNNING', 'there:8083', 5]);

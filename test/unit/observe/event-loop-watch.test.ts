@@ -27,7 +27,7 @@ describe('the watch over the event loop', () => {
     cpu += ms;
   }
 
-  /** The event loop goes on, a tick every 20 ms. */
+  /** The event loop runs, with a tick every 20 ms. */
   function idle(ms: number): void {
     for (let passed = 0; passed < ms; passed += 20) {
       now += 20;
@@ -53,7 +53,7 @@ describe('the watch over the event loop', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('counts the turn that goes on', () => {
+  it('counts the turn that has not ended', () => {
     compute(420);
     assert.equal(watch.longestSeconds(), 0.4);
   });
@@ -139,7 +139,7 @@ describe('the watch over the event loop', () => {
     assert.match(warnings[0] ?? '', /No task and no request/);
   });
 
-  it('goes on until the last worker stops, and then shows nothing', () => {
+  it('continues until the last worker stops, and then shows nothing', () => {
     const stopSecond = watch.start(logger);
     compute(1_500);
     watch.tick();

@@ -43,7 +43,7 @@ describe('a level for one connector', () => {
     assert.deepEqual([temporary.get('a'), child.level], [undefined, 'info']);
   });
 
-  it('is had by so many connectors at most', () => {
+  it('is possible for a limited number of connectors', () => {
     const temporary = new TemporaryLevels({ setConnector: () => undefined });
     for (let number = 0; number < 100; number++) assert.equal(temporary.set(String(number), 'DEBUG', 1e6), true);
     assert.equal(temporary.set('one more', 'DEBUG', 1e6), false);

@@ -99,7 +99,7 @@ describe('the times of a request', () => {
   const pass = async (ms: number): Promise<void> => void (nowMs += ms);
   const header = (clock: RequestClock): string => clock.header().replaceAll(/\.00\b/g, '');
 
-  it('are told apart, those of calls under way and at the same time included', async () => {
+  it('are distinguished, those of calls under way and at the same time included', async () => {
     const clock = new RequestClock(() => nowMs);
     await clock.parseWith(async () => {
       await pass(7);

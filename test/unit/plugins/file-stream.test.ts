@@ -106,7 +106,7 @@ describe('the file connectors', () => {
     await task.stop();
   });
 
-  it('go on at the stored position, at most batch.size lines at a time', async () => {
+  it('continue at the stored position, at most batch.size lines at a time', async () => {
     const file = join(folder, 'resumed');
     await writeFile(file, 'ä\nb\nc\nd\n');
     const task = new FileSourceTask();

@@ -24,23 +24,23 @@ describe('the watch over the database of the HTTP API', () => {
 
   const away = new DatabaseError('connect ECONNREFUSED', { scope: 'infrastructure' });
 
-  it('tells once that it is away, and once that it is back', () => {
+  it('logs once that it is unreachable, and once that it is reachable again', () => {
     watch.note(undefined);
     for (let failures = 0; failures < 5; failures++) watch.note(away);
     nowMs += 90_000;
     watch.note(undefined);
     watch.note(undefined);
-    assert.deepEqual(lines, ['warn away, requests are answered 503: connect ECONNREFUSED', 'info back after 90 s']);
+    assert.deepEqual(lines, ['warn unreachable, requests are answered 503: connect ECONNREFUSED', 'info reachable again after 90 s']);
   });
 
-  it('tells of one that comes and goes at most once a minute', () => {
+  it('logs an unstable one at most once a minute', () => {
     for (let second = 0; second < 120; second++, nowMs += 1_000) {
       watch.note(away);
       watch.note(undefined);
     }
     assert.deepEqual(
-      lines.map((line) => line.slice(0, 9)),
-      ['warn away', 'info back', 'warn away', 'info back'],
+      lines.map((line) => line.split(/[ ,]/, 2).join(' ')),
+      ['warn unreachable', 'info reachable', 'warn unreachable', 'info reachable'],
     );
   });
 

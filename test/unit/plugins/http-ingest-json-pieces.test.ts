@@ -79,7 +79,7 @@ describe('a JSON body in pieces', () => {
     assert.deepEqual([rows, faults, failure], [30_000, [], '']);
   });
 
-  it('that ends too early leaves no row when it is small, and is told with its place when it is large', async () => {
+  it('that ends too early leaves no row when it is small, and is reported with its place when it is large', async () => {
     const small = Buffer.from(JSON.stringify([POINT, POINT]).slice(0, -1));
     const early = await decoded([small]);
     assert.deepEqual([early.rows, early.faults.length], [0, 1]);

@@ -9,7 +9,7 @@ import {
 
 const CHARACTERS = 300_000;
 
-/** So many characters of lines, or of elements, each of another table. */
+/** Lines or elements with this many characters, each of another table. */
 function text(of: (index: number) => string): string {
   let all = '';
   for (let index = 0; all.length < CHARACTERS; index++) all += of(index);

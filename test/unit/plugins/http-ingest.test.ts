@@ -79,12 +79,12 @@ describe('the flow of a body into the database', () => {
     const tables = Array.from({ length: 50 }, (_, index) => [rows(`t${String(index)}`, 10)]);
     const outcome = await ingest(parts(...tables), store, new DecodeClock());
     assert.equal(outcome.stored, 20);
-    assert.ok(calls <= 5, `it went on for ${String(calls)} writes`);
+    assert.ok(calls <= 5, `it continued for ${String(calls)} writes`);
     assert.deepEqual([statusOf(outcome, 200), outcome.failure?.retryAfterSeconds], [503, 5]);
     assert.match(describeOutcome(outcome, 'line'), /not available/);
   });
 
-  it('answers 503 for locks that were not had in time and 400 for a database that is none', async () => {
+  it('answers 503 for locks that were not obtained in time and 400 for a missing database', async () => {
     const failing = (error: Error) =>
       ingest(
         parts([rows('t', 1)]),
@@ -102,7 +102,7 @@ describe('the flow of a body into the database', () => {
     await assert.rejects(failing(new TypeError('a mistake of ours')), TypeError);
   });
 
-  it('keeps what was stored when the body breaks off, and tells it', async () => {
+  it('keeps what was stored when the body breaks off, and reports it', async () => {
     async function* broken(): AsyncGenerator<BodyPart> {
       yield* parts([rows('t', 3)]);
       throw new ApiFailure(400, 'the request body is larger than 1 bytes');
@@ -117,7 +117,7 @@ describe('the flow of a body into the database', () => {
   });
 });
 
-describe('what is told of bad lines', () => {
+describe('the reported bad lines', () => {
   it('are the hundred lowest numbers, whatever order they come in, with their texts', () => {
     const counts = new OutcomeCounts();
     const numbers = Array.from({ length: 300 }, (_, index) => ((index * 7) % 300) + 1);

@@ -36,7 +36,7 @@ interface LaneParts {
   readonly batchRows?: BatchRows;
 }
 
-/** A lane whose writes end when they are told to. */
+/** A lane whose writes end on demand. */
 class Lane {
   readonly written: string[] = [];
   readonly refused: [number, string][] = [];
@@ -209,7 +209,7 @@ describe('a lane of a sink', () => {
     const lane = new Lane({ writes: { kind: 'parts', write: () => Promise.reject(new Error('no more')) } });
     lane.lane.add(row(0));
     lane.lane.start();
-    await until(() => lane.failed === 1, 'the failure is told');
+    await until(() => lane.failed === 1, 'the failure is reported');
     assert.throws(() => {
       lane.lane.check();
     }, /no more/);

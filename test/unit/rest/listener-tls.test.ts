@@ -28,7 +28,7 @@ async function authority(name: string): Promise<Identity> {
   return { key, cert };
 }
 
-/** A certificate of an authority, valid from and until so many days from now. */
+/** A certificate of an authority, valid from and until these numbers of days from now. */
 async function issued(by: Identity, from: number, until: number): Promise<Identity> {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',

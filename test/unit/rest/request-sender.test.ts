@@ -64,7 +64,7 @@ describe('who sent a request', () => {
     assert.deepEqual(await senders().headers(await forwarded({ body: 'x' })), {});
   });
 
-  it('is signed so that the signature is none of a request between workers', async () => {
+  it('is signed so that the signature does not fit a request between workers', async () => {
     const headers = await senders().headers(request({}));
     const [algorithm, signature] = (headers['X-Sluice-Client-Signature'] ?? '').split(':');
     for (const body of ['{}', 'PUT\n/connectors/c/config', '10.0.0.7']) {

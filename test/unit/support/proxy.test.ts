@@ -42,7 +42,7 @@ describe('the proxy that breaks connections', () => {
     again.destroy();
   });
 
-  it('refuses every connection until it is told to pass', async () => {
+  it('refuses every connection until it is set to pass', async () => {
     proxy.refuse();
     const refused = connect({ host: '127.0.0.1', port: proxy.port });
     await assert.rejects(once(refused, 'end'), { code: 'ECONNRESET' });

@@ -96,7 +96,7 @@ describe('the stack of a thread', () => {
       parentPort.on('message', () => parentPort.postMessage([Error.stackTraceLimit, new Error().stack]));
       parentPort.postMessage('idles');`);
     await until(async () => (await threadStack(thread, PATIENT))?.frames.length === 0, 'a thread that is idle');
-    thread.postMessage('go on');
+    thread.postMessage('continue');
     assert.deepEqual(await once(thread, 'message'), [[10, 7]]);
   });
 

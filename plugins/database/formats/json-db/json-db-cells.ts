@@ -169,7 +169,7 @@ export class JsonCellReader {
     return time;
   }
 
-  /** `\x` and hexadecimal digits, as printed by PostgreSQL; any other text stands for its UTF-8 bytes. */
+  /** `\x` and hexadecimal digits, as printed by PostgreSQL; any other text represents its UTF-8 bytes. */
   #bytes(text: string): Cell | undefined {
     if (!text.startsWith('\\x')) return Buffer.from(text, 'utf8');
     if (HEX.test(text)) return Buffer.from(text.slice(2), 'hex');

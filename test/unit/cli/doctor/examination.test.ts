@@ -6,7 +6,7 @@ import { learnSecrets } from '../../../../src/cli/doctor/secrets.ts';
 import { SecretMask } from '../../../../src/observe/secret-mask.ts';
 
 describe('what the doctor looks at', () => {
-  it('is given up after a time, and told so', async () => {
+  it('is abandoned after a time limit, and reported as such', async () => {
     let aborted = false;
     const look = (signal: AbortSignal) => {
       signal.addEventListener('abort', () => (aborted = true));

@@ -22,7 +22,7 @@ describe('Statistics within a window, as org.apache.kafka.common.metrics.stats c
     assert.equal(stat.average(91_000), NaN);
   });
 
-  it('a rate is divided by a window that is whole but for the sample that goes on', () => {
+  it('a rate is divided by a window that is whole except for the current sample', () => {
     const meter = new Meter(WINDOW);
     meter.record(300, 0);
     // 300 within 0 s of the first sample, and the 30 s of the other.

@@ -38,7 +38,7 @@ describe('the log of a connector for consoles', () => {
     log.note(JSON.stringify({ level: 30, time: 1, connector: 'c', msg }));
   };
 
-  it('begins with the lines that are kept, and goes on with those that come, each once', async () => {
+  it('begins with the lines that are kept, and continues with new ones, each once', async () => {
     const { log, ask } = start();
     note(log, 'before');
     const { stream } = ask();

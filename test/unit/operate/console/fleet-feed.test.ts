@@ -35,7 +35,7 @@ describe('the feed of the console', () => {
     const feed = new FleetFeed({ look: async () => of([row('a')]), onChange: never }, 1);
     const told: Buffer[][] = [[], []];
     const ends = told.map((events) => feed.listen((event) => events.push(event)));
-    await until(() => told.every(({ length }) => length > 0), 'both were told');
+    await until(() => told.every(({ length }) => length > 0), 'both were notified');
     for (const end of ends) end();
     assert.equal(told[0]?.[0], told[1]?.[0]);
   });
@@ -52,7 +52,7 @@ describe('the feed of the console', () => {
         told.push(data);
       }),
     );
-    await until(() => told.length >= 6, 'three looks are told to two consoles');
+    await until(() => told.length >= 6, 'two consoles receive three looks');
     for (const end of ends) end();
     const first = told.filter((_, index) => index % 2 === 0).slice(0, 3);
     assert.deepEqual(
@@ -66,7 +66,7 @@ describe('the feed of the console', () => {
     assert.equal(feed.listeners, 0);
   });
 
-  it('tells of a failure, and goes on', async () => {
+  it('reports a failure, and continues', async () => {
     let looks = 0;
     const look = async (): Promise<FleetLook> => {
       looks += 1;
@@ -79,7 +79,7 @@ describe('the feed of the console', () => {
       const [name, { message, total }] = parsed(event);
       told.push(`${name} ${message ?? String(total)}`);
     });
-    await until(() => told.length >= 2, 'both are told');
+    await until(() => told.length >= 2, 'both are received');
     end();
     assert.deepEqual(told.slice(0, 2), ['failure no answer', 'rows 1']);
   });
@@ -95,7 +95,7 @@ describe('the feed of the console', () => {
     const told: string[] = [];
     const end = feed.listen((event) => told.push(parsed(event)[0]));
     for (let count = 0; count < 100; count++) change();
-    await until(() => told.length > 0, 'the change is told');
+    await until(() => told.length > 0, 'the change is received');
     end();
     assert.deepEqual(told, ['rows']);
     assert.equal(ends, 1);
@@ -135,9 +135,9 @@ describe('the feed of the console', () => {
         ),
       );
     const ends = [listen(0)];
-    await until(() => (told[0]?.length ?? 0) >= 2, 'two looks are told');
+    await until(() => (told[0]?.length ?? 0) >= 2, 'two looks are received');
     ends.push(listen(1));
-    await until(() => (told[1]?.length ?? 0) >= 2, 'two looks are told to the other one');
+    await until(() => (told[1]?.length ?? 0) >= 2, 'the other one receives two looks');
     for (const end of ends) end();
     assert.deepEqual(
       told.map((each) => each.slice(0, 2)),

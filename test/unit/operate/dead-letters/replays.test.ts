@@ -176,7 +176,7 @@ describe('replays of dead letters', () => {
     }
   });
 
-  it('that are running when a worker ends go on in the next one, with the counts that were stored', async () => {
+  it('that are running when a worker ends continue in the next one, with the counts that were stored', async () => {
     const scene = await Scene.create();
     await scene.replays.begin('c', ORDER);
     scene.progress(1, { read: 40, selected: 30, failed: 1, positions: [{ partition: 0, next: 40 }] });
@@ -199,7 +199,7 @@ describe('replays of dead letters', () => {
 
   it('do not go back when their task starts again in another thread, which counts again what the one before has counted', async () => {
     const scene = await Scene.create();
-    scene.failedInTopic = () => Promise.reject(new Error('the broker is away'));
+    scene.failedInTopic = () => Promise.reject(new Error('the broker is unreachable'));
     await scene.replays.begin('c', ORDER);
     scene.progress(1, { read: 50, selected: 50, failed: 3, positions: [{ partition: 0, next: 50 }] });
     scene.progress(1, { read: 20, selected: 20, positions: [{ partition: 0, next: 20 }] });
@@ -215,10 +215,10 @@ describe('replays of dead letters', () => {
     await scene.replays.begin('c', ORDER);
     scene.placement.isOwner = false;
     await scene.replays.onRevoked();
-    assert.deepEqual([scene.stopped.length, scene.kept(1)?.['state']], [1, 'RUNNING'], 'the other worker goes on');
+    assert.deepEqual([scene.stopped.length, scene.kept(1)?.['state']], [1, 'RUNNING'], 'the other worker continues');
     scene.placement.isOwner = true;
     scene.replays.onRebalanced();
-    await until(() => scene.started.length === 2, 'it is back');
+    await until(() => scene.started.length === 2, 'it has returned');
     scene.targetState = 'STOPPED';
     scene.replays.onConnectorChanged('c');
     const stopped = await scene.ended(1);

@@ -55,7 +55,7 @@ class Leader {
 }
 
 describe('draining a worker', () => {
-  it('is told to the worker by a signed request, and is seen at once', async () => {
+  it('reaches the worker by a signed request, and is visible at once', async () => {
     const leader = new Leader();
     assert.equal((await leader.drains.drain('b:8083', true)).state, 'draining');
     const [request] = leader.requests;

@@ -43,7 +43,7 @@ describe('the last hour of connectors', () => {
     assert.equal(history.newest('b').rate, null);
   });
 
-  it('takes no more than a point in five seconds, and a count that begins anew as nothing', () => {
+  it('takes no more than a point in five seconds, and ignores a count that restarts', () => {
     const history = new FleetHistory();
     history.add([report('a', 0, 100)], START);
     history.add([report('a', 0, 200)], START + 1000);

@@ -86,7 +86,7 @@ describe('the lag of sinks of which no task reads', () => {
     await until(() => lags.all().length === 4, 'all are known');
     connectors.set('resumed', sink(['RUNNING']));
     connectors.delete('deleted');
-    answers.set('away', () => Promise.reject(new Error('the broker is away')));
+    answers.set('away', () => Promise.reject(new Error('the broker is unreachable')));
     answers.set('unknown', () => Promise.resolve(offsets({ t: [1, null] })));
     await until(() => lags.all().length === 0, 'all are forgotten');
     answers.clear();

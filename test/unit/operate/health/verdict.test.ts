@@ -62,9 +62,9 @@ describe('the verdict on a connector', () => {
 
   it('is STALLED from stall.after.ms on, with the cause', () => {
     assert.equal(judged([task({ waiting: 2, waitedMs: 999 })]).verdict, 'RUNNING');
-    const { verdict, sentence } = judged([task({ waiting: 2, waitedMs: 4000, cause: 'the database is away' })]);
+    const { verdict, sentence } = judged([task({ waiting: 2, waitedMs: 4000, cause: 'the database is unreachable' })]);
     assert.equal(verdict, 'STALLED');
-    assert.equal(sentence, 'Task 0: 2 records wait, and nothing was delivered for 4 s: the database is away.');
+    assert.equal(sentence, 'Task 0: 2 records wait, and nothing was delivered for 4 s: the database is unreachable.');
   });
 
   it('says that a rate limit holds tasks back, which hides no stall', () => {

@@ -216,7 +216,7 @@ describe('the history of connectors', () => {
     assert.equal((await scene.history.items('c'))[0]?.entry.n, newest?.entry.n);
   });
 
-  it('reads nothing out of records that are none of its own', async () => {
+  it('ignores records that are not its own', async () => {
     const scene = new Scene();
     await scene.put('c', {}, 'created');
     const strange = [

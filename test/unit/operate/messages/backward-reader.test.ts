@@ -84,7 +84,7 @@ describe('topics that are read backwards', () => {
     assert.deepEqual(reader.next(), []);
   });
 
-  it('go on before gaps that compaction has left', async () => {
+  it('continue before gaps that compaction has left', async () => {
     const log = [record(0, 1, 1), record(0, 2, 2), record(0, 97, 3)];
     const consumer = new FakeConsumer([log], [100]);
     const reader = new BackwardReader(consumer.asConsumer, [stretch(0, 100)], BOUNDS, 10);
@@ -93,7 +93,7 @@ describe('topics that are read backwards', () => {
     assert.equal(consumer.seeks.length, 10);
   });
 
-  it('end a search when enough records were looked at, with what was found and where to go on', async () => {
+  it('end a search when enough records were looked at, with the messages found and the place to continue', async () => {
     const log = Array.from({ length: 100 }, (_, offset) => record(0, offset, offset));
     const bounds = { ...BOUNDS, maxRecords: 30 };
     const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [stretch(0, 100)], bounds, 20);

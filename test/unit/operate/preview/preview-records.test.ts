@@ -40,13 +40,13 @@ describe('records of a preview', () => {
     });
   });
 
-  it('are not to blame for a service that is away: all of the preview fails with the reason', async () => {
+  it('are not to blame for an unreachable service: the whole preview fails with the reason', async () => {
     const waiting: Converter = {
       ...numbers,
-      prepareToConnectData: () => Promise.reject(new UnavailableError('the registry is away')),
+      prepareToConnectData: () => Promise.reject(new UnavailableError('the registry is unreachable')),
     };
     await assert.rejects(convert(waiting, ['1']), {
-      message: 'VALUE_CONVERTER failed for the record at topic t, partition 0, offset 0: the registry is away',
+      message: 'VALUE_CONVERTER failed for the record at topic t, partition 0, offset 0: the registry is unreachable',
     });
   });
 });

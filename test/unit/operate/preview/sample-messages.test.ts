@@ -18,7 +18,7 @@ describe('sample messages', () => {
     assert.equal(bytesOf(null), undefined);
   });
 
-  it('are bytes where base64 says so, and refused where it is none', () => {
+  it('are bytes where base64 says so, and refused where it is invalid', () => {
     const base64 = (text: string): JsonTree => new Map([['base64', text]]);
     assert.equal(bytesOf(base64('AAE=')), '\0\u0001');
     assert.equal(bytesOf(base64('AAE')), '\0\u0001');

@@ -11,7 +11,7 @@ const mended = (policy: string) => {
 };
 
 describe('restart.policy', () => {
-  it('decides which kinds of failures are mended by a restart', () => {
+  it('decides which kinds of failures a restart can fix', () => {
     assert.deepEqual(mended('transient'), ['infrastructure', 'hang', 'memory']);
     assert.deepEqual(mended('always'), KINDS);
     assert.deepEqual(mended('never'), []);

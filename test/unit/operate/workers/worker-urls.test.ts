@@ -33,7 +33,7 @@ const ok = (body: unknown): HttpAnswer => ({ status: 200, headers: {}, body: Buf
 const find = (urls: WorkerUrls) => urls.find('Basic secret', 'http://own:8083', 1000);
 
 describe('the addresses of other workers', () => {
-  it('are those that the members have told the leader, asked once for each generation', async () => {
+  it('are those that the members have sent to the leader, asked once for each generation', async () => {
     const { urls, requests, next } = follower(() => ok(ANSWER));
     for (let times = 0; times < 2; times++) {
       const addressOf = await find(urls);

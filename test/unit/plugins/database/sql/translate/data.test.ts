@@ -347,7 +347,7 @@ describe('the name of the current database before a table', () => {
 });
 
 describe('the tables that a translation looks up', () => {
-  it('are none for statements that are first sent unchanged', () => {
+  it('are absent for statements that are first sent unchanged', () => {
     for (const sql of [
       'SELECT * FROM log WHERE at > 5',
       'DELETE FROM log',
