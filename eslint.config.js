@@ -8,10 +8,10 @@ import tseslint from 'typescript-eslint';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 /**
- * The doors of the house that bar packages, and files by their names. A file is held to every door whose `outside` it lies in, unless it
- * lies in `inside`. Both kinds of import are barred, the static and the dynamic one; `allowTypeImports` admits types.
+ * Imports that are forbidden by their names. A rule applies to every file below `outside`, except those below `inside`, and to both
+ * static and dynamic imports; `allowTypeImports` permits imports of types.
  */
-const packageDoors = [
+const restrictedImports = [
   {
     packages: '^kafkajs(/|$)',
     outside: ['src/', 'plugins/'],
@@ -60,8 +60,8 @@ const packageDoors = [
 ];
 
 /**
- * The doors between the rooms: what the files of a room (a folder or a file of `src` or of `plugins/database`, or another
- * plugin) may import besides each other. A room that is missing here may import nothing. `test/house/doors.test.ts` reads the same table.
+ * Packages that the files of each package (a folder or a file of `src` or of `plugins/database`, or another plugin) may import
+ * besides their own. A package that is missing here may import nothing. `test/house/package-imports.test.ts` reads the same table.
  */
 export const MAY_IMPORT = {
   data: [],
@@ -145,20 +145,20 @@ export const MAY_IMPORT = {
   'plugins/verifiable': ['index.ts'],
 };
 
-/** A room's doors as zones of the lint: what is not named is shut. */
-const roomDoors = [
-  ...Object.entries(MAY_IMPORT).flatMap(([room, rooms]) => {
-    const path = room.startsWith('plugins/') ? room : `src/${room}`;
-    const open = [path, ...rooms.map((name) => (name.startsWith('plugins') ? name : `src/${name}`))];
+/** The same table as zones of the lint rule: imports that are not named are forbidden. */
+const packageZones = [
+  ...Object.entries(MAY_IMPORT).flatMap(([name, allowed]) => {
+    const path = name.startsWith('plugins/') ? name : `src/${name}`;
+    const open = [path, ...allowed.map((other) => (other.startsWith('plugins') ? other : `src/${other}`))];
     const names = open.slice(1).join(', ') || 'nothing';
-    const message = `${path} imports ${names}; the table of doors is in eslint.config.js.`;
+    const message = `${path} imports ${names}; the table MAY_IMPORT is in eslint.config.js.`;
     const zone = (from) => ({
       target: `./${path}`,
       from: `./${from}`,
-      except: open.filter((name) => name.startsWith(`${from}/`)).map((name) => `.${name.slice(from.length)}`),
+      except: open.filter((other) => other.startsWith(`${from}/`)).map((other) => `.${other.slice(from.length)}`),
       message,
     });
-    return rooms.includes('plugins') ? [zone('src')] : [zone('src'), zone('plugins')];
+    return allowed.includes('plugins') ? [zone('src')] : [zone('src'), zone('plugins')];
   }),
   {
     target: ['./src', './plugins'],
@@ -190,7 +190,7 @@ const fileName = {
 
 /** Flat configuration replaces a rule's options instead of adding to them, so each group of files gets its whole list. */
 function packageRules(place) {
-  const barred = packageDoors.filter(
+  const barred = restrictedImports.filter(
     ({ outside, inside }) => outside.some((path) => place.startsWith(path)) && !inside.includes(place),
   );
   return {
@@ -214,7 +214,7 @@ function packageRules(place) {
   };
 }
 
-const places = ['src/', 'plugins/', ...new Set(packageDoors.flatMap(({ outside, inside }) => [...outside, ...inside]))];
+const places = ['src/', 'plugins/', ...new Set(restrictedImports.flatMap(({ outside, inside }) => [...outside, ...inside]))];
 
 export default defineConfig(
   globalIgnores(['dist/', 'dist-test/', 'site/', 'node_modules/', '.sluice/', 'test/support/run-*/']),
@@ -228,7 +228,7 @@ export default defineConfig(
     rules: {
       'house/file-name': 'error',
       'import-x/no-default-export': 'error',
-      'import-x/no-restricted-paths': ['error', { basePath: root, zones: roomDoors }],
+      'import-x/no-restricted-paths': ['error', { basePath: root, zones: packageZones }],
       eqeqeq: ['error', 'always'],
       'no-console': 'error',
       'object-shorthand': 'error',

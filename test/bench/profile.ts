@@ -34,8 +34,8 @@ export interface RowTime {
   readonly hottest: readonly HotFunction[];
 }
 
-/** Rooms of the product, the longest path first where one lies in another. */
-const ROOMS: readonly (readonly [string, Group])[] = [
+/** Packages of the product, the longest path first where one is in another. */
+const PACKAGES: readonly (readonly [string, Group])[] = [
   ['src/kafka/', 'fetch'],
   ['plugins/database-http/', 'fetch'],
   ['src/converters/', 'decode'],
@@ -75,9 +75,9 @@ const PACKAGES: Readonly<Record<string, Group>> = {
 const HOTTEST = 15;
 
 /**
- * Divides the time of a process within some stretches over the rooms its code lies in. What belongs to no room (Node's own
- * code, `src/data`) counts for the room that called it; the part of Node that calls into rooms, such as a socket's reads, is
- * divided as the time below it is.
+ * Divides the time of a process within some stretches over the packages of its code. Code outside these packages (Node's own
+ * code, `src/data`) counts for the package that called it; the part of Node that calls into packages, such as a socket's reads,
+ * is divided as the time below it is.
  */
 export function rowTime(profile: CpuProfile, stretches: readonly Stretch[], clockOffsetMs: number): RowTime {
   const rows = stretches.reduce((sum, stretch) => sum + stretch.rows, 0);
@@ -156,7 +156,7 @@ function groupOf({ functionName, url }: ProfileNode['callFrame']): Group | undef
   if (functionName === '(program)') return 'other';
   const path = shortPath(url);
   if (path.startsWith('node_modules/')) return PACKAGES[packageOf(path)];
-  return ROOMS.find(([room]) => path.startsWith(room))?.[1];
+  return PACKAGES.find(([prefix]) => path.startsWith(prefix))?.[1];
 }
 
 function shortPath(url: string): string {

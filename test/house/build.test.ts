@@ -15,14 +15,14 @@ const COMPILER = `
 const fs = require('fs');
 const parent = process.ppid;
 const out = process.argv[process.argv.indexOf('--outDir') + 1];
-for (const room of ['src', 'plugins']) {
-  fs.mkdirSync(out + '/' + room, { recursive: true });
-  for (const name of fs.readdirSync(room)) {
-    if (fs.statSync(room + '/' + name).isDirectory()) continue;
-    const text = fs.readFileSync(room + '/' + name, 'utf8');
+for (const folder of ['src', 'plugins']) {
+  fs.mkdirSync(out + '/' + folder, { recursive: true });
+  for (const name of fs.readdirSync(folder)) {
+    if (fs.statSync(folder + '/' + name).isDirectory()) continue;
+    const text = fs.readFileSync(folder + '/' + name, 'utf8');
     if (text === 'fail') process.exitCode = 2;
     if (text === 'wait') setInterval(() => process.ppid === parent || process.exit(), 50);
-    fs.writeFileSync(out + '/' + room + '/' + name.replace('.ts', '.js'), text);
+    fs.writeFileSync(out + '/' + folder + '/' + name.replace('.ts', '.js'), text);
   }
 }
 `;

@@ -57,7 +57,7 @@ function bagsOf(file: string): (readonly [name: string, members: number])[] {
     });
 }
 
-describe('the classes and files of the rooms', () => {
+describe('the classes and files of the packages', () => {
   it('are small, but for those that are listed', () => {
     assert.deepEqual([...imports.keys()].flatMap(largeClasses).sort(), LARGE);
   });

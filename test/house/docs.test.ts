@@ -154,16 +154,16 @@ describe('the documents', () => {
     );
   });
 
-  it('have the rooms of the doors in the page on the architecture, in an order in which none imports a later one', async () => {
-    const rooms = rowsOf(await readDocument('docs/architecture.md'), 'Rooms').map(([room = '']) =>
-      room.replaceAll('`', ''),
+  it('list the packages of MAY_IMPORT in the page on the architecture, in an order in which none imports a later one', async () => {
+    const packages = rowsOf(await readDocument('docs/architecture.md'), 'Allowed imports').map(([name = '']) =>
+      name.replaceAll('`', ''),
     );
     const { MAY_IMPORT } = (await import(new URL('../../eslint.config.js', import.meta.url).href)) as {
       MAY_IMPORT: Readonly<Record<string, readonly string[]>>;
     };
-    assert.deepEqual(rooms, Object.keys(MAY_IMPORT));
+    assert.deepEqual(packages, Object.keys(MAY_IMPORT));
     for (const [place, imported] of Object.values(MAY_IMPORT).entries()) {
-      for (const name of imported) assert.ok(name === 'plugins' || rooms.indexOf(name) < place, `${name} of ${place}`);
+      for (const name of imported) assert.ok(name === 'plugins' || packages.indexOf(name) < place, `${name} of ${place}`);
     }
   });
 

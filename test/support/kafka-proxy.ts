@@ -10,8 +10,8 @@ export interface SeenRequest {
 }
 
 /**
- * A proxy in front of one broker that knows Kafka's frames: clients that start at its port stay with it, as it puts that port
- * in place of the broker's into what the broker tells of itself. Answers of one kind can be held back.
+ * A proxy in front of one broker that knows Kafka's frames: clients that start at its port stay with it, since it
+ * replaces the broker's port by its own in responses with metadata. Answers of one kind can be held back.
  */
 export class KafkaProxy {
   readonly bootstrapServers: string;

@@ -1,42 +1,39 @@
 import { importsBelow } from './imports.ts';
 
-/** The room of a file: a folder or a file of `src` or of `plugins/database`, or another plugin. */
-function roomOf(file: string): string {
+/** The package of a file: a folder or a file of `src` or of `plugins/database`, or another plugin. */
+function packageOf(file: string): string {
   const [top = '', name = '', part = ''] = file.split('/');
   if (top === 'src') return name;
   return name === 'database' ? `${top}/${name}/${part}` : `${top}/${name}`;
 }
 
-/** Imports of each room from the others, types included. */
+/** Imports of each package from the others, types included. */
 function imported(): ReadonlyMap<string, ReadonlySet<string>> {
-  const rooms = new Map<string, Set<string>>();
+  const packages = new Map<string, Set<string>>();
   for (const [file, files] of importsBelow('src', 'plugins')) {
     if (file.includes('/test/')) continue;
-    const room = roomOf(file);
-    const others = rooms.get(room) ?? new Set();
-    for (const other of files.map(roomOf)) if (other !== room) others.add(other);
-    rooms.set(room, others);
+    const name = packageOf(file);
+    const others = packages.get(name) ?? new Set();
+    for (const other of files.map(packageOf)) if (other !== name) others.add(other);
+    packages.set(name, others);
   }
-  return rooms;
+  return packages;
 }
 
-/**
- * The rooms in rows, each as low as what it imports allows: a room imports from lower rows alone. At the end of a row: how many rooms
- * its rooms import.
- */
+/** The packages in rows: each imports only from lower rows, and is as low as that allows. In parentheses: how many it imports. */
 export function packagePicture(): string {
-  const rooms = imported();
+  const packages = imported();
   const levels = new Map<string, number>();
-  const levelOf = (room: string): number => {
-    const known = levels.get(room);
+  const levelOf = (name: string): number => {
+    const known = levels.get(name);
     if (known !== undefined) return known;
-    const level = Math.max(-1, ...[...(rooms.get(room) ?? [])].map(levelOf)) + 1;
-    levels.set(room, level);
+    const level = Math.max(-1, ...[...(packages.get(name) ?? [])].map(levelOf)) + 1;
+    levels.set(name, level);
     return level;
   };
   const rows: string[][] = [];
-  for (const room of [...rooms.keys()].sort()) (rows[levelOf(room)] ??= []).push(room);
-  const shown = (room: string): string => `${room} (${String(rooms.get(room)?.size ?? 0)})`;
+  for (const name of [...packages.keys()].sort()) (rows[levelOf(name)] ??= []).push(name);
+  const shown = (name: string): string => `${name} (${String(packages.get(name)?.size ?? 0)})`;
   return rows
     .map((row) => row.map(shown).join('   '))
     .reverse()

@@ -31,15 +31,15 @@ function circles(imports: Imports): string[][] {
 }
 
 /** Imports between the folders of a package; files that are in no folder count as the folder `.`. */
-function foldersOf(room: string, imports: Imports): Imports {
+function foldersOf(top: string, imports: Imports): Imports {
   const folderOf = (file: string): string => {
-    const [folder = '', ...rest] = file.slice(room.length + 1).split('/');
+    const [folder = '', ...rest] = file.slice(top.length + 1).split('/');
     return rest.length === 0 ? '.' : folder;
   };
   const folders = new Map<string, string[]>();
   for (const [file, imported] of imports) {
     const own = folderOf(file);
-    const others = imported.filter((each) => each.startsWith(`${room}/`) && folderOf(each) !== own).map(folderOf);
+    const others = imported.filter((each) => each.startsWith(`${top}/`) && folderOf(each) !== own).map(folderOf);
     folders.set(own, [...(folders.get(own) ?? []), ...others]);
   }
   return folders;
@@ -52,9 +52,9 @@ describe('the files of src, plugins and test', () => {
     assert.deepEqual(circles(imports), []);
   });
 
-  for (const room of ['src/herder', 'src/kafka', 'src/connect', 'src/rest', 'src/operate']) {
-    it(`of the folders in ${room} neither`, () => {
-      const folders = foldersOf(room, importsBelow(room));
+  for (const top of ['src/herder', 'src/kafka', 'src/connect', 'src/rest', 'src/operate']) {
+    it(`of the folders in ${top} neither`, () => {
+      const folders = foldersOf(top, importsBelow(top));
       assert.ok(folders.size >= 1);
       assert.deepEqual(circles(folders), []);
     });

@@ -74,10 +74,10 @@ const open: readonly (readonly [file: string, from: string])[] = [
  * `src/kafka/api.ts` is in `kafka`, `src/errors.ts` in `errors.ts`, `plugins/db-sink/plugin.ts` in `plugins/db-sink`, and
  * `plugins/database/sql/quote.ts` in `plugins/database/sql`.
  */
-function roomOf(file: string): string {
-  const [top, room = '', inner = ''] = file.split('/');
-  if (top === 'src') return room;
-  return room === 'database' ? `plugins/database/${inner}` : `plugins/${room}`;
+function packageOf(file: string): string {
+  const [top, name = '', inner = ''] = file.split('/');
+  if (top === 'src') return name;
+  return name === 'database' ? `plugins/database/${inner}` : `plugins/${name}`;
 }
 
 describe('the doors of the house', () => {
@@ -121,15 +121,15 @@ describe('the doors of the house', () => {
     };
     const used = new Map<string, Set<string>>();
     for (const [file, imports] of importsBelow('src', 'plugins')) {
-      const room = roomOf(file);
-      const others = imports.map(roomOf).filter((other) => other !== room);
-      const open = used.get(room) ?? new Set();
-      const hasAll = MAY_IMPORT[room]?.includes('plugins') === true;
+      const name = packageOf(file);
+      const others = imports.map(packageOf).filter((other) => other !== name);
+      const open = used.get(name) ?? new Set();
+      const hasAll = MAY_IMPORT[name]?.includes('plugins') === true;
       for (const other of others) open.add(hasAll && other.startsWith('plugins/') ? 'plugins' : other);
-      used.set(room, open);
+      used.set(name, open);
     }
     const sorted = (table: Iterable<readonly [string, Iterable<string>]>) =>
-      Object.fromEntries([...table].map(([room, open]) => [room, [...open].sort()]));
+      Object.fromEntries([...table].map(([name, open]) => [name, [...open].sort()]));
     assert.deepEqual(sorted(Object.entries(MAY_IMPORT)), sorted(used));
   });
 
