@@ -5,9 +5,8 @@ import { topicPartitionKey } from '../data/record.ts';
 import type { OffsetStorage, SourceOffsets, StoredOffset } from '../connect/source/offset-storage.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
-import type { TaskClients } from '../connect/tasks/task-clients.ts';
+import { withAdmin, type TaskClients } from '../connect/tasks/task-clients.ts';
 import { RequestError, toError } from '../errors.ts';
-import type { Admin } from '../kafka/api.ts';
 import { ErrorCode } from '../kafka/errors/error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../kafka/errors/kafka-errors.ts';
 import type { ConnectorState } from './stores/config-state.ts';
@@ -60,7 +59,7 @@ export class ConnectorOffsets {
 
   async #stored(state: Known, plugin: ConnectorPlugin): Promise<readonly StoredOffset[]> {
     if (plugin.type === 'source') return this.#withOffsets(state, (offsets) => offsets.list(state.name));
-    return this.#withAdmin(state, async (admin) => {
+    return withAdmin(this.#dependencies.clients, state, async (admin) => {
       const committed = [...(await admin.groupOffsets(groupId(state)))];
       committed.sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition));
       return committed.map(({ topic, partition, offset }) => ({
@@ -74,7 +73,7 @@ export class ConnectorOffsets {
   async preview(name: string, target: OffsetTarget): Promise<OffsetsPreview> {
     const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     if (plugin.type === 'source') return this.#previewSource(state, plugin, target);
-    return this.#withAdmin(state, (admin) => previewSink(admin, groupId(state), state.config, target));
+    return withAdmin(this.#dependencies.clients, state, (admin) => previewSink(admin, groupId(state), state.config, target));
   }
 
   async #previewSource(
@@ -195,7 +194,7 @@ export class ConnectorOffsets {
     plugin: ConnectorPlugin & { type: 'sink' },
     wanted: readonly SinkOffset[],
   ): Promise<boolean> {
-    const committed = await this.#withAdmin(known, (admin) => admin.groupOffsets(groupId(known)));
+    const committed = await withAdmin(this.#dependencies.clients, known, (admin) => admin.groupOffsets(groupId(known)));
     const keys = new Set(wanted.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
     const left = committed.filter(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
     const offsets = [...left.map(({ topic, partition }) => ({ topic, partition, offset: null })), ...wanted];
@@ -207,7 +206,7 @@ export class ConnectorOffsets {
   async #alterGroup(state: Known, offsets: readonly SinkOffset[]): Promise<void> {
     const kept = offsets.flatMap(({ offset, ...partition }) => (offset === null ? [] : [{ ...partition, offset }]));
     const gone = offsets.filter(({ offset }) => offset === null);
-    await this.#withAdmin(state, async (admin) => {
+    await withAdmin(this.#dependencies.clients, state, async (admin) => {
       try {
         await admin.alterGroupOffsets(groupId(state), kept);
         await admin.deleteGroupOffsets(groupId(state), gone);
@@ -218,7 +217,7 @@ export class ConnectorOffsets {
   }
 
   async #resetGroup(state: ConnectorState, plugin: ConnectorPlugin & { type: 'sink' }): Promise<boolean> {
-    return this.#withAdmin(state, async (admin) => {
+    return withAdmin(this.#dependencies.clients, state, async (admin) => {
       const committed = await admin.groupOffsets(groupId(state));
       const offsets = committed.map(({ topic, partition }) => ({ topic, partition, offset: null }));
       const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
@@ -229,15 +228,6 @@ export class ConnectorOffsets {
       }
       return whole ?? false;
     });
-  }
-
-  async #withAdmin<T>({ name, config }: Known, work: (admin: Admin) => Promise<T>): Promise<T> {
-    const admin = this.#dependencies.clients.admin(name, config);
-    try {
-      return await work(admin);
-    } finally {
-      await admin.close();
-    }
   }
 }
 

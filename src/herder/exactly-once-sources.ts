@@ -3,7 +3,7 @@ import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts'
 import type { ConnectorConfig } from '../connect/api.ts';
 import { transactionalIds } from '../connect/source/transactional-id.ts';
 import type { TaskId } from '../connect/task-assignment.ts';
-import type { TaskClients } from '../connect/tasks/task-clients.ts';
+import { withAdmin, type TaskClients } from '../connect/tasks/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Leader } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
@@ -34,12 +34,7 @@ export function exactlyOnceSources(
   if (!offersExactlyOnce(config)) return undefined;
   const transactionalId = transactionalIds(config.distributed['group.id']);
   const fence = async (connector: string, config: ConnectorConfig, tasks: readonly TaskId[]): Promise<void> => {
-    const admin = clients.admin(connector, config);
-    try {
-      await admin.fenceProducers(tasks.map(transactionalId));
-    } finally {
-      await admin.close();
-    }
+    await withAdmin(clients, { name: connector, config }, (admin) => admin.fenceProducers(tasks.map(transactionalId)));
   };
   const fencing = new ZombieFencing(configs, fence, logger);
   const sources: ExactlyOnceSources = {

@@ -34,8 +34,8 @@ export interface RowTime {
   readonly hottest: readonly HotFunction[];
 }
 
-/** Packages of the product, the longest path first where one is in another. */
-const PACKAGES: readonly (readonly [string, Group])[] = [
+/** Paths of the product, the longest first where one is in another. */
+const OWN_CODE: readonly (readonly [string, Group])[] = [
   ['src/kafka/', 'fetch'],
   ['plugins/database-http/', 'fetch'],
   ['src/converters/', 'decode'],
@@ -156,7 +156,7 @@ function groupOf({ functionName, url }: ProfileNode['callFrame']): Group | undef
   if (functionName === '(program)') return 'other';
   const path = shortPath(url);
   if (path.startsWith('node_modules/')) return PACKAGES[packageOf(path)];
-  return PACKAGES.find(([prefix]) => path.startsWith(prefix))?.[1];
+  return OWN_CODE.find(([prefix]) => path.startsWith(prefix))?.[1];
 }
 
 function shortPath(url: string): string {

@@ -126,7 +126,7 @@ export class HeldAnswer {
 
   #whole(): ApiAnswer {
     const head = Buffer.from(this.#json?.head(this.#seconds()) ?? '');
-    const tail = Buffer.from(this.#json?.tail() ?? '');
+    const tail = Buffer.from(this.#json?.tail?.() ?? '');
     const body = Buffer.concat([head, ...this.#pieces.splice(0), tail]);
     this.#claim?.shrink(body.length);
     const headers = { ...this.#type(), ...this.#truncation() };
@@ -150,7 +150,7 @@ export class HeldAnswer {
           await this.#woken();
         } else {
           if (this.#finished.error !== undefined) throw this.#finished.error;
-          yield this.#json?.tail() ?? '';
+          yield this.#json?.tail?.() ?? '';
           return;
         }
       }

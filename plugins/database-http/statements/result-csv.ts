@@ -36,10 +36,6 @@ export class ResultCsv implements ResultWriter {
     this.#rows += rows.length;
     return Buffer.from(text);
   }
-
-  tail(): string {
-    return '';
-  }
 }
 
 function quoted(text: string): string {

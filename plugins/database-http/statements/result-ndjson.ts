@@ -37,8 +37,4 @@ export class ResultNdjson implements ResultWriter {
     this.#rows += rows.length;
     return Buffer.from(text);
   }
-
-  tail(): string {
-    return '';
-  }
 }

@@ -7,9 +7,10 @@ export interface ResultWriter {
   readonly truncated: boolean;
   /** Rows that were written. */
   readonly rowCount: number;
-  /** All before the rows; `seconds`: the time that is known when it is sent. */
+  /** The text before the rows; `seconds` is the time known when it is sent. */
   head(seconds: number): string;
   /** The rows of a chunk that still fit. */
   rows(rows: QueryResult['rows']): Buffer;
-  tail(): string;
+  /** The text after the rows, if the format has one. */
+  tail?(): string;
 }

@@ -17,3 +17,17 @@ export interface TaskClients {
   deadLetterProducer(id: TaskId, config: ConnectorConfig): Producer;
   admin(connector: string, config: ConnectorConfig): Admin;
 }
+
+/** Runs `work` with an admin client of the connector, and closes the client. */
+export async function withAdmin<T>(
+  clients: Pick<TaskClients, 'admin'>,
+  { name, config }: { readonly name: string; readonly config: ConnectorConfig },
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> {
+  const admin = clients.admin(name, config);
+  try {
+    return await work(admin);
+  } finally {
+    await admin.close();
+  }
+}

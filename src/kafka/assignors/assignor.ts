@@ -31,9 +31,10 @@ export interface Assignor {
    * assigned in the next.
    */
   readonly isCooperative: boolean;
-  userData(): Buffer | undefined;
+  /** Data for the leader; absent in assignors without state, like `onAssignment`. */
+  userData?(): Buffer | undefined;
   /** Called on a member after a rebalance that used this assignor. */
-  onAssignment(partitions: readonly TopicPartition[], generationId: number): void;
+  onAssignment?(partitions: readonly TopicPartition[], generationId: number): void;
   /** Called on the leader, with the members in the coordinator's order. */
   assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment;
 }

@@ -20,14 +20,6 @@ export class RangeAssignor implements Assignor {
   readonly name = 'range';
   readonly isCooperative = false;
 
-  userData(): undefined {
-    return undefined;
-  }
-
-  onAssignment(): void {
-    // This assignor is stateless.
-  }
-
   assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {
     const assignment = new Map<string, TopicPartition[]>(members.map(({ memberId }) => [memberId, []]));
     const sorted = inOrder(members);

@@ -15,14 +15,6 @@ export class RoundRobinAssignor implements Assignor {
   readonly name = 'roundrobin';
   readonly isCooperative = false;
 
-  userData(): undefined {
-    return undefined;
-  }
-
-  onAssignment(): void {
-    // This assignor is stateless.
-  }
-
   assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {
     const assignment = new Map<string, TopicPartition[]>(members.map(({ memberId }) => [memberId, []]));
     const sorted = inOrder(members);

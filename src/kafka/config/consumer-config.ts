@@ -8,6 +8,8 @@ import type { ConnectionConfig } from './connection-config.ts';
 import { PropertyReader } from '../../config/property-reader.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
+export type Isolation = 'read_uncommitted' | 'read_committed';
+
 export interface ConsumerConfig {
   readonly connection: ConnectionConfig;
   readonly groupId: string | undefined;
@@ -24,7 +26,7 @@ export interface ConsumerConfig {
   readonly assignors: readonly AssignorName[];
   readonly rackId: string | undefined;
   readonly offsetReset: 'earliest' | 'latest' | 'none';
-  readonly isolation: 'read_uncommitted' | 'read_committed';
+  readonly isolation: Isolation;
   readonly maxPollRecords: number;
   readonly maxFetchBytes: number;
   readonly maxPartitionBytes: number;

@@ -33,7 +33,7 @@ export class BrokerAssignedMembership implements Membership {
   readonly #selection: TopicSelection;
   readonly metrics: GroupCoordinatorMetrics;
   readonly #member: HeartbeatMember;
-  readonly #ownedPartitions: OwnedPartitions;
+  readonly ownedPartitions: OwnedPartitions;
   #ownedTopicIds = new Map<string, string>();
   #preparing: Promise<void> | undefined;
   #prepared: string | undefined;
@@ -51,7 +51,7 @@ export class BrokerAssignedMembership implements Membership {
     this.#dependencies = dependencies;
     this.#groupId = groupId;
     this.#selection = selection;
-    this.#ownedPartitions = dependencies.ownedPartitions;
+    this.ownedPartitions = dependencies.ownedPartitions;
     const options = { groupId, instanceId, rackId, rebalanceTimeoutMs, assignor, leftoverName };
     this.metrics = new GroupCoordinatorMetrics(config.connection.metricWindow);
     const onChange = (): void => {
@@ -61,18 +61,6 @@ export class BrokerAssignedMembership implements Membership {
     this.#member = new HeartbeatMember(cluster, options, onChange, logger, this.metrics);
     this.#brokerMatches = typeof selection === 'function' && selection.pattern !== undefined && this.#mayBrokerMatch();
     positions.reader = () => this.identity();
-  }
-
-  get owned(): readonly TopicPartition[] {
-    return this.#ownedPartitions.owned;
-  }
-
-  get announced(): boolean {
-    return this.#ownedPartitions.announced;
-  }
-
-  get findsPositions(): boolean {
-    return !this.#ownedPartitions.announced || this.#ownedPartitions.isPreparing;
   }
 
   interest(): TopicInterest {
@@ -101,7 +89,7 @@ export class BrokerAssignedMembership implements Membership {
   async coordinate(): Promise<void> {
     const { state } = this.#member;
     if (state === 'fenced' || state === 'failed') {
-      await this.#ownedPartitions.release('lost');
+      await this.ownedPartitions.release('lost');
       this.#ownedTopicIds = new Map();
     }
     this.#throwFailure();
@@ -116,7 +104,7 @@ export class BrokerAssignedMembership implements Membership {
     const assigned = this.#withTopicNames(target);
     if (this.#startOver) {
       this.#startOver = false;
-      await this.#ownedPartitions.release('revoked');
+      await this.ownedPartitions.release('revoked');
     }
     await this.#reconcile(target, assigned);
   }
@@ -141,7 +129,7 @@ export class BrokerAssignedMembership implements Membership {
     this.#closed = true;
     const lost = this.#member.state === 'fenced' || this.#member.state === 'failed';
     try {
-      const inTime = await within(this.#ownedPartitions.release(lost ? 'lost' : 'revoked'), timeoutMs);
+      const inTime = await within(this.ownedPartitions.release(lost ? 'lost' : 'revoked'), timeoutMs);
       if (!inTime)
         this.#dependencies.logger.warn({ timeoutMs }, 'Partitions were not released in time; leaving the group');
     } finally {
@@ -156,16 +144,16 @@ export class BrokerAssignedMembership implements Membership {
 
   async #reconcile(target: PartitionsById, assigned: readonly AssignedPartition[]): Promise<void> {
     const assignedIds = new Map(assigned.map((each) => [keyOf(each), each.topicId]));
-    const kept = this.owned.filter((tp) => assignedIds.get(keyOf(tp)) === this.#ownedTopicIds.get(keyOf(tp)));
-    if (kept.length < this.owned.length) {
-      this.#ownedPartitions.keepOnly(kept);
+    const kept = this.ownedPartitions.owned.filter((tp) => assignedIds.get(keyOf(tp)) === this.#ownedTopicIds.get(keyOf(tp)));
+    if (kept.length < this.ownedPartitions.owned.length) {
+      this.ownedPartitions.keepOnly(kept);
       await this.#applyReady(target, assigned);
     }
     const wanted = JSON.stringify([...assignedIds]);
-    if (this.#ownedPartitions.isReady && wanted === this.#prepared) await this.#applyReady(target, assigned);
-    else if (!this.#ownedPartitions.announced || kept.length < assigned.length) this.#prepare(assigned, wanted);
+    if (this.ownedPartitions.isReady && wanted === this.#prepared) await this.#applyReady(target, assigned);
+    else if (!this.ownedPartitions.announced || kept.length < assigned.length) this.#prepare(assigned, wanted);
     else {
-      this.#ownedPartitions.discardReady();
+      this.ownedPartitions.discardReady();
       this.#reportOwned(target, assigned);
     }
   }
@@ -177,7 +165,7 @@ export class BrokerAssignedMembership implements Membership {
   async #applyReady(target: PartitionsById, assigned: readonly AssignedPartition[]): Promise<void> {
     const beganAt = Date.now();
     try {
-      await this.#ownedPartitions.apply();
+      await this.ownedPartitions.apply();
     } finally {
       this.metrics.answered('sync', beganAt);
       this.#reportOwned(target, assigned);
@@ -186,7 +174,7 @@ export class BrokerAssignedMembership implements Membership {
   }
 
   #reportOwned(target: PartitionsById, assigned: readonly AssignedPartition[]): void {
-    const owned = new Set(this.owned.map(keyOf));
+    const owned = new Set(this.ownedPartitions.owned.map(keyOf));
     const ownedPartitions = assigned.filter((each) => owned.has(keyOf(each)));
     this.#ownedTopicIds = new Map(ownedPartitions.map((each) => [keyOf(each), each.topicId]));
     const byId = new Map<string, number[]>();
@@ -203,7 +191,7 @@ export class BrokerAssignedMembership implements Membership {
     const isCurrent = (): boolean => this.#member.state === 'stable' && this.#member.target === from && !this.#closed;
     this.#prepared = wanted;
     const partitions = assigned.map(({ topic, partition }) => ({ topic, partition }));
-    this.#preparing = this.#ownedPartitions
+    this.#preparing = this.ownedPartitions
       .prepare(partitions, isCurrent, () => this.identity())
       .catch((error: unknown) => {
         if (isCurrent()) this.#failure = toError(error);

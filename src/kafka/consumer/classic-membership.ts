@@ -36,7 +36,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
   readonly metrics: GroupCoordinatorMetrics;
   readonly #lines: SpacedLines;
   readonly #member: GroupMember;
-  readonly #ownedPartitions: OwnedPartitions;
+  readonly ownedPartitions: OwnedPartitions;
   readonly #selection: TopicSelection;
   readonly #assignors: readonly Assignor[];
   readonly #isCooperative: boolean;
@@ -70,7 +70,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     this.#groupId = groupId;
     this.#handover = handover;
     this.#selection = selection;
-    this.#ownedPartitions = dependencies.ownedPartitions;
+    this.ownedPartitions = dependencies.ownedPartitions;
     this.#lines = new SpacedLines(dependencies.logger);
     this.#assignors = config.assignors.map(createAssignor);
     this.#isCooperative = this.#assignors.every(({ isCooperative }) => isCooperative);
@@ -79,18 +79,6 @@ export class ClassicMembership implements GroupProtocol, Membership {
       if (state !== 'joining') dependencies.notify();
     };
     this.#member = new GroupMember(dependencies.cluster, options, this, onState, dependencies.logger, this.metrics);
-  }
-
-  get owned(): readonly TopicPartition[] {
-    return this.#ownedPartitions.owned;
-  }
-
-  get announced(): boolean {
-    return this.#ownedPartitions.announced;
-  }
-
-  get findsPositions(): boolean {
-    return !this.#ownedPartitions.announced || this.#ownedPartitions.isPreparing;
   }
 
   interest(): TopicInterest {
@@ -131,25 +119,25 @@ export class ClassicMembership implements GroupProtocol, Membership {
   async coordinate(): Promise<void> {
     const { state } = this.#member;
     if (state === 'lost' || state === 'failed') {
-      await this.#ownedPartitions.release('lost');
+      await this.ownedPartitions.release('lost');
       this.#lastGeneration = undefined;
       // The group did not accept the resumed membership, so a stale member of this task may exist under another id.
       if (this.#isUnconfirmed) this.#hasJoined = false;
     }
     this.#throwFailure();
     if (this.#joining === undefined && state !== 'stable' && state !== 'joining') {
-      if (!this.#isCooperative || this.#startOver) await this.#ownedPartitions.release('revoked');
+      if (!this.#isCooperative || this.#startOver) await this.ownedPartitions.release('revoked');
       this.#startOver = false;
-      this.#ownedPartitions.discardReady();
+      this.ownedPartitions.discardReady();
       this.#joining = this.#join().finally(() => {
         this.#joining = undefined;
         this.#dependencies.notify();
       });
-    } else if (this.#ownedPartitions.isReady && state === 'stable') {
+    } else if (this.ownedPartitions.isReady && state === 'stable') {
       // Rejoins even if the listener failed, because the leader waits for the revoked partitions.
       let hasGone = true;
       try {
-        hasGone = await this.#ownedPartitions.apply();
+        hasGone = await this.ownedPartitions.apply();
       } finally {
         if (hasGone) this.#member.requestRejoin('partitions were revoked for other members');
       }
@@ -198,7 +186,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
   async #releaseAll(timeoutMs: number): Promise<boolean> {
     this.#closed = true;
     const lost = this.#member.state === 'lost' || this.#member.state === 'failed';
-    const inTime = await within(this.#ownedPartitions.release(lost ? 'lost' : 'revoked'), timeoutMs);
+    const inTime = await within(this.ownedPartitions.release(lost ? 'lost' : 'revoked'), timeoutMs);
     if (!inTime)
       this.#dependencies.logger.warn({ timeoutMs }, 'Partitions were not released in time; leaving the group');
     return inTime;
@@ -222,12 +210,12 @@ export class ClassicMembership implements GroupProtocol, Membership {
     this.#joinedTopics = this.#selectedTopics();
     const subscription = {
       topics: this.#joinedTopics,
-      owned: this.#ownedPartitions.owned,
+      owned: this.ownedPartitions.owned,
       generationId: this.#lastGeneration,
       rackId: this.#dependencies.config.rackId,
     };
     return this.#assignors.map((assignor) => {
-      return { name: assignor.name, metadata: encodeSubscription({ ...subscription, userData: assignor.userData() }) };
+      return { name: assignor.name, metadata: encodeSubscription({ ...subscription, userData: assignor.userData?.() }) };
     });
   }
 
@@ -329,9 +317,9 @@ export class ClassicMembership implements GroupProtocol, Membership {
       logger.debug(fields, 'Received an assignment');
       this.#lastGeneration = generationId;
       const assignor = this.#assignors.find(({ name }) => name === generation.protocol);
-      assignor?.onAssignment(partitions, generationId);
+      assignor?.onAssignment?.(partitions, generationId);
       const isCurrent = (): boolean => this.#member.generation === generation && this.#member.state === 'stable';
-      await this.#ownedPartitions.prepare(partitions, isCurrent, () => this.identity());
+      await this.ownedPartitions.prepare(partitions, isCurrent, () => this.identity());
     } catch (error) {
       if (!this.#closed && !(error instanceof MembershipLostError)) this.#failure = toError(error);
     }
@@ -340,7 +328,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
   async #joinGroup(): Promise<Generation> {
     this.#isUnconfirmed = false;
     await this.#removeLeftover();
-    return this.#member.join(this.#ownedPartitions.announced);
+    return this.#member.join(this.ownedPartitions.announced);
   }
 
   /** Resumes the handover. Returns `undefined`, so that the group is joined, if there is none or its subscription differs. */

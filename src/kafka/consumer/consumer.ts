@@ -1,25 +1,23 @@
-import { idle } from '../../async/sleep.ts';
 import { within } from '../../async/within.ts';
 import { setImmediate as yieldToIo } from 'node:timers/promises';
 import type { TopicPartition } from '../../data/record.ts';
-import { ConfigError, toError } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConsumedRecord, Consumer, Handover, PartitionLag, PartitionPosition, RebalanceListener } from '../api.ts';
 import { Cluster } from '../connections/cluster.ts';
-import type { ConsumerConfig } from '../config/consumer-config.ts';
+import type { ConsumerConfig, Isolation } from '../config/consumer-config.ts';
 import { BrokerAssignedMembership } from './broker-assigned-membership.ts';
 import { ClassicMembership } from './classic-membership.ts';
+import { ConsumerOffsets } from './consumer-offsets.ts';
 import { OwnedPartitions } from './owned-partitions.ts';
-import type { Membership, TopicSelection } from './membership.ts';
-import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } from '../errors/kafka-errors.ts';
+import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
+import { ClosedError } from '../errors/kafka-errors.ts';
 import { Fetcher } from './fetcher.ts';
-import { logEndOffsets } from './log-end-offsets.ts';
-import { commitOffsets, fetchCommitted, logCommit, toPosition, type GroupIdentity } from './offsets.ts';
+import { PositionUpdates } from './position-updates.ts';
 import { ownedRecord } from '../records/owned-record.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { ConsumerMetrics } from '../metrics/consumer-metrics.ts';
 import { NetworkMetrics } from '../metrics/network-metrics.ts';
-import { backoffOf, retry } from '../connections/retry.ts';
 import { Signal } from '../../async/signal.ts';
 import { StartPositions } from './start-positions.ts';
 import { TopicMetadata, type TopicInterest } from '../connections/topic-metadata.ts';
@@ -38,23 +36,19 @@ export class KafkaConsumer implements Consumer {
   readonly #logger: Logger;
   readonly #metadata: TopicMetadata;
   readonly #fetcher: Fetcher;
-  readonly #positions: StartPositions;
+  readonly #positioning: PositionUpdates;
+  readonly #offsets: ConsumerOffsets;
   readonly #progress = new Signal();
   readonly #metrics: ConsumerMetrics;
   #membership: Membership | undefined;
   #assigned: readonly TopicPartition[] = [];
-  #positioning: Promise<void> | undefined;
-  #positioningFailure: Error | undefined;
   #polling: Promise<unknown> | undefined;
   #woken = false;
   #closed = false;
-  #isFullyClosed = false;
   #yieldedAt = 0;
 
   constructor(config: ConsumerConfig, logger: Logger) {
-    const notify = (): void => {
-      this.#progress.notify();
-    };
+    const notify = (): void => this.#progress.notify();
     this.#config = config;
     this.#logger = logger;
     const { clientId, metricWindow } = config.connection;
@@ -65,37 +59,35 @@ export class KafkaConsumer implements Consumer {
     this.#metadata = new TopicMetadata(
       this.#cluster,
       () => this.#interest(),
-      () => {
-        this.#onMetadata();
-      },
+      () => this.#onMetadata(),
       logger,
     );
     this.#fetcher = new Fetcher(this.#cluster, this.#metadata, config, notify, logger, this.#metrics);
-    this.#positions = new StartPositions(this.#cluster, this.#metadata, this.#fetcher, config, logger);
+    const positions = new StartPositions(this.#cluster, this.#metadata, this.#fetcher, config, logger);
+    this.#positioning = new PositionUpdates(positions, this.#metadata, config.connection.retryBackoffMs, notify);
+    this.#offsets = new ConsumerOffsets(this.#cluster, this.#metadata, positions, config, this.#metrics, logger);
   }
 
   subscribe(topics: TopicSelection, listener: RebalanceListener, handover?: Handover): void {
-    this.#requireUnused();
+    if (this.#membership !== undefined || this.#assigned.length > 0) {
+      throw new Error('The consumer already has a subscription or an assignment');
+    }
     const { groupId } = this.#config;
     if (groupId === undefined) throw new ConfigError('To use the group management, set the property group.id');
     const logger = this.#logger.child({ group: groupId });
+    const { positions } = this.#positioning;
+    const dependencies: MembershipDependencies = {
+      cluster: this.#cluster,
+      metadata: this.#metadata,
+      positions,
+      ownedPartitions: new OwnedPartitions(this.#metadata, this.#fetcher, positions, listener, logger),
+      config: this.#config,
+      logger: this.#logger,
+      notify: () => this.#progress.notify(),
+    };
     const MembershipOf = this.#config.groupProtocol === 'consumer' ? BrokerAssignedMembership : ClassicMembership;
-    this.#membership = new MembershipOf(
-      {
-        cluster: this.#cluster,
-        metadata: this.#metadata,
-        positions: this.#positions,
-        ownedPartitions: new OwnedPartitions(this.#metadata, this.#fetcher, this.#positions, listener, logger),
-        config: this.#config,
-        logger: this.#logger,
-        notify: () => {
-          this.#progress.notify();
-        },
-      },
-      groupId,
-      topics,
-      handover,
-    );
+    this.#membership = new MembershipOf(dependencies, groupId, topics, handover);
+    this.#offsets.membership = this.#membership;
     this.#metadata.start();
   }
 
@@ -131,11 +123,11 @@ export class KafkaConsumer implements Consumer {
   }
 
   assignment(): readonly TopicPartition[] {
-    return this.#membership?.owned ?? this.#assigned;
+    return this.#membership?.ownedPartitions.owned ?? this.#assigned;
   }
 
   get isInGroup(): boolean {
-    return this.#membership?.announced === true;
+    return this.#membership?.ownedPartitions.announced === true;
   }
 
   position(partition: TopicPartition): number | undefined {
@@ -151,11 +143,7 @@ export class KafkaConsumer implements Consumer {
   }
 
   lags(): readonly PartitionLag[] {
-    return [...this.#fetcher.partitions].map(({ topic, partition, position, highWatermark }) => {
-      const isKnown = position !== undefined && highWatermark !== undefined;
-      const lag = isKnown ? Math.max(0, highWatermark - position) : undefined;
-      return { topic, partition, lag, end: highWatermark };
-    });
+    return [...this.#fetcher.partitions].map(({ lag }) => lag);
   }
 
   seek({ topic, partition, offset, leaderEpoch, topicId }: PartitionPosition): void {
@@ -170,28 +158,11 @@ export class KafkaConsumer implements Consumer {
   }
 
   identified(position: PartitionPosition): PartitionPosition {
-    const buffer = this.#fetcher.get(position);
-    if (buffer === undefined) return position;
-    const { topicId } = buffer.identity;
-    return { ...position, topicId, leaderEpoch: buffer.epochs.epochBefore(position.offset) };
+    return this.#fetcher.get(position)?.identified(position) ?? position;
   }
 
-  async kept(
-    positions: readonly PartitionPosition[],
-    signal: AbortSignal = new AbortController().signal,
-  ): Promise<readonly PartitionPosition[]> {
-    const stop = (): boolean => this.#isFullyClosed || signal.aborted;
-    const compare = (): Promise<readonly PartitionPosition[]> => this.#positions.kept(positions);
-    const compared = retry('Comparing offsets with the log', backoffOf(this.#cluster), Infinity, compare, stop);
-    const aborted = new Promise<never>((_resolve, reject) => {
-      const abort = (): void => {
-        reject(toError(signal.reason));
-      };
-      if (signal.aborted) abort();
-      else signal.addEventListener('abort', abort, { once: true });
-    });
-    aborted.catch(() => undefined);
-    return Promise.race([compared, aborted]);
+  kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]> {
+    return this.#offsets.kept(positions, signal);
   }
 
   pause(partitions: readonly TopicPartition[]): void {
@@ -205,52 +176,21 @@ export class KafkaConsumer implements Consumer {
   }
 
   paused(): readonly TopicPartition[] {
-    return [...this.#fetcher.partitions]
-      .filter(({ paused }) => paused)
-      .map(({ topic, partition }) => ({ topic, partition }));
+    const paused = [...this.#fetcher.partitions].filter((buffer) => buffer.paused);
+    return paused.map(({ topic, partition }) => ({ topic, partition }));
   }
 
-  async commit(positions: readonly PartitionPosition[]): Promise<void> {
-    const identity = this.#identity();
-    const current = positions.map((position) => this.identified(position)).filter((each) => this.#isOfItsTopic(each));
-    if (current.length === 0) return;
-    const sentAt = performance.now();
-    try {
-      await this.#retry('The offset commit', () => {
-        // The member epoch may change while the member owns its partitions.
-        return commitOffsets(this.#cluster, identity.isEpochMember === true ? this.#identity() : identity, current);
-      });
-      this.#metrics.committed(sentAt);
-      logCommit(this.#logger, identity, current);
-    } catch (error) {
-      logCommit(this.#logger, identity, current, toError(error));
-      if (error instanceof CommitRefusedError) this.#membership?.onCommitRefused(identity.generationId, error);
-      throw error;
-    }
+  commit(positions: readonly PartitionPosition[]): Promise<void> {
+    return this.#offsets.commit(positions.map((position) => this.identified(position)));
   }
 
   committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]> {
-    const { groupId } = this.#config;
-    if (groupId === undefined) return Promise.reject(new ConfigError('Committed offsets need the property group.id'));
-    return this.#retry('Reading committed offsets', async () =>
-      (await fetchCommitted(this.#cluster, groupId, partitions)).map(toPosition),
-    );
+    return this.#offsets.committed(partitions);
   }
 
-  /** `isolation` overrides `isolation.level`; with read_uncommitted, the end is after the records of open transactions. */
-  endOffsets(
-    partitions: readonly TopicPartition[],
-    isolation = this.#config.isolation,
-  ): Promise<readonly PartitionPosition[]> {
-    return this.#retry('Reading end offsets', async () => {
-      const readCommitted = isolation === 'read_committed';
-      try {
-        return (await logEndOffsets(partitions, this.#metadata, this.#cluster, readCommitted)).map(toPosition);
-      } catch (error) {
-        this.#metadata.requestUpdate();
-        throw error;
-      }
-    });
+  /** `isolation` overrides `isolation.level`. */
+  endOffsets(partitions: readonly TopicPartition[], isolation?: Isolation): Promise<readonly PartitionPosition[]> {
+    return this.#offsets.ends(partitions, isolation);
   }
 
   wakeup(): void {
@@ -281,7 +221,7 @@ export class KafkaConsumer implements Consumer {
     try {
       if (this.#membership !== undefined) await end(this.#membership, Math.max(0, deadline - Date.now()));
     } finally {
-      this.#isFullyClosed = true;
+      this.#offsets.close();
       this.#metadata.stop();
       await this.#cluster.close();
     }
@@ -294,9 +234,9 @@ export class KafkaConsumer implements Consumer {
       if (this.#woken) break;
       await this.#membership?.coordinate();
       this.#throwFailures();
-      const mayTake = this.#membership?.announced ?? true;
+      const mayTake = this.#membership?.ownedPartitions.announced ?? true;
       if (mayTake && this.#fetcher.take(blocks, maxRecords)) break;
-      this.#updatePositions();
+      this.#positioning.start(this.#membership);
       const remainingMs = deadline - Date.now();
       if (remainingMs <= 0) break;
       await this.#progress.wait(remainingMs);
@@ -313,47 +253,9 @@ export class KafkaConsumer implements Consumer {
   }
 
   #throwFailures(): void {
-    const failures = [this.#positioningFailure, this.#fetcher.takeFailure(), this.#metadata.takeFailure()];
-    this.#positioningFailure = undefined;
+    const failures = [this.#positioning.takeFailure(), this.#fetcher.takeFailure(), this.#metadata.takeFailure()];
     const failure = failures.find((candidate) => candidate !== undefined);
     if (failure !== undefined) throw failure;
-  }
-
-  /** Determines positions in the background. A joining member determines its positions itself. */
-  #updatePositions(): void {
-    const isElsewhere = this.#membership?.findsPositions === true;
-    if (isElsewhere || this.#positioning !== undefined || !this.#needsPositions() || !this.#metadata.known) return;
-    const backoffMs = this.#config.connection.retryBackoffMs;
-    this.#positioning = this.#updatePositionsOnce()
-      .catch(async (error: unknown) => {
-        if (isRetriable(error)) await idle(backoffMs);
-        else if (!(error instanceof ClosedError)) this.#positioningFailure = toError(error);
-      })
-      .finally(() => {
-        this.#positioning = undefined;
-        this.#progress.notify();
-      });
-  }
-
-  #needsPositions(): boolean {
-    return this.#positions.needed || this.#positions.needsValidation || this.#positions.diverged !== undefined;
-  }
-
-  /** One attempt. In a group, diverged positions are reset by a rebalance, because the committed offsets are affected too. */
-  async #updatePositionsOnce(): Promise<void> {
-    const { needed, needsValidation } = this.#positions;
-    if (needed) await this.#positions.resolve(this.#membership === undefined);
-    else if (needsValidation) await this.#positions.validate();
-    if (this.#membership === undefined) await this.#positions.resetDiverged();
-    else if (this.#positions.diverged !== undefined) this.#membership.onDiverged(this.#positions.diverged);
-    if (this.#positions.needsValidation)
-      throw new BrokerUnreachableError('The positions of some partitions have not been validated yet');
-  }
-
-  /** An offset of a deleted topic must not be committed for the recreated one. */
-  #isOfItsTopic({ topic, topicId }: PartitionPosition): boolean {
-    const current = this.#metadata.topicId(topic);
-    return topicId === undefined || current === undefined || topicId === current;
   }
 
   #interest(): TopicInterest {
@@ -368,30 +270,12 @@ export class KafkaConsumer implements Consumer {
     this.#progress.notify();
   }
 
-  #identity(): GroupIdentity {
-    if (this.#membership !== undefined) return this.#membership.identity();
-    const { groupId } = this.#config;
-    if (groupId === undefined) throw new ConfigError('Committing offsets needs the property group.id');
-    return { groupId, memberId: '', generationId: -1 };
-  }
-
   #setPaused(partitions: readonly TopicPartition[], paused: boolean): void {
     for (const partition of partitions) {
       const buffer = this.#fetcher.get(partition);
       if (buffer === undefined) continue;
       buffer.paused = paused;
       if (paused) buffer.freeDecompressed();
-    }
-  }
-
-  #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
-    const { apiTimeoutMs } = this.#config.connection;
-    return retry(what, backoffOf(this.#cluster), apiTimeoutMs, action, () => this.#isFullyClosed);
-  }
-
-  #requireUnused(): void {
-    if (this.#membership !== undefined || this.#assigned.length > 0) {
-      throw new Error('The consumer already has a subscription or an assignment');
     }
   }
 }

@@ -1,4 +1,3 @@
-import type { TopicPartition } from '../../data/record.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Handover, TopicPredicate } from '../api.ts';
 import type { Cluster } from '../connections/cluster.ts';
@@ -25,11 +24,7 @@ export interface MembershipDependencies {
 
 /** The group membership of a consumer. Joins in the background and calls the listener only from `coordinate` and `close`. */
 export interface Membership {
-  readonly owned: readonly TopicPartition[];
-  /** True from `onAssigned` until the partitions are released; records are returned only then. */
-  readonly announced: boolean;
-  /** While true, the membership determines positions itself. */
-  readonly findsPositions: boolean;
+  readonly ownedPartitions: OwnedPartitions;
   readonly metrics: GroupCoordinatorMetrics;
   interest(): TopicInterest;
   /** Called after a metadata update. */

@@ -48,7 +48,7 @@ export class OwnedPartitions {
     return this.#owned ?? [];
   }
 
-  /** True from the first `apply` until `release`. */
+  /** True from the first `apply` (`onAssigned`) until `release`; the consumer returns records only then. */
   get announced(): boolean {
     return this.#owned !== undefined;
   }
@@ -57,9 +57,9 @@ export class OwnedPartitions {
     return this.#ready !== undefined;
   }
 
-  /** True while positions are being determined. */
-  get isPreparing(): boolean {
-    return this.#preparing;
+  /** While true, the membership determines the positions of partitions, and the consumer does not. */
+  get findsPositions(): boolean {
+    return !this.announced || this.#preparing;
   }
 
   /**

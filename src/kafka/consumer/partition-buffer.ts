@@ -1,3 +1,4 @@
+import type { PartitionLag, PartitionPosition } from '../api.ts';
 import { EpochHistory } from './epoch-history.ts';
 import { nextOffsetOf } from '../records/record-batch.ts';
 import type { RecordBlock } from '../records/record-block.ts';
@@ -93,6 +94,20 @@ export class PartitionBuffer {
   get hasMore(): boolean {
     const { position, readableEnd } = this;
     return !this.paused && position !== undefined && readableEnd !== undefined && position < readableEnd;
+  }
+
+  /** The lag of the position behind the high watermark; `undefined` if either is unknown. */
+  get lag(): PartitionLag {
+    const { topic, partition, position, highWatermark } = this;
+    const isKnown = position !== undefined && highWatermark !== undefined;
+    const lag = isKnown ? Math.max(0, highWatermark - position) : undefined;
+    return { topic, partition, lag, end: highWatermark };
+  }
+
+  /** An offset with the topic id and leader epoch under which the records before it were read. */
+  identified(position: PartitionPosition): PartitionPosition {
+    const { topicId } = this.#identity;
+    return { ...position, topicId, leaderEpoch: this.#epochs.epochBefore(position.offset) };
   }
 
   /** Size of the responses that have not been read to their end, as received. */

@@ -2,7 +2,7 @@ import type { ConfigResolver } from '../../config/providers/config-resolver.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { wantedVersion } from '../../connect/plugins/plugins-of-config.ts';
-import type { TaskClients } from '../../connect/tasks/task-clients.ts';
+import { withAdmin, type TaskClients } from '../../connect/tasks/task-clients.ts';
 import type { StoredReplay } from './stored-replay.ts';
 
 /** The offsets that a replay has stored: in its consumer group, and with some sinks in the database. */
@@ -28,11 +28,6 @@ export class ReplayOffsets {
       const own = { ...config, 'consumer.override.group.id': group };
       if (offsets.length > 0) await plugin.alterOffsets?.(own, offsets);
     }
-    const admin = this.#clients.admin(connector, config);
-    try {
-      await admin.deleteGroup(group);
-    } finally {
-      await admin.close();
-    }
+    await withAdmin(this.#clients, { name: connector, config }, (admin) => admin.deleteGroup(group));
   }
 }

@@ -2,7 +2,7 @@ import type { ConnectorConfig } from '../../connect/api.ts';
 import { buildConverters, withDefaultConverters } from '../../connect/pipeline/converter-builder.ts';
 import { Turn } from '../../connect/pipeline/turn.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
-import type { TaskClients } from '../../connect/tasks/task-clients.ts';
+import { withAdmin, type TaskClients } from '../../connect/tasks/task-clients.ts';
 import { RequestError } from '../../errors.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
 import type { Admin, ConsumedRecord, PartitionPosition } from '../../kafka/api.ts';
@@ -113,7 +113,7 @@ export class TopicPeek {
     const converters = buildConverters(config, plugins);
     const decoder = new MessageDecoder(converters);
     try {
-      const { topics, stretches } = await this.#withAdmin(ready, (admin) => this.#stretches(admin, ready, query));
+      const { topics, stretches } = await withAdmin(this.#dependencies.clients, ready, (admin) => this.#stretches(admin, ready, query));
       const { key, limit = DEFAULT_LIMIT } = query;
       const turn = new Turn();
       const keep = async (record: ConsumedRecord): Promise<boolean> => {
@@ -150,7 +150,7 @@ export class TopicPeek {
     signal: AbortSignal,
   ): Promise<ConsumedRecord> {
     const query = { topic, partition, offset };
-    const { stretches } = await this.#withAdmin(ready, (admin) => this.#stretches(admin, ready, query));
+    const { stretches } = await withAdmin(this.#dependencies.clients, ready, (admin) => this.#stretches(admin, ready, query));
     const all = (): Promise<boolean> => Promise.resolve(true);
     const { records } = await this.#read(ready, stretches, { ...PAGE, window: 1 }, 1, all, signal);
     const [record] = records;
@@ -190,15 +190,6 @@ export class TopicPeek {
   async #stretches(admin: Admin, { name, isSink, config }: ReadyConnector, query: PeekQuery): Promise<Found> {
     const names = isSink ? await topicNames(admin, config) : this.#dependencies.topics.list(name).sort();
     return stretchesOf(admin, names, query);
-  }
-
-  async #withAdmin<T>({ name, config }: ReadyConnector, work: (admin: Admin) => Promise<T>): Promise<T> {
-    const admin = this.#dependencies.clients.admin(name, config);
-    try {
-      return await work(admin);
-    } finally {
-      await admin.close();
-    }
   }
 }
 

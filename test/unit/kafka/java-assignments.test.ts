@@ -53,11 +53,11 @@ describe('the assignors, compared with Java’s', () => {
         const subscriptions = members.map(({ id, instance, owned, generation, bytes }) => {
           const own = ownOf.get(id) ?? createAssignor(assignor);
           ownOf.set(id, own);
-          if (generation >= 0) own.onAssignment(partitions(owned), generation);
+          if (generation >= 0) own.onAssignment?.(partitions(owned), generation);
           const said = decodeSubscription(Buffer.from(bytes, 'base64'));
           const again = encodeSubscription({
             topics: said.topics,
-            userData: own.userData(),
+            userData: own.userData?.(),
             owned: own.isCooperative ? partitions(owned) : [],
             generationId: generation < 0 ? undefined : generation,
             rackId: said.rackId,

@@ -152,7 +152,7 @@ describe('the format of a result', () => {
   const written = (format: ResultFormat, int64AsString = false): string => {
     const page = new Page(request({}), plain('s'));
     const writer = resultWriter(format, fields, { int64AsString, maxBytes: 10_000, page });
-    return writer.head(0) + writer.rows(rows).toString() + writer.tail();
+    return writer.head(0) + writer.rows(rows).toString() + (writer.tail?.() ?? '');
   };
 
   it('CSV has a line of names, quotes where they are needed, and tells NULL from an empty text', () => {

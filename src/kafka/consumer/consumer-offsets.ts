@@ -1,0 +1,126 @@
+import type { TopicPartition } from '../../data/record.ts';
+import { ConfigError, toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { PartitionPosition } from '../api.ts';
+import type { ConsumerConfig, Isolation } from '../config/consumer-config.ts';
+import type { Cluster } from '../connections/cluster.ts';
+import { backoffOf, retry } from '../connections/retry.ts';
+import type { TopicMetadata } from '../connections/topic-metadata.ts';
+import { CommitRefusedError } from '../errors/kafka-errors.ts';
+import type { ConsumerMetrics } from '../metrics/consumer-metrics.ts';
+import { logEndOffsets } from './log-end-offsets.ts';
+import type { Membership } from './membership.ts';
+import { commitOffsets, fetchCommitted, logCommit, toPosition, type GroupIdentity } from './offsets.ts';
+import type { StartPositions } from './start-positions.ts';
+
+/** Committed offsets and end offsets of a consumer. Requests are retried until they time out or the consumer is closed. */
+export class ConsumerOffsets {
+  readonly #cluster: Cluster;
+  readonly #metadata: TopicMetadata;
+  readonly #positions: StartPositions;
+  readonly #config: ConsumerConfig;
+  readonly #metrics: ConsumerMetrics;
+  readonly #logger: Logger;
+  /** Set when the consumer subscribes. */
+  membership: Membership | undefined;
+  #isClosed = false;
+
+  constructor(
+    cluster: Cluster,
+    metadata: TopicMetadata,
+    positions: StartPositions,
+    config: ConsumerConfig,
+    metrics: ConsumerMetrics,
+    logger: Logger,
+  ) {
+    this.#cluster = cluster;
+    this.#metadata = metadata;
+    this.#positions = positions;
+    this.#config = config;
+    this.#metrics = metrics;
+    this.#logger = logger;
+  }
+
+  /** `positions` have the topic ids and leader epochs under which the records were read. */
+  async commit(positions: readonly PartitionPosition[]): Promise<void> {
+    const identity = this.#identity();
+    const current = positions.filter((each) => this.#isOfItsTopic(each));
+    if (current.length === 0) return;
+    const sentAt = performance.now();
+    try {
+      await this.#retry('The offset commit', () => {
+        // The member epoch may change while the member owns its partitions.
+        return commitOffsets(this.#cluster, identity.isEpochMember === true ? this.#identity() : identity, current);
+      });
+      this.#metrics.committed(sentAt);
+      logCommit(this.#logger, identity, current);
+    } catch (error) {
+      logCommit(this.#logger, identity, current, toError(error));
+      if (error instanceof CommitRefusedError) this.membership?.onCommitRefused(identity.generationId, error);
+      throw error;
+    }
+  }
+
+  async committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]> {
+    const { groupId } = this.#config;
+    if (groupId === undefined) throw new ConfigError('Committed offsets need the property group.id');
+    return this.#retry('Reading committed offsets', async () =>
+      (await fetchCommitted(this.#cluster, groupId, partitions)).map(toPosition),
+    );
+  }
+
+  /** With read_uncommitted, the end is after the records of open transactions. */
+  ends(partitions: readonly TopicPartition[], isolation: Isolation = this.#config.isolation): Promise<readonly PartitionPosition[]> {
+    return this.#retry('Reading end offsets', async () => {
+      const readCommitted = isolation === 'read_committed';
+      try {
+        return (await logEndOffsets(partitions, this.#metadata, this.#cluster, readCommitted)).map(toPosition);
+      } catch (error) {
+        this.#metadata.requestUpdate();
+        throw error;
+      }
+    });
+  }
+
+  /** Compares offsets with the log, see `PositionValidator.kept`; retries until `signal` is aborted. */
+  async kept(
+    positions: readonly PartitionPosition[],
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<readonly PartitionPosition[]> {
+    const stop = (): boolean => this.#isClosed || signal.aborted;
+    const compare = (): Promise<readonly PartitionPosition[]> => this.#positions.kept(positions);
+    const compared = retry('Comparing offsets with the log', backoffOf(this.#cluster), Infinity, compare, stop);
+    const aborted = new Promise<never>((_resolve, reject) => {
+      const abort = (): void => {
+        reject(toError(signal.reason));
+      };
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
+    });
+    aborted.catch(() => undefined);
+    return Promise.race([compared, aborted]);
+  }
+
+  /** Ends retries. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** An offset of a deleted topic must not be committed for the recreated one. */
+  #isOfItsTopic({ topic, topicId }: PartitionPosition): boolean {
+    const current = this.#metadata.topicId(topic);
+    return topicId === undefined || current === undefined || topicId === current;
+  }
+
+  #identity(): GroupIdentity {
+    if (this.membership !== undefined) return this.membership.identity();
+    const { groupId } = this.#config;
+    if (groupId === undefined) throw new ConfigError('Committing offsets needs the property group.id');
+    return { groupId, memberId: '', generationId: -1 };
+  }
+
+  #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
+    const { apiTimeoutMs } = this.#config.connection;
+    return retry(what, backoffOf(this.#cluster), apiTimeoutMs, action, () => this.#isClosed);
+  }
+}
