@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   ConnectError,
   recordsOfBlock,
-  RetriableError,
   toError,
   type SourceRecord,
   type SourceTask,
@@ -10,24 +8,16 @@ import {
   type TaskPart,
   type WaitingInTask,
 } from '../../src/index.ts';
-import {
-  beginWithAttempts,
-  DatabaseError,
-  isTableChanged,
-  isUnavailable as mayRecover,
-  databaseText,
-  isUnreachableOrFull,
-  openNamedExecutor,
-  type Executor,
-} from '../database/index.ts';
+import { DatabaseError, isTableChanged, databaseText, openNamedExecutor, type Executor } from '../database/index.ts';
 import type { TableFeed } from './table-feed.ts';
 import { rowCount, TableChangedError, type Page } from './feed-reader.ts';
 import { FeedSet } from './feed-set.ts';
 import { feedsWithRows } from './idle-check.ts';
+import { NoticedTables } from './noticed-tables.ts';
 import { PageQueue } from './page-queue.ts';
 import { PassedOver } from './passed-over.ts';
 import type { RecordPart } from './record-writer.ts';
-import { RowNotices, type RowNotice } from './row-notices.ts';
+import { isLost, isUnavailable, SourceConnection } from './source-connection.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { SourceLog } from './source-log.ts';
 import { SourceWaits } from './source-waits.ts';
@@ -53,16 +43,16 @@ interface Parts {
   readonly watch: TableWatch;
   readonly feeds: FeedSet;
   readonly queue: PageQueue<TableFeed>;
-  readonly notices: RowNotices | undefined;
+  readonly noticed: NoticedTables | undefined;
   readonly passedOver: PassedOver;
   readonly waits: SourceWaits;
+  readonly connection: SourceConnection;
   readonly log: SourceLog;
 }
 
 /**
  * `com.db.kafka.connect.source.DbSourceTask`: produces records from new rows of its tables. Every poll.interval.ms, it
  * checks whether tables have changed and which have new rows; these are read page by page up to the current time.
- * One class, because refreshing, reading and failure handling change the same queue and snapshot.
  */
 export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
@@ -70,10 +60,6 @@ export class DbSourceTask implements SourceTask {
   #refreshAt = 0;
   /** Aborts pending operations when the task stops, also after a failure. */
   readonly #stopped = new AbortController();
-  /** Tables that are being read up to the current time, with the rows inserted before. */
-  #toEstimate = { feeds: new Set<TableFeed>(), inserted: new Map() as ReadonlyMap<string, number> };
-  /** OIDs of tables with notified rows. */
-  readonly #noticed = new Set<string>();
 
   async start(context: SourceTaskContext): Promise<void> {
     const settings = sourceSettings(context.config);
@@ -89,22 +75,28 @@ export class DbSourceTask implements SourceTask {
     const queue = new PageQueue<TableFeed>(
       (feed) => this.#read(feed),
       ({ reader }) =>
-        reader.hasOpenCursor || this.#openCursors() < (reader.needsCursor ? MAX_OPEN_CURSORS : MAX_OPEN_CURSORS + 1),
+        reader.hasOpenCursor || feeds.openCursors < (reader.needsCursor ? MAX_OPEN_CURSORS : MAX_OPEN_CURSORS + 1),
     );
-    const notices = settings.notify ? this.#notices(executor, context) : undefined;
+    const refresh = () => {
+      this.#refreshAt = 0;
+    };
+    const noticed = settings.notify ? new NoticedTables(executor, context.logger, feeds, queue, refresh) : undefined;
     const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
-    const passedOver = new PassedOver(executor);
+    const { emitsLateRows, lookBackMs } = settings;
+    const passedOver = new PassedOver(executor, { logger: context.logger, emitsLateRows, lookBackMs });
     const waits = new SourceWaits(executor, signal, databaseText(settings.connection));
     const log = new SourceLog(context.logger);
-    this.#started = { context, signal, settings, executor, watch, feeds, queue, notices, passedOver, waits, log };
-    this.#snapshot = await this.#connect(async () => {
+    const connection = new SourceConnection(executor, settings, context, waits);
+    const progress = { feeds, queue, noticed, passedOver, waits, log };
+    this.#started = { context, signal, settings, executor, watch, connection, ...progress };
+    this.#snapshot = await connection.open(async () => {
       watch.invalidate();
       const snapshot = await watch.refresh(context.signal);
       await feeds.refresh(snapshot);
       return snapshot;
     });
     waits.available();
-    await notices?.listen();
+    await noticed?.listen();
   }
 
   async poll(): Promise<readonly SourceRecord[]> {
@@ -113,9 +105,10 @@ export class DbSourceTask implements SourceTask {
   }
 
   async pollBlocks(): Promise<readonly RecordPart[]> {
-    const { queue, settings, context } = this.#parts;
+    const { queue, settings, context, noticed } = this.#parts;
     if (Date.now() >= this.#refreshAt) await this.#refresh();
-    if (this.#noticed.size > 0) await this.#readNoticed();
+    const withNotices = noticed?.take() ?? [];
+    if (withNotices.length > 0) await this.#readNoticed(withNotices);
     queue.pump();
     if (queue.peek() === undefined) {
       await this.#wait();
@@ -151,27 +144,16 @@ export class DbSourceTask implements SourceTask {
     if (parts === undefined) return;
     await parts.queue.end();
     for (const { reader } of parts.feeds.all.values()) reader.release();
-    await parts.notices?.close();
+    await parts.noticed?.close();
     await parts.executor.close();
   }
 
   parts(): readonly TaskPart[] {
-    const feeds = this.#started?.feeds;
-    const broken = [...(feeds?.broken ?? [])].map(([name, error]): TaskPart => {
-      return { name, state: 'FAILED', error, counts: {} };
-    });
-    return [...(feeds?.all.values() ?? []), ...broken];
+    return this.#started?.feeds.parts ?? [];
   }
 
   waiting(): WaitingInTask | undefined {
-    if (this.#started === undefined) return undefined;
-    const oldest = this.#started.queue.oldestRead();
-    const read = oldest && {
-      name: oldest.feed.name,
-      table: oldest.feed.table.oid === undefined ? undefined : oldest.feed.table.name.name,
-      readMs: oldest.readMs,
-    };
-    return this.#started.waits.values(read);
+    return this.#started?.waits.values(this.#started.queue.oldestRead());
   }
 
   describe(record: SourceRecord): string | undefined {
@@ -199,10 +181,10 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #read(feed: TableFeed): Promise<Page> {
-    const { settings, signal, context, log } = this.#parts;
+    const { settings, signal, context, feeds, log } = this.#parts;
     const snapshot = this.#snapshot;
     if (snapshot === undefined) throw new Error('there is no snapshot of the database yet');
-    const mayKeepCursor = () => this.#openCursors() <= MAX_OPEN_CURSORS;
+    const mayKeepCursor = () => feeds.openCursors <= MAX_OPEN_CURSORS;
     const { first, max, grows } = settings.fetchRows;
     const maxRows = Math.min(max, context.pollMax?.() ?? max);
     const size = { firstRows: Math.min(first, maxRows), maxRows, grows };
@@ -212,14 +194,8 @@ export class DbSourceTask implements SourceTask {
     return page;
   }
 
-  #openCursors(): number {
-    let open = 0;
-    for (const { reader } of this.#parts.feeds.all.values()) if (reader.hasOpenCursor) open++;
-    return open;
-  }
-
   async #collect(records: RecordPart[], feed: TableFeed, page: Page): Promise<void> {
-    const { context, settings, log } = this.#parts;
+    const { context, settings, passedOver, log } = this.#parts;
     if (feed.recover()) context.logger.info(`Table ${feed.name} can be read again`);
     const made = await feed.writer.records(page);
     log.returned(feed, made);
@@ -227,7 +203,7 @@ export class DbSourceTask implements SourceTask {
     for (const part of made) feed.counts.records += 'packed' in part ? part.packed.length : 1;
     if (page.lateRows > 0) log.lateRows(feed, page.lateRows, settings.emitsLateRows);
     feed.counts.lateRows += page.lateRows;
-    if (page.isLast && this.#toEstimate.feeds.delete(feed)) this.#estimatePassedOver(feed, this.#toEstimate.inserted);
+    if (page.isLast) passedOver.readToEnd(feed);
     if (feed.reader instanceof TableReader && feed.reader.isCrowded) this.#refreshAt = 0;
     if (records.length === 0 && made.length < 10_000) records.push(...made);
     else for (const record of made) records.push(record);
@@ -235,7 +211,7 @@ export class DbSourceTask implements SourceTask {
 
   /** Once per poll.interval.ms. */
   async #refresh(): Promise<void> {
-    const { context, settings, watch, feeds, queue, notices, waits, log } = this.#parts;
+    const { context, settings, watch, feeds, queue, noticed, waits, log } = this.#parts;
     this.#refreshAt = Date.now() + settings.pollIntervalMs * REFRESH_SHARE;
     try {
       const snapshot = await waits.refreshing(() => watch.refresh(context.signal));
@@ -248,9 +224,7 @@ export class DbSourceTask implements SourceTask {
         }
       }
       log.refreshed(snapshot, feeds.all.size);
-      await notices?.install(
-        [...feeds.all.values()].map(({ table, reader }) => ({ table, column: reader.notifiedColumn })),
-      );
+      await noticed?.install();
       await this.#findWork(snapshot);
     } catch (error) {
       watch.invalidate();
@@ -273,54 +247,20 @@ export class DbSourceTask implements SourceTask {
     for (const feed of await feedsWithRows(executor, toCheck, context.signal)) reading.add(feed);
     for (const feed of reading) queue.add(feed);
     log.found(reading, toCheck.length);
-    if (inserted === undefined) return;
-    for (const { feed } of toCheck) if (!reading.has(feed)) this.#estimatePassedOver(feed, inserted);
-    this.#toEstimate = { feeds: reading, inserted };
-  }
-
-  #estimatePassedOver(feed: TableFeed, inserted: ReadonlyMap<string, number>): void {
-    const { context, settings, passedOver } = this.#parts;
-    // Notified rows are yet to be read.
-    if (feed.reader.hasUnreadRanges === true) return;
-    const isFirst = feed.counts.passedOver === 0;
-    const more = passedOver.estimate(feed, inserted, settings.emitsLateRows);
-    if (more === 0 || !isFirst) return;
-    context.logger.warn(
-      `About ${String(more)} rows of table ${feed.name} were inserted but not read, because their times are older than timestamp.delay.ms (${String(settings.lookBackMs)}), in the future, or null; further ones are only counted (passedOver)`,
-    );
-  }
-
-  #notices(executor: Executor, { logger }: SourceTaskContext): RowNotices {
-    const onRows = ({ oid, inserted }: RowNotice) => {
-      this.#noticed.add(oid);
-      if (inserted !== undefined) {
-        for (const { table, reader } of this.#started?.feeds.all.values() ?? []) {
-          if (table.oid === oid && reader.notifiedColumn === inserted.column) reader.addRange?.(inserted.range);
-        }
-      }
-      this.#started?.queue.wake();
-    };
-    const onGap = () => {
-      this.#refreshAt = 0;
-      this.#started?.queue.wake();
-    };
-    return new RowNotices(executor, logger, onRows, onGap);
+    const unchanged = toCheck.map(({ feed }) => feed).filter((feed) => !reading.has(feed));
+    if (inserted !== undefined) passedOver.found(unchanged, reading, inserted);
   }
 
   /** Reads the tables for which the database has sent notifications. */
-  async #readNoticed(): Promise<void> {
-    const { watch, feeds, queue, context, waits } = this.#parts;
-    const noticed = new Set(this.#noticed);
-    this.#noticed.clear();
-    const known = [...feeds.all.values()].filter(({ table }) => table.oid !== undefined && noticed.has(table.oid));
-    if (known.length === 0) return;
+  async #readNoticed(noticed: readonly TableFeed[]): Promise<void> {
+    const { watch, queue, context, waits } = this.#parts;
     try {
       this.#snapshot = await waits.refreshing(() => watch.snapshot(context.signal));
     } catch (error) {
       if (context.signal.aborted || !isUnavailable(error)) throw error;
       await this.#reconnect(error);
     }
-    for (const feed of known) queue.add(feed);
+    for (const feed of noticed) queue.add(feed);
   }
 
   /** Waits for an unavailable database. A single table that fails is not read until the next refresh. */
@@ -332,7 +272,7 @@ export class DbSourceTask implements SourceTask {
       watch.invalidate();
       this.#refreshAt = 0;
       if (feed.countFailure() <= 2) return;
-    } else if (thrown instanceof DatabaseError && isUnreachableOrFull(thrown)) {
+    } else if (isLost(thrown)) {
       await this.#reconnect(thrown);
       return;
     }
@@ -347,38 +287,11 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #reconnect(cause: unknown): Promise<void> {
-    const { context, settings, feeds, waits } = this.#parts;
-    waits.unavailable(cause);
-    context.logger.warn(`Lost the connection to the source database; reconnecting: ${toError(cause).message}`);
+    const { settings, feeds, connection } = this.#parts;
     for (const { reader } of feeds.all.values()) reader.release();
     // A server that is reachable but unable to do the work is not queried again immediately.
-    this.#refreshAt =
-      cause instanceof DatabaseError && isUnreachableOrFull(cause) ? 0 : Date.now() + settings.backoffMs;
-    await this.#connect(() => Promise.resolve());
-    if (cause instanceof DatabaseError && isUnreachableOrFull(cause)) waits.available();
-  }
-
-  async #connect<T>(begin: () => Promise<T>): Promise<T> {
-    const { executor, settings, context, waits } = this.#parts;
-    const { attempts, backoffMs } = settings;
-    let isConnected = false;
-    try {
-      const onFailure = (error: unknown): void => {
-        waits.unavailable(error);
-      };
-      return await beginWithAttempts(executor, { attempts, backoffMs, signal: context.signal, onFailure }, () => {
-        isConnected = true;
-        return begin();
-      });
-    } catch (error) {
-      if (isConnected && !isUnavailable(error)) throw error;
-      const message = `The source database cannot be reached: ${toError(error).message}`;
-      // A database that was reachable before will recover; otherwise, it is a configuration error.
-      if (this.#snapshot === undefined || !isUnavailable(error)) throw new ConnectError(message, { cause: error });
-      waits.unavailable(error);
-      await delay(settings.backoffMs, undefined, { signal: context.signal });
-      throw new RetriableError(message, { cause: error });
-    }
+    this.#refreshAt = isLost(cause) ? 0 : Date.now() + settings.backoffMs;
+    await connection.reopen(cause);
   }
 
   get #parts(): Parts {
@@ -391,9 +304,4 @@ export class DbSourceTask implements SourceTask {
 
 function entriesOf(json = '{}'): ReadonlyMap<string, string> {
   return new Map(Object.entries(JSON.parse(json) as Record<string, string>));
-}
-
-/** Returns true if the same request may succeed later. */
-function isUnavailable(error: unknown): boolean {
-  return error instanceof DatabaseError && mayRecover(error);
 }

@@ -1,4 +1,11 @@
-import { ConnectError, DataError, toError, type SourceCoordinates, type SourceTaskContext } from '../../src/index.ts';
+import {
+  ConnectError,
+  DataError,
+  toError,
+  type SourceCoordinates,
+  type SourceTaskContext,
+  type TaskPart,
+} from '../../src/index.ts';
 import { DatabaseError, isDocumentedType, type Executor } from '../database/index.ts';
 import { BulkReader } from './bulk-reader.ts';
 import { TableFeed } from './table-feed.ts';
@@ -52,8 +59,16 @@ export class FeedSet {
     return this.#feeds;
   }
 
-  get broken(): ReadonlyMap<string, string> {
-    return this.#broken;
+  /** The tables, including those that cannot be read or written at all. */
+  get parts(): readonly TaskPart[] {
+    const broken = [...this.#broken].map(([name, error]): TaskPart => ({ name, state: 'FAILED', error, counts: {} }));
+    return [...this.#feeds.values(), ...broken];
+  }
+
+  get openCursors(): number {
+    let open = 0;
+    for (const { reader } of this.#feeds.values()) if (reader.hasOpenCursor) open++;
+    return open;
   }
 
   /** Applies the current table definitions. Returns the feeds of removed or changed tables. */

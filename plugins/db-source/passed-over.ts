@@ -1,3 +1,4 @@
+import type { Logger } from '../../src/index.ts';
 import { ownStatement, type Executor } from '../database/index.ts';
 import type { TableFeed } from './table-feed.ts';
 import { TableReader } from './table-reader.ts';
@@ -30,19 +31,30 @@ interface Baseline {
   readonly settledAt: number;
 }
 
+interface PassedOverOptions {
+  readonly logger: Logger;
+  readonly emitsLateRows: boolean;
+  readonly lookBackMs: number;
+}
+
 /**
  * Estimates how many rows were inserted before the look-back interval, and thus never read: rows that the database's
  * statistics count as inserted (`n_tup_ins`, including rolled-back transactions), minus the rows that were read. Both
- * are counted from the time when the table had been read to its end and the statistics had settled.
+ * are counted from the time when the table had been read to its end and the statistics had settled. The first such
+ * rows of a table cause a warning.
  */
 export class PassedOver {
   readonly #executor: Executor;
+  readonly #options: PassedOverOptions;
   readonly #baselines = new Map<string, Baseline>();
   readonly #now: () => number;
+  /** Tables that are being read up to the current time, with the rows inserted before. */
+  #reading = { feeds: new Set<TableFeed>(), inserted: new Map() as ReadonlyMap<string, number> };
   #nextAt = 0;
 
-  constructor(executor: Executor, now: () => number = Date.now) {
+  constructor(executor: Executor, options: PassedOverOptions, now: () => number = Date.now) {
     this.#executor = executor;
+    this.#options = options;
     this.#now = now;
   }
 
@@ -56,15 +68,38 @@ export class PassedOver {
     return new Map(rows.map(([oid, inserted]) => [oid ?? '', Number(inserted)]));
   }
 
+  /** Updates the estimates of tables without new rows; those of `reading` are updated by `readToEnd`. */
+  found(unchanged: readonly TableFeed[], reading: Set<TableFeed>, inserted: ReadonlyMap<string, number>): void {
+    for (const feed of unchanged) this.#update(feed, inserted);
+    this.#reading = { feeds: reading, inserted };
+  }
+
+  /** Called when a table has been read up to the current time. */
+  readToEnd(feed: TableFeed): void {
+    const { feeds, inserted } = this.#reading;
+    if (feeds.delete(feed)) this.#update(feed, inserted);
+  }
+
+  #update(feed: TableFeed, inserted: ReadonlyMap<string, number>): void {
+    // Notified rows are yet to be read.
+    if (feed.reader.hasUnreadRanges === true) return;
+    const isFirst = feed.counts.passedOver === 0;
+    const more = this.estimate(feed, inserted);
+    if (more === 0 || !isFirst) return;
+    const { logger, lookBackMs } = this.#options;
+    logger.warn(
+      `About ${String(more)} rows of table ${feed.name} were inserted but not read, because their times are older than timestamp.delay.ms (${String(lookBackMs)}), in the future, or null; further ones are only counted (passedOver)`,
+    );
+  }
+
   /** Applies the counts of a table without new rows, and returns the increase of the estimate. */
   estimate(
     { name, table: { oid }, counts }: Pick<TableFeed, 'name' | 'table' | 'counts'>,
     inserted: ReadonlyMap<string, number>,
-    emitsLateRows: boolean,
   ): number {
     const count = inserted.get(oid ?? '');
     if (oid === undefined || count === undefined) return 0;
-    const unread = count - counts.rows - (emitsLateRows ? 0 : counts.lateRows);
+    const unread = count - counts.rows - (this.#options.emitsLateRows ? 0 : counts.lateRows);
     const { passedOver } = counts;
     const baseline = this.#baselines.get(name);
     if (baseline === undefined || baseline.oid !== oid || count < baseline.inserted) {

@@ -1,11 +1,10 @@
 import type { WaitingInTask } from '../../src/index.ts';
 import { DatabaseError, isUnreachableOrFull, WaitCause, unavailableReason, type Executor } from '../database/index.ts';
+import type { TableFeed } from './table-feed.ts';
 
 /** A read of a table that is in progress. */
 interface OpenRead {
-  readonly name: string;
-  /** `undefined` for a query. */
-  readonly table: string | undefined;
+  readonly feed: Pick<TableFeed, 'name' | 'table'>;
   readonly readMs: number;
 }
 
@@ -56,8 +55,9 @@ export class SourceWaits {
     const waitedMs = Math.max(refreshMs, oldest?.readMs ?? 0);
     if (waitedMs === 0) return undefined;
     const isRefreshing = oldest === undefined || refreshMs > oldest.readMs;
-    const operation = isRefreshing ? 'the refresh of the table list' : `the query of table ${oldest.name}`;
-    const tables = isRefreshing || oldest.table === undefined ? [] : [oldest.table];
+    const operation = isRefreshing ? 'the refresh of the table list' : `the query of table ${oldest.feed.name}`;
+    // The result of a query has no table.
+    const tables = isRefreshing || oldest.feed.table.oid === undefined ? [] : [oldest.feed.table.name.name];
     return { records: 0, waitedMs, cause: this.#cause.of(waitedMs, operation, () => tables) };
   }
 }

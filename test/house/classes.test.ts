@@ -15,7 +15,6 @@ const LARGE = [
   'ClassicMembership',
   'ConnectorHistory',
   'ConnectorRequests',
-  'DbSourceTask',
   'Fetcher',
   'GroupMember',
   'HeartbeatMember',

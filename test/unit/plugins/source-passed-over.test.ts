@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import type { Executor } from '../../../plugins/database/index.ts';
 import { PassedOver } from '../../../plugins/db-source/passed-over.ts';
 import type { SourceTable } from '../../../plugins/db-source/tables.ts';
+import { silentLogger } from '../../../src/index.ts';
 
 const OID = '16384';
+const OPTIONS = { logger: silentLogger, emitsLateRows: false, lookBackMs: 60_000 };
 
 describe('rows that a source has skipped', () => {
   let nowMs = 0;
@@ -14,11 +16,11 @@ describe('rows that a source has skipped', () => {
   beforeEach(() => {
     nowMs = 1_000_000;
     Object.assign(counts, { rows: 0, lateRows: 0, passedOver: 0 });
-    passedOver = new PassedOver(undefined as unknown as Executor, () => nowMs);
+    passedOver = new PassedOver(undefined as unknown as Executor, OPTIONS, () => nowMs);
   });
 
   /** The estimate when the statistics count this many rows as inserted. */
-  const estimated = (inserted: number): number => passedOver.estimate(feed, new Map([[OID, inserted]]), false);
+  const estimated = (inserted: number): number => passedOver.estimate(feed, new Map([[OID, inserted]]));
 
   it('do not include rows read before the statistics counted them as inserted', () => {
     counts.rows = 10;
