@@ -13,7 +13,7 @@ import {
 import type { Executor } from '../database/index.ts';
 import type { RequestClock } from './transport/request-clock.ts';
 
-/** Who asks: a role of the database, proved by password or token. */
+/** The caller: a role of the database, authenticated by password or token. */
 export interface Login {
   readonly user: string;
   /** Superuser, or member of the role `admin`. */

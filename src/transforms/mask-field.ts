@@ -25,7 +25,7 @@ const options = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'What to put in place of numbers and texts, converted to the type of the field; zero, false or empty without it.',
+      'Replaces numbers and texts, converted to the type of the field; zero, false or empty without it.',
     validator: nonEmptyString,
   },
   'replace.null.with.default': replaceNullWithDefault,

@@ -19,7 +19,7 @@ export interface BenchContext {
     properties?: WorkerSettings['properties'],
     nodeFlags?: WorkerSettings['nodeFlags'],
   ) => Promise<WorkerUnderTest>;
-  /** The Java worker, started by the first who asks; `undefined` when peers are not wanted. */
+  /** The Java worker, started by the first workload that needs it; `undefined` without peers. */
   readonly peer: () => Promise<JavaPeer | undefined>;
 }
 

@@ -221,7 +221,7 @@ config:
     assert.deepEqual(await names(), []);
   }).timeout(30_000);
 
-  it('that somebody else changes while they are applied stay as they are, the others are applied', async () => {
+  it('that another user changes while they are applied stay as they are, the others are applied', async () => {
     const topic = uniqueName('other');
     await kafka.createTopic(topic);
     const sink = { 'connector.class': 'FileStreamSink', topics: topic, file: '/dev/null' };

@@ -16,7 +16,7 @@ const WAS_RUN = 'globalThis.wasRun === true';
 const MARKUP = '<img src=x onerror="wasRun=true"><script>wasRun=true</script>';
 const LONG = 'x'.repeat(700_000);
 
-/** Connectors whose names lead elsewhere, or look like others, where somebody is careless. */
+/** Connectors whose names lead elsewhere, or look like others, if the console handles them carelessly. */
 const NAMES = [
   MARKUP,
   '../snapshot',

@@ -43,7 +43,7 @@ function nested(depth: number): object {
   return value;
 }
 
-describe('replays of dead letters by somebody hostile', () => {
+describe('replays of dead letters by a hostile client', () => {
   let fixture: SinkFixture;
   let connector: string;
   let letters: string;

@@ -248,11 +248,11 @@ describe('a connector that has failed', () => {
     const { body: config } = await on.worker.rest.get<Record<string, string>>(`/connectors/${name}/config`);
     const always = { ...config, 'restart.policy': 'always', 'restart.max.attempts': '2' };
     assert.equal((await on.worker.rest.put(`/connectors/${name}/config`, always)).status, 200);
-    await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'gives up');
+    await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'it stays FAILED');
     await untilSentence(name, /; it is not restarted, because restart\.max\.attempts=2 were made\.$/);
     assert.equal((await on.worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
     await untilRestart(name, (seen) => seen?.attempt === 1, 'counts from the beginning');
-    await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'gives up again');
+    await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'it stays FAILED again');
   });
 
   it('is not restarted while it is paused; a request starts it at once, and then nothing is left of its restarts', async () => {

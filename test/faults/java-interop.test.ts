@@ -253,7 +253,7 @@ describe('with Apache Kafka’s own worker', function () {
     // Each asks the other, by signed requests or redirection.
     for (const rest of [sluice.rest, java.rest]) {
       const config = { ...source('ours'), 'batch.size': rest === java.rest ? '500' : '1000' };
-      // 409 while the group rebalances for the change before: clients ask again.
+      // The response is 409 while the group rebalances for the previous change, so clients retry.
       const done = (status: number, ask: () => Promise<{ status: number }>) =>
         until(async () => (await ask()).status === status, `the answer is ${String(status)}`);
       await done(200, () => rest.put('/connectors/ours/config', config));

@@ -168,7 +168,7 @@ describe('the package of docs/plugins.md', function () {
     );
     server.asked.length = 0;
     await worker.rest.put('/connectors/feed/resume');
-    await until(() => server.asked.length > 0, 'the source asks again');
+    await until(() => server.asked.length > 0, 'the source requests the feed again');
     assert.equal(server.asked[0], '9');
   });
 

@@ -33,7 +33,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('loses a member that the network has cut off, which stops its work by itself and comes back', async () => {
+  it('loses a member that the network has cut off, which stops its work on its own and returns', async () => {
     const proxy = await KafkaProxy.start(workers.bootstrap);
     try {
       const first = await workers.enter('one', { sessionTimeoutMs: 6000 });

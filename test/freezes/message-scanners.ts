@@ -87,7 +87,7 @@ const SCALARS = ['int8', 'int64', 'float32', 'float64', 'boolean', 'string', 'by
 const CASTS = ['int8', 'int64', 'float32', 'float64', 'boolean', 'string'] as const;
 const FAMILIES: readonly TypeFamily[] = ['int8', 'float4', 'float8', 'numeric', 'bool', 'timestamptz', 'text', 'json'];
 
-/** Keys, values and headers of messages, and what transforms make of them. */
+/** Keys, values and headers of messages, before and after transforms. */
 export const MESSAGE_SCANNERS: readonly Scanner[] = [
   ...FORMATS.map(([name, make]) =>
     scanner(

@@ -257,7 +257,7 @@ describe('database connections', () => {
       await executor.close();
     });
 
-    it('give up after the time allowed when nobody answers', async () => {
+    it('fail after the time limit when the server does not answer', async () => {
       const proxy = await TcpProxy.start(db.access);
       proxy.stall();
       const url = `postgresql://u@127.0.0.1:${String(proxy.port)}/d?connectTimeout=1&sslmode=disable`;

@@ -118,7 +118,7 @@ describe('a database session', () => {
     await executor.close();
   });
 
-  it('gives up a connection that holds what cannot be cleaned', async () => {
+  it('closes a connection with state that cannot be reset', async () => {
     const executor = db.open({ poolSize: 1 }, '?ApplicationName=worn');
     await executor.query('PREPARE mine AS SELECT 1');
     await executor.query('PREPARE mine AS SELECT 2');
@@ -178,7 +178,7 @@ describe('a database session', () => {
       assert.deepEqual(await sizes('SELECT n FROM numbers WHERE false', 1000), [0]);
     });
 
-    it('fetches a chunk only when it is asked for, and stops when nobody asks', async () => {
+    it('fetches a chunk only when it is requested, and stops without requests', async () => {
       await db.executor.session(async (session) => {
         const generated = 'SELECT generate_series(1, 1000000000) AS n';
         for await (const chunk of session.stream(generated, [], { chunkRows: 10 })) {

@@ -120,7 +120,7 @@ describe('a transaction of writes', () => {
       }
     });
 
-    it('gives up with the words of the server when it is rolled back again and again', async () => {
+    it('fails with the server's message when it is rolled back repeatedly', async () => {
       await failing('at the commit', 1000, '40P01');
       const { times, end } = await tried((transaction) => transaction.write(numbers(66), OVERRIDE));
       assert.deepEqual([times, String(end)], [6, 'DatabaseError: not now']);

@@ -555,7 +555,7 @@ describe('a write to the database', () => {
   });
 
   describe('at the same time as others', () => {
-    it('tries again by itself when the server breaks a deadlock', async () => {
+    it('retries automatically when the server breaks a deadlock', async () => {
       await db.run(
         'CREATE TABLE tangled (k int4 PRIMARY KEY, v int4)',
         'INSERT INTO tangled SELECT generate_series(0, 499), 0',

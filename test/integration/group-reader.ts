@@ -11,7 +11,7 @@ import { rebalanceLog } from './kafka-fixture.ts';
 export const FROM_BEGINNING: ClientProperties = { 'auto.offset.reset': 'earliest', 'fetch.max.wait.ms': '50' };
 export const QUICK: ClientProperties = { ...FROM_BEGINNING, 'heartbeat.interval.ms': '100' };
 
-/** A member that polls by itself, commits what it has taken when it has to give partitions up, and keeps it all. */
+/** A member that polls in the background, commits the records it has read when partitions are revoked, and keeps all records. */
 export class GroupReader {
   readonly log = rebalanceLog({ onRevoked: () => this.commit() });
   readonly records: ConsumedRecord[] = [];

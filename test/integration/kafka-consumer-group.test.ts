@@ -313,7 +313,7 @@ describe('a consumer group', () => {
     assert.deepEqual(
       lines.filter(({ level }) => level >= 40),
       [],
-      'it gave up the connection itself, no broker is unreachable',
+      'it closed the connection itself, no broker is unreachable',
     );
     await until(
       async () => (await first.poll(50)).length === 0 && first.assignment().length === 1,

@@ -114,7 +114,7 @@ describe('a producer', () => {
     await producer.close();
   });
 
-  it('gives up on a topic that does not come into being', async () => {
+  it('fails for a topic that is never created', async () => {
     const producer = client.producer({ 'max.block.ms': '300' });
     const topic = uniqueName('kafka-never');
     await assert.rejects(producer.send([record(topic, 'x')]), (error: unknown) => {

@@ -9,7 +9,7 @@ const HOSTILE = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff];
 const MAX_ENTRIES = 100_000;
 const MAX_INPUT_MS = 1_000;
 
-/** Real answers with bytes changed, put in or cut off: decoding is an error that says what is damaged, or a bounded answer. */
+/** Real answers with bytes changed, added or removed: decoding is an error that says what is damaged, or a bounded answer. */
 export async function damagedAnswers(
   answers: readonly RecordedAnswer[],
   { inputs, seed }: { readonly inputs: number; readonly seed?: number },

@@ -70,7 +70,7 @@ export function withLongOnes(usual: fc.Arbitrary<string>, piece: fc.Arbitrary<st
   return fc.oneof({ weight: 500, arbitrary: usual }, { weight: 1, arbitrary: long });
 }
 
-/** A text that is only nearly what it was: a character left out, changed or put in. */
+/** A text with one small change: a character removed, replaced or added. */
 export function nearly(text: fc.Arbitrary<string>, pieces: readonly string[]): fc.Arbitrary<string> {
   return fc.tuple(text, fc.nat(), fc.nat({ max: 1 }), fc.constantFrom(...pieces)).map(([whole, at, cut, piece]) => {
     const position = at % (whole.length + 1);

@@ -10,7 +10,7 @@ const PROPERTIES = { 'session.timeout.ms': '6000', 'scheduled.rebalance.max.dela
 
 /**
  * Requests to three workers while a fourth comes and goes, stopped and killed in turn: each is answered as by a single
- * worker. Then once more while the leader is the one that goes, by clients that ask again when the group is in motion.
+ * worker. Then once more while the leader is replaced, by clients that retry during a rebalance.
  */
 export const clusterRequests: Repeat = {
   unit: 'requests',

@@ -16,7 +16,7 @@ export interface HostileMemberOptions {
   readonly assign?: (view: LeaderView) => Promise<ReadonlyMap<string, Buffer>>;
 }
 
-/** Somebody who may join a group, and says there what he likes. */
+/** A client that may join a group, and sends arbitrary data there. */
 export class HostileMember {
   readonly #group: KafkaGroup;
   readonly #options: HostileMemberOptions;

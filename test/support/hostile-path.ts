@@ -53,7 +53,7 @@ BEGIN
   INSERT INTO public.traps VALUES ('functions', functions), ('operators', operators);
 END $do$`;
 
-/** Sets the traps in the client's database, and puts them in front of all else for a role. Gives how many there are. */
+/** Sets the traps in the client's database, and puts them first in the search path of a role. Resolves with their number. */
 export async function setTraps(sql: SqlClient, role: string): Promise<{ functions: number; operators: number }> {
   const quoted = pg.escapeIdentifier(role);
   await sql.run(

@@ -49,7 +49,7 @@ export async function findJavaConnect(environment = process.env): Promise<JavaCo
 /**
  * Apache Kafka's own Connect worker in a process of its own, at one port for all of its runs.
  *
- * stopped --start--> running --(terminate, kill, exits by itself)--> stopped --discard--> gone
+ * stopped --start--> running --(terminate, kill, exits on its own)--> stopped --discard--> gone
  */
 export class JavaWorker {
   readonly rest: ConnectRest;

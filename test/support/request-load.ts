@@ -13,7 +13,7 @@ export interface RequestLoadOptions {
   /** Workers that are asked, in turn; asked for at each request. */
   readonly asked: () => readonly number[];
   /**
-   * Asks again, as Connect's clients do, when there was no answer, or one that says that the group is in motion. Without it
+   * Retries, as Connect's clients do, when there was no response, or one that reports a rebalance. Without it
    * every request has to be answered as if there were one worker.
    */
   readonly persistent?: boolean;

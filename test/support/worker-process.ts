@@ -13,7 +13,7 @@ import { until } from './until.ts';
 import { builtCli } from './worker-build.ts';
 
 export interface WorkerOptions {
-  /** Added to, or put in place of, the properties that `defaultProperties` gives. */
+  /** Properties that are added to those of `defaultProperties`, or replace them. */
   readonly properties?: Readonly<Record<string, string>>;
   /** Connectors of a standalone worker, each a configuration with its `name`, or `{name, config, …}`; absent: a distributed worker. */
   readonly standalone?: readonly Readonly<Record<string, unknown>>[];

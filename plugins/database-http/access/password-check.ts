@@ -92,7 +92,7 @@ export class PasswordCheck {
     return this.#once(identity, () => this.#askKnown(identity));
   }
 
-  /** Asks again after an identity with requests under way. Never rejects. */
+  /** Checks an identity with running requests again. Never rejects. */
   async review(identity: Identity): Promise<void> {
     await this.isStillRight(identity).catch((error: unknown) =>
       this.#logger.debug({ err: toError(error) }, 'database HTTP API: a user could not be looked up again'),

@@ -19,7 +19,7 @@ export interface ApiSession {
 
 /**
  * The tokens that were given out. Expiry is checked when a token is used: `alive` sessions become `expired` by the clock
- * alone, and go when somebody looks.
+ * alone, and are removed at the next access.
  */
 export class SessionStore {
   readonly #byTokenHash = new Map<string, ApiSession>();

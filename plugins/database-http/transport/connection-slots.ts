@@ -10,7 +10,7 @@ interface Slots {
   taken: number;
   readonly waiting: (() => void)[];
   readonly holders: Set<SlotHolder>;
-  /** While somebody waits. */
+  /** Set while a request waits. */
   watch: NodeJS.Timeout | undefined;
 }
 

@@ -72,7 +72,7 @@ describe('polled records on their way into a task', () => {
     assert.deepEqual(Object.fromEntries(ends), { 0: 6, 1: 9 });
     assert.equal(polled.failure, reason);
     polled.keep((key) => key !== 't/0');
-    assert.equal(polled.failure, undefined, 'the partition is somebody else’s now');
+    assert.equal(polled.failure, undefined, 'the partition belongs to another task now');
   });
 
   it('wait for the schema of a key, so that the first block too is read where it lies', async () => {

@@ -27,7 +27,7 @@ describe('a level for one connector', () => {
     ]);
   });
 
-  it('ends by itself, or before', async () => {
+  it('ends automatically, or earlier', async () => {
     const logger = root();
     const temporary = new TemporaryLevels(new LogLevels(logger));
     const child = logger.child({ connector: 'a' });

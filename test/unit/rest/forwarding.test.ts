@@ -189,7 +189,7 @@ describe('a request that another worker has to answer', () => {
     assert.equal((await scene.ask()).status, 404);
   });
 
-  it('goes in another form where that is wanted, and nothing of the answer is passed on by itself', async () => {
+  it('is sent in another form where that is wanted, and nothing of the response is passed on automatically', async () => {
     const scene = new Scene();
     const answers: string[] = [];
     scene.handlers = [

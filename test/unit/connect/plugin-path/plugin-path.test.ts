@@ -99,7 +99,7 @@ describe('plugin.path', () => {
 
   it('loads a plugin when a configuration names it, with the API of this process', async () => {
     const folder = await install('lazy');
-    // A module that fails when it is loaded: nobody asks for it.
+    // This module fails when it is loaded, but no configuration names it.
     await writeFile(join(folder, 'lines-sink.js'), 'throw new Error("not asked for")');
     const registry = await registryOf(folder);
     const before = registry.find('converter', 'com.example.UpperCaseConverter');
@@ -153,7 +153,7 @@ describe('plugin.path', () => {
     );
   });
 
-  it('says why a plugin cannot be used: once in the log, and to everyone who asks for it', async () => {
+  it('says why a plugin cannot be used: once in the log, and in every request for it', async () => {
     const folder = await install('failing');
     await writeFile(join(folder, 'stamp.js'), 'import "a-package-that-there-is-not";');
     await writeFile(join(folder, 'upper-case-converter.js'), 'export const nothing = 1;');

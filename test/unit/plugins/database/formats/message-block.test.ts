@@ -9,7 +9,7 @@ import { rowsOf } from './rows-of.ts';
 
 type Message = string | null;
 
-/** Every message by itself. */
+/** Reads each message individually. */
 function oneByOne(decoder: Decoder, messages: readonly Message[], block: MessageBlock): unknown {
   for (const [index, message] of messages.entries()) addOne(decoder, message, block, index);
   return seen(decoder);
@@ -19,7 +19,7 @@ function addOne(decoder: Decoder, message: Message, { topic, partition, offsets 
   if (message !== null) decoder.add(message, { kind: 'record', topic, partition, offset: offsets[index] ?? -1 });
 }
 
-/** As much as can be read where it lies, the rest by itself; `fast` counts the former. */
+/** Reads messages from the block if possible, the others individually; `fast` counts the former. */
 function asBlock(decoder: Decoder, messages: readonly Message[], block: MessageBlock): { seen: unknown; fast: number } {
   let fast = 0;
   for (let index = 0; index < block.count; index++) {
