@@ -1,6 +1,6 @@
 import type { ApiRequest } from './route.ts';
 
-/** Statements that change what is there, or who may do what; those that change rows are not among them. */
+/** Statements that change objects or privileges. Statements that change rows are not among them. */
 const AUDITED: ReadonlySet<string> = new Set(['create', 'alter', 'drop', 'grant', 'revoke', 'set-cluster-setting']);
 
 /** Whether statements of this kind get a line in the log. */

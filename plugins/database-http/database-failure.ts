@@ -18,7 +18,7 @@ export function databaseText(error: DatabaseError): string {
   return isHidden ? TEXTS.databaseAway : `pq: ${(refusal ?? error).message}`;
 }
 
-/** Why no connection could be had, as the answer to the whole request. */
+/** Converts a failed connection to the response of the whole request. */
 export function databaseFailure(error: DatabaseError): ApiFailure {
   if (isUnavailable(error)) {
     return new ApiFailure(503, databaseText(error), { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });

@@ -29,7 +29,7 @@ export interface ApiRequest {
   readonly headers: IncomingHttpHeaders;
   /** `guest` on routes with `access: 'anyone'`, which have no executor either. */
   readonly login: Login;
-  /** `db`, else the default database. Exactly as written: case counts. */
+  /** The parameter `db`, or the default database; case-sensitive. */
   readonly database: string;
   /**
    * The user's own executor on `database`; it is lent for this request and must not be closed. Nothing is connected before
@@ -39,23 +39,23 @@ export interface ApiRequest {
   /** The same user's executor on another database (`USE`, `?db=` under another name). Lent as well. */
   readonly executorOn: (database: string) => Executor;
   /**
-   * The zone of the request in PostgreSQL's spelling: `tz`, else `server.restful_service.default_request_timezone`, else
-   * UTC. Its value has been checked for shape only; PostgreSQL has the last word (SQLSTATE 22023).
+   * Time zone of the request in PostgreSQL's spelling: `tz`, otherwise
+   * `server.restful_service.default_request_timezone`, otherwise UTC. Only its form has been checked; PostgreSQL may
+   * still reject it (SQLSTATE 22023).
    */
   readonly timeZone: string;
   /**
-   * The body, unpacked when it came as gzip or deflate, in chunks as they come. Reading throws ApiFailure 400 beyond
-   * `max.body.bytes` (counted after unpacking), when it cannot be unpacked and when the client stops in the middle.
-   * It can be read only once.
+   * The body in chunks, decompressed if it was sent as gzip or deflate. It can be read only once. Reading throws
+   * ApiFailure 400 if the body exceeds `max.body.bytes` (decompressed), cannot be decompressed or is truncated.
    */
   body(): AsyncIterable<Buffer>;
   /** The whole body as UTF-8; a byte order mark is dropped. */
   text(): Promise<string>;
-  /** Aborted when the client goes away or the service cuts what runs too long at shutdown. */
+  /** Aborted when the client disconnects, or when the service shuts down and the request takes too long. */
   readonly signal: AbortSignal;
   /** Milliseconds a statement may take (`statement.timeout.ms`); `undefined` for no limit. */
   readonly statementTimeoutMs: number | undefined;
-  /** Whether the database server takes connections; the answer may be a second old. */
+  /** Whether the database server accepts connections. The result may be a second old. */
   databaseAnswers(): Promise<boolean>;
   /** In the answer and in lines of the log. */
   readonly requestId: string;
@@ -78,19 +78,22 @@ export interface Tally {
 
 export interface ApiAnswer {
   readonly status: number;
-  /** Beside `Content-Type: application/json`, which is set unless it is given here. */
+  /** Additional headers. `Content-Type: application/json` is set unless it is included here. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Absent: no body and no Content-Type (204). */
   readonly body?: ApiBody;
-  /** Sent behind a streamed body; asked when that has ended. */
+  /** Trailers of a streamed body; called when the body has ended. */
   readonly trailers?: () => Readonly<Record<string, string>>;
-  /** Asked when the answer was sent. */
+  /** Called when the answer was sent. */
   readonly tally?: () => Tally;
-  /** Called when the answer was sent, or will not be: memory is claimed for it until then, so that it must be taken in time. */
+  /**
+   * Called when the answer was sent or will not be sent. Until then memory is reserved for it, so the client must read
+   * it in time.
+   */
   readonly sent?: () => void;
 }
 
-/** Credentials a route takes beside `Authorization: Basic`. */
+/** Credentials that a route accepts in addition to `Authorization: Basic`. */
 export type CredentialForms = 'basic' | 'any';
 
 /** How a route answers a request that it cannot serve: wrong method, credentials, limits, an ApiFailure of `handle`, an unexpected error. */

@@ -69,8 +69,9 @@ export class ServerSettings {
   }
 
   /**
-   * Takes over what the database keeps, by the service's account, else by that of an administrator who has just logged in; what
-   * cannot be read stays as it is. `administrator` is asked for only where there is no account; `undefined` for other users.
+   * Loads the stored settings with the account of the service, otherwise with that of an administrator who has just
+   * logged in. Settings that cannot be read keep their values. `administrator` is called only without an account; it
+   * resolves with `undefined` for other users.
    */
   async load(administrator: () => Promise<Executor | undefined>): Promise<void> {
     try {
@@ -89,8 +90,9 @@ export class ServerSettings {
   }
 
   /**
-   * Changes a setting by the service's own account, else by `executor`, that of an administrator, who must own the database then.
-   * `value` absent: the default. Rejects with a DatabaseError (22023) for a value out of range.
+   * Changes a setting with the account of the service, otherwise with `executor` of an administrator, who must own the
+   * database. Without `value` the setting gets its default. Rejects with a DatabaseError (22023) for a value out of
+   * range.
    */
   async set(name: SettingName, value: string | undefined, executor: Executor, database: string): Promise<void> {
     const text = value?.trim();

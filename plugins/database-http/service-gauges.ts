@@ -7,7 +7,7 @@ export interface ServiceState {
   /** Requests under way. */
   readonly running: number;
   readonly sessions: number;
-  /** Requests that hold a database connection, and those that wait for one. */
+  /** Requests that hold a database connection, and requests that wait for one. */
   readonly slots: { readonly taken: number; readonly waiting: number };
   readonly heldBytes: number;
 }

@@ -64,7 +64,7 @@ export class DatabaseHttpService implements Service {
   #stopUpkeep: (() => void) | undefined;
   #loading: Promise<void> = Promise.resolve();
 
-  /** `routes`: routes beside those for SQL and sessions. */
+  /** `routes` are added to those for SQL and sessions. */
   constructor(
     settings: ServiceSettings,
     { logger, earlierAddress }: ServiceContext,

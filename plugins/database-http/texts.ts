@@ -15,7 +15,7 @@ export const TEXTS = {
   notBasic: 'can not find Basic attribute, please check',
   malformedCredentials: 'wrong username or password, please check',
   noMatch: 'the provided username and password did not match any credentials on the server.',
-  // The documents' text and the original's, for those who search for either.
+  // This text contains the documented one and the original one, so that a search finds either.
   unknownToken: 'Incorrect authentication token: can not find token, need login first',
   unknownTokenOnSessions: 'Incorrect authentication token: can not verify',
   noPasswordAsked:

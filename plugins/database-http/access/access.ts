@@ -21,10 +21,10 @@ const IS_ADMINISTRATOR = ownStatement(
   FROM pg_catalog.pg_roles r WHERE r.rolname = session_user`,
 );
 
-/** The user of one request, with what it borrowed; `end` gives all back. */
+/** The user of one request and the resources that it borrows, which `end` returns. */
 export class Visit implements Login {
   readonly identity: Identity;
-  /** Absent when the request came with a password. */
+  /** Absent if the request has a password. */
   readonly session: ApiSession | undefined;
   readonly #databases: UserDatabases;
   readonly #defaultDatabase: string;
@@ -72,7 +72,7 @@ export class Visit implements Login {
   }
 }
 
-/** The visit behind the login of a request that came with credentials. */
+/** The visit that the login of a request with credentials represents. */
 export function visitOf(login: Login): Visit {
   if (!(login instanceof Visit)) throw new TypeError('the request came without credentials');
   return login;
@@ -84,7 +84,7 @@ export interface AccessSettings {
   readonly tokenConnections: number;
 }
 
-/** Who may come in, and for how long: tokens are looked up, passwords are asked of the database, now and again. */
+/** Authenticates requests. Tokens are looked up; passwords are checked by the database, and checked again from time to time. */
 export class Access {
   readonly #sessions: SessionStore;
   readonly #passwords: PasswordCheck;

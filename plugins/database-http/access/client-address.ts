@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { ConfigError, plainAddress } from '../../../src/index.ts';
 
-/** Whose `X-Forwarded-For` is believed. */
+/** Proxies whose `X-Forwarded-For` header is trusted. */
 export class TrustedProxies {
   readonly #list = new BlockList();
 
-  /** Addresses, or networks as `10.0.0.0/8`. ConfigError for anything else. */
+  /** `entries` are addresses, or networks such as `10.0.0.0/8`. Throws a ConfigError for anything else. */
   constructor(entries: readonly string[]) {
     for (const entry of entries) {
       const [address = '', bits, ...rest] = entry.split('/');

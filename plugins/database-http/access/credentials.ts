@@ -61,7 +61,7 @@ function readBasic(value: string): Presented {
   return readPair(Buffer.from(value, 'base64').toString());
 }
 
-/** InfluxDB 2 and 3 clients put `user:password`, or what they were given as a token, behind `Token` or `Bearer`. */
+/** Clients of InfluxDB 2 and 3 send `user:password`, or the token they were configured with, after `Token` or `Bearer`. */
 function readToken(value: string): Presented {
   return TOKEN.test(value) ? { kind: 'token', token: value } : readPair(value);
 }

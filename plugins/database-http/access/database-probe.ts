@@ -1,7 +1,7 @@
 /** The result of a probe is used for this long: requests to `/health` need no credentials, and each probe opens a connection. */
 const HOLDS_MS = 1_000;
 
-/** Whether the database server accepts connections. However many requests ask, the server is probed at most once a second. */
+/** Whether the database server accepts connections. It is probed at most once a second, regardless of the number of requests. */
 export class DatabaseProbe {
   readonly #ask: () => Promise<boolean>;
   readonly #nowMs: () => number;

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../src/index.ts';
 import { isUnreachable, type DatabaseError } from '../../database/index.ts';
 
-/** At least this time is between two warnings about a database that comes and goes. */
+/** Minimum time between two warnings about an unstable database. */
 const MIN_SILENCE_MS = 60_000;
 
 /**

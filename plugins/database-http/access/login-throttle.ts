@@ -38,11 +38,12 @@ export interface Attempt {
 }
 
 /**
- * Slows down those who guess passwords. Each failure doubles the pause before the next attempt of the same user and
- * address; attempts that come together queue up behind each other, so that many connections guess no faster than one.
+ * Slows down password guessing. Each failure doubles the pause before the next attempt of the same user and address.
+ * Concurrent attempts queue up, so that many connections guess no faster than one.
  *
- * A user at an address that he has logged in from waits for the failures of that pair alone, never longer than MAX_WAIT_MS: whatever
- * others guess keeps nobody out. Names that do not exist have their own entries, which neither slow down nor displace others.
+ * A user at an address with an earlier login waits only for the failures of that pair, and never longer than
+ * MAX_WAIT_MS, so that the guesses of others lock nobody out. Names that do not exist have their own entries, which
+ * neither slow down nor displace others.
  */
 export class LoginThrottle {
   readonly #real = new BoundedMap<string, Entry>(MAX_ENTRIES);

@@ -10,20 +10,21 @@ import { TEXTS } from '../texts.ts';
 import type { UserDatabases } from './user-databases.ts';
 
 /**
- * A password that was right is believed for this long: a request that follows costs no new connection. With the time until requests
- * that run are looked at (REVIEW_MS in service.ts) it is less than 30 seconds, within which revoked users are out.
+ * How long a correct password is not checked again, so that further requests need no new connection. This time and the
+ * interval in which running requests are reviewed (REVIEW_MS in service.ts) are less than 30 seconds together: the time
+ * within which a revoked user loses access.
  */
 const BELIEVED_MS = 20_000;
 const MAX_BELIEVED = 10_000;
-/** Whether a role exists is asked of the database again after this time. */
+/** The existence of a role is checked again after this time. */
 const ROLES_KNOWN_MS = 60_000;
-/** Passwords checked at the same time: clients that know none must not use up the database's connections. */
+/** Maximum number of concurrent checks, so that clients with wrong passwords cannot use up the connections of the database. */
 const MAX_CHECKS = 8;
 const MAX_QUEUE_MS = 10_000;
 
 const FIND_ROLE = ownStatement('access: look for a role', 'SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = $1');
 
-/** How users are treated whom the database does not ask for a password. */
+/** Handling of users whom the database accepts without a password. */
 export type Trust = 'refuse' | 'warn';
 
 export interface PasswordCheckSettings {
@@ -34,8 +35,8 @@ export interface PasswordCheckSettings {
 }
 
 /**
- * Passwords are checked by the database itself: by a new connection as that role. That also tells whether the role exists, may log in,
- * and has a password that is valid still, whatever way the server checks it.
+ * Checks passwords by connecting to the database as the role. This also verifies that the role exists, may log in and
+ * has a valid password, however the server authenticates it.
  */
 export class PasswordCheck {
   readonly #databases: UserDatabases;
@@ -45,13 +46,13 @@ export class PasswordCheck {
   readonly #throttle: LoginThrottle;
   readonly #believedMs: number;
   readonly #onRevoked: (identity: Identity) => void;
-  /** Keys of identities that were right when they were last asked for, and until when each is believed. */
+  /** Keys of identities whose last check succeeded, and until when they are not checked again. */
   readonly #believed = new BoundedMap<string, number>(MAX_BELIEVED);
   readonly #roles = new BoundedMap<string, { readonly exists: boolean; readonly untilMs: number }>(MAX_BELIEVED);
-  /** Checks under way, by identity: requests that come together are answered by one. */
+  /** Running checks by identity; concurrent requests share one. */
   readonly #asking = new Map<string, Promise<boolean>>();
   readonly #slots = new ConnectionSlots(MAX_CHECKS);
-  /** Slots for identities that were right before: guessers must not keep them waiting. */
+  /** Slots for identities with an earlier successful check, so that wrong guesses do not delay them. */
   readonly #knownSlots = new ConnectionSlots(MAX_CHECKS);
   #hasWarned = false;
 
@@ -71,22 +72,22 @@ export class PasswordCheck {
     this.#throttle = new LoginThrottle(Date.now);
   }
 
-  /** Says in the log when the database does not ask this user for the password. Never rejects. */
+  /** Logs a warning if the database accepts this user without a password. Never rejects. */
   async probe(identity: Identity): Promise<void> {
     await this.#ask(identity).catch((error: unknown) => this.#logger.debug({ err: error }, 'no probe for passwords'));
   }
 
   /**
-   * Whether the password is right. `address` is the client's, for the brake on guessing. `isLogin`: the database is asked now,
-   * however short a time ago it was. ApiFailure 503 when the database cannot say, or when there were too many failures to be
-   * checked now; 401 when it asks for no password and may not.
+   * Checks the password. `address` is the client's, for the login throttle. A login (`isLogin`) is always checked by
+   * the database. Throws ApiFailure 503 if the database is unavailable or after too many failures, and 401 if the
+   * database requires no password and `trust.authentication` does not allow that.
    */
   async isRight(identity: Identity, address: string, isLogin: boolean): Promise<boolean> {
     if (!isLogin && this.#isBelieved(identity)) return true;
     return this.#once(identity, () => this.#check(identity, address));
   }
 
-  /** Whether the identity of a token still is one. ApiFailure 503 when the database cannot say. */
+  /** Checks that the identity of a token is still valid. Throws ApiFailure 503 if the database is unavailable. */
   async isStillRight(identity: Identity): Promise<boolean> {
     if (this.#isBelieved(identity)) return true;
     return this.#once(identity, () => this.#askKnown(identity));
@@ -128,7 +129,7 @@ export class PasswordCheck {
     return isRight;
   }
 
-  /** Checks an identity that was right before; `address` is given if it comes with a password. */
+  /** Checks an identity whose earlier check succeeded. `address` is present if the request has a password. */
   async #askKnown(identity: Identity, address?: string): Promise<boolean> {
     const isRight = await this.#inSlot(this.#knownSlots, () => this.#ask(identity));
     if (isRight) {
@@ -187,7 +188,7 @@ export class PasswordCheck {
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
       if (isUnavailable(error)) throw databaseFailure(error);
-      // That comes after the password was checked.
+      // This error occurs after the password was checked.
       if (!isDatabaseRefused(error)) return false;
     } finally {
       await executor.close();
@@ -211,7 +212,7 @@ export class PasswordCheck {
   }
 }
 
-/** Tells whether the database asked for it. */
+/** Reports whether the database requested the password. */
 class WatchedPassword extends Password {
   timesRevealed = 0;
 

@@ -75,7 +75,7 @@ function record(session: ApiSession, user: string, settings: ServerSettings): st
 /** Characters of a token that an administrator sees. */
 const SHOWN_OF_OTHERS = 8;
 
-/** The last moment that `YYYY-MM-DD HH:MM:SS` can say. */
+/** The last time that `YYYY-MM-DD HH:MM:SS` can express. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 function utcText(epochMs: number): string {

@@ -17,10 +17,7 @@ export interface ApiSession {
   running: number;
 }
 
-/**
- * The tokens that were given out. Expiry is checked when a token is used: `alive` sessions become `expired` by the clock
- * alone, and are removed at the next access.
- */
+/** The issued tokens. `alive` sessions become `expired` by the clock alone; they are removed at the next access. */
 export class SessionStore {
   readonly #byTokenHash = new Map<string, ApiSession>();
   readonly #nowMs: () => number;

@@ -83,8 +83,8 @@ export class UserDatabases {
   }
 
   /**
-   * Whether the server takes connections now. It is asked up to the point where it wants a password, which with SCRAM leaves no line in
-   * its log.
+   * Whether the server accepts connections. The check ends when the server requests a password, which leaves no line in
+   * its log with SCRAM.
    */
   async answers(): Promise<boolean> {
     const { url, defaultDatabase } = this.#access;

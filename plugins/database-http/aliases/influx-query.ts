@@ -37,8 +37,9 @@ const POLICY_COLUMNS = ['name', 'duration', 'shardGroupDuration', 'replicaN', 'd
 const POLICY = ['autogen', '0s', '168h0m0s', 1, true];
 
 /**
- * `/query` of InfluxDB 1, as far as its clients and Telegraf need it before they write. The statements of a request run one after the
- * other; an error of one comes with status 200 at its number, and those behind it are `not executed`, as InfluxDB has it.
+ * `/query` of InfluxDB 1, as far as its clients and Telegraf need it before they write. The statements of a request run
+ * in order. As in InfluxDB, an error of one is reported with status 200 at its number, and the following ones are `not
+ * executed`.
  */
 export function influxQueryAliases(): MethodRoute[] {
   const common = {

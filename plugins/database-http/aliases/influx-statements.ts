@@ -15,7 +15,7 @@ interface Token {
   readonly at: number;
 }
 
-/** Names have at most 63 bytes: what clients ask before they write is far shorter. */
+/** Names have at most 63 bytes, and the statements that clients send before they write are far shorter. */
 const MAX_LENGTH = 100_000;
 const MAX_STATEMENTS = 1_000;
 const STATEMENTS = ['SELECT', 'DELETE', 'SHOW', 'CREATE', 'DROP', 'EXPLAIN', 'GRANT', 'REVOKE', 'ALTER', 'SET', 'KILL'];
@@ -28,7 +28,7 @@ export function readInfluxStatements(text: string): InfluxStatement[] {
   if (text.length > MAX_LENGTH) throw refusal(`a query has at most ${String(MAX_LENGTH)} characters here`);
   const statements: InfluxStatement[] = [];
   let tokens: Token[] = [];
-  // Where InfluxDB says that the text ends.
+  // The position at which InfluxDB reports the end of the text.
   const end = { kind: 'sign', text: ';', at: text.length + 2 } as const;
   for (const token of [...tokensOf(text), end]) {
     if (token.kind !== 'sign' || token.text !== ';') {

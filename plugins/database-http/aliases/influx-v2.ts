@@ -19,7 +19,7 @@ import { databaseFailure } from '../database-failure.ts';
 import { json } from '../open-api/shared-schemas.ts';
 import { ApiFailure, jsonAnswer, type ApiAnswer, type ApiRequest, type FailureForm, type Route } from '../route.ts';
 
-/** There are no organizations here: clients ask for the identifier of theirs before they write, and get this one. */
+/** Organizations do not exist here. Clients request the id of theirs before they write, and get this one. */
 const ORGANIZATION_ID = '0000000000000001';
 const DEFAULT_ORGANIZATION = 'sluice';
 /** A description of a bucket is shorter. */
@@ -138,7 +138,7 @@ function readBucketName(text: string): string {
   return body.name;
 }
 
-/** No rows are deleted by age here: the list of rules is empty, whatever was asked for. */
+/** Rows are not deleted by age, so the list of rules is empty regardless of the request. */
 function bucketOf({ name, oid }: DatabaseEntry): ShapeOf<typeof BUCKET> {
   const id = BigInt(oid).toString(16).padStart(16, '0');
   return { id, orgID: ORGANIZATION_ID, type: 'user', name, retentionRules: [] };

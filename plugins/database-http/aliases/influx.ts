@@ -34,7 +34,7 @@ import { ApiFailure, jsonAnswer, type ApiRequest, type MethodRoute } from '../ro
 import { withAliasStatus } from './alias-status.ts';
 import { TEXTS } from '../texts.ts';
 
-/** The protocol version that clients of InfluxDB 1 look for; it says nothing of this program. */
+/** The protocol version that clients of InfluxDB 1 look for. It is unrelated to the version of Sluice. */
 export const INFLUX_HEADERS = { 'X-Influxdb-Version': '1.8.10', 'X-Influxdb-Build': 'OSS' } as const;
 
 /** `code` of InfluxDB 2 by status (its API's schema `Error`). */
@@ -242,7 +242,7 @@ async function store(request: ApiRequest, reading: LineReading): Promise<Outcome
   return ingestLines(request.body(), reading, growingTables(request));
 }
 
-/** Clients of InfluxDB may flush nothing; it takes that. */
+/** Clients of InfluxDB may send an empty body, which InfluxDB accepts. */
 function isEmptyBody({ status, message }: ApiFailure): boolean {
   return status === 400 && message === TEXTS.emptyBody;
 }
@@ -280,7 +280,7 @@ export function greetingAliases(): MethodRoute[] {
       },
     },
     {
-      // QuestDB's clients ask for the versions of line protocol; 1 is the one in plain text.
+      // QuestDB's clients request the supported versions of line protocol; 1 is the text form.
       ...greeting,
       tag: 'QuestDB',
       path: '/settings',

@@ -45,7 +45,7 @@ const PUT_FAILURE: FailureForm = {
   },
 };
 
-/** `GET /api/version`: clients of OpenTSDB ask it whether the server is there; the version says nothing of this program. */
+/** `GET /api/version`: clients of OpenTSDB use it to check that the server responds. The version is unrelated to that of Sluice. */
 export function openTsdbVersion(): MethodRoute {
   return {
     method: 'GET',
@@ -139,7 +139,7 @@ function pointTexts(text: string): (point: number) => string | undefined {
   };
 }
 
-/** A larger piece is one point, or almost: parsing it takes several times its size, and keeps everyone else waiting. */
+/** A larger piece is at most a few points. Parsing it takes several times its size, and blocks all other requests. */
 const MAX_REPEATED_LENGTH = 2_400_000;
 /** Larger bad points are not repeated in the answer. */
 const MAX_POINT_LENGTH = 10_000;

@@ -31,7 +31,7 @@ const BATCH_POINTS = 20_000;
 /** Faults of one message beyond which decoders stop reading it, and so must their callers. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
-/** Adds up the time that decoding takes. */
+/** Sums up the time that decoding takes. */
 export class DecodeClock {
   parseMs = 0;
 
@@ -102,12 +102,12 @@ export interface ElementsDecoder {
   readonly problem: string | undefined;
 }
 
-/** The text of an element of a message by its number in that, from 1; only asked for bad ones. */
+/** Returns the text of an element of a message by its number, from 1. It is called only for invalid elements. */
 export type ElementText = (message: string) => (element: number) => string | undefined;
 
 /**
- * Decodes a JSON array as it comes, a piece of its elements at a time, or one value. What is not JSON ends the reading: a
- * small body leaves no row then, a larger one those of the pieces before. An empty body is an ApiFailure 400.
+ * Decodes a JSON array piece by piece, or a single value. Invalid JSON ends the reading: a small body then stores no
+ * rows, a larger one the rows of the earlier pieces. An empty body is an ApiFailure 400.
  */
 export async function* decodeElements(
   decoder: ElementsDecoder,

@@ -10,8 +10,8 @@ const MAX_IN_FLIGHT = 2;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Stores batches and says what became of each, at its place. Rows that cannot be stored are faults; a rejection concerns more than its
- * own table.
+ * Stores batches and resolves with the result of each, in order. Rows that cannot be stored are faults; a rejection
+ * affects more than its own table.
  */
 export type Store = (all: readonly DecodedRows[]) => Promise<readonly PromiseSettledResult<WriteReport>[]>;
 
@@ -79,7 +79,7 @@ class Writes {
     return this.#databaseMs;
   }
 
-  /** Starts a write, or puts it behind those of its tables; resolves when there is room for a further one. */
+  /** Starts a write, or queues it after earlier writes to the same tables. Resolves when a further write is accepted. */
   async add(all: readonly DecodedRows[], textOf: BodyPart['textOf']): Promise<void> {
     const tables = new Set(all.map(orderKey));
     const before = new Set([...tables].flatMap((table) => this.#lastOf.get(table) ?? []));
@@ -122,7 +122,7 @@ class Writes {
   }
 }
 
-/** Metrics may share a table, whose name is what comes before the first dot at the least. */
+/** Metrics may share a table, whose name is at least the text before the first dot. */
 function orderKey({ metric, batch }: DecodedRows): string {
   return metric === undefined ? tableText(batch.table) : (metric.split('.')[0] ?? '');
 }

@@ -25,8 +25,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Cuts a JSON array that comes in chunks behind some of its elements. Only strings and brackets are looked at: whether a piece
- * is JSON its reader says. Pieces that are arrays with elements, all of them, make up a body that is one.
+ * Cuts a JSON array that arrives in chunks after some of its elements. Only strings and brackets are examined; the
+ * reader of a piece checks whether it is valid JSON. If all pieces are valid arrays with elements, the body is a valid
+ * array.
  *
  * before -> array -> ended, by brackets; before -> value, by anything else, which is not cut.
  * Within array and value: outside -> string -> escape -> string -> outside.

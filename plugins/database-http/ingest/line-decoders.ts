@@ -31,7 +31,7 @@ export class LineDecoder {
 
 const idle: LineDecoder[] = [];
 
-/** A decoder for one body; to be given back when nothing reads from it any more. */
+/** A decoder for one body, which must be returned when nothing reads from it any more. */
 export function borrowDecoder(kind: DecoderKind, nowMicros: number): LineDecoder {
   const index = idle.findIndex(
     (known) =>
@@ -46,7 +46,7 @@ export function borrowDecoder(kind: DecoderKind, nowMicros: number): LineDecoder
 }
 
 export function giveBackDecoder(borrowed: LineDecoder): void {
-  // Releases the last body, and rows that were not taken because it broke off.
+  // Releases the last body, and rows that were not taken because the body was truncated.
   borrowed.decoder.add('', { kind: 'line', line: 1 });
   borrowed.decoder.take();
   idle.unshift(borrowed);

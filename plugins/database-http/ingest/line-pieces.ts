@@ -17,8 +17,9 @@ const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Cuts a body that comes in chunks into pieces of whole lines. A line that does not end in its piece (a string may hold line
- * ends) is put back; pieces then get twice as long, so that a string without an end costs no more than reading it twice.
+ * Cuts a body that arrives in chunks into pieces of whole lines. An incomplete line at the end of a piece (a string may
+ * contain line breaks) is moved to the next piece. Pieces then double in size, so that an unterminated string is read
+ * at most twice.
  */
 export class LinePieces {
   readonly #pieceBytes: number;

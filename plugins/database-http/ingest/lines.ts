@@ -35,7 +35,7 @@ export async function* lineParts(
   try {
     for await (const part of decodeLines(borrowed.decoder, body, clock)) {
       for (const { batch } of part.decoded.rows) adjustTimes(batch, times);
-      // Lines of one series and time are one point, as InfluxDB has it: each says some of its fields.
+      // Lines of one series and time are one point, as in InfluxDB: each contains some of its fields.
       const rows = part.decoded.rows.map((decoded) => ({ ...(spread?.apply(decoded) ?? decoded), partial: true }));
       yield { ...part, decoded: { ...part.decoded, rows } };
     }

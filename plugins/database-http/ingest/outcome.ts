@@ -5,7 +5,7 @@ import type { ApiFailure, Tally } from '../route.ts';
 /** Bad lines that are spelled out; the rest is counted. */
 const MAX_NAMED = 100;
 
-/** A bad line with its number and, where it was asked for, its text. */
+/** An invalid line with its number and, if requested, its text. */
 export interface BadLine {
   readonly line: number;
   readonly fault: Fault;
@@ -60,7 +60,7 @@ export class OutcomeCounts {
   }
 }
 
-/** Why a line is bad; what the database said has the prefix that clients look for. */
+/** The reason of an invalid line. Messages of the database have the prefix that clients look for. */
 export function reasonOf({ fault }: BadLine): string {
   return fault.sqlstate === undefined ? fault.message : `pq: ${fault.message}`;
 }

@@ -5,10 +5,10 @@ import { ApiFailure } from '../route.ts';
 /** The query parameter `precision`. */
 export const PRECISION: QueryParameter = { description: 'The unit of the times', schema: TEXT };
 
-/** How the times of lines are read: by the decoder, and what is done to the numbers it gives then. */
+/** How times of lines are read: the precision of the decoder, and the adjustment of its numbers. */
 export interface LineTimes {
   readonly decoder: Precision;
-  /** The current time is given to the decoder in microseconds times this factor, so that its numbers and those of lines are treated alike. */
+  /** The decoder receives the current time in microseconds times this factor, so that it is adjusted like the times of lines. */
   readonly nowFactor: number;
   readonly adjust: ((micros: number | bigint) => number | bigint) | undefined;
   /** The nanoseconds beyond the adjusted microseconds; absent: those that the decoder has read. */
@@ -49,8 +49,8 @@ export function lineTimes(precision: string): LineTimes {
 const INFLUX_1_UNITS: ReadonlySet<string> = new Set(['n', 'u', 'ms', 's', 'm', 'h']);
 
 /**
- * The value of `precision` as `/write` of InfluxDB 1 reads it: n, u, ms, s, m or h; anything else, `us` too, is nanoseconds
- * (measured with InfluxDB 1.6).
+ * Reads `precision` like `/write` of InfluxDB 1: n, u, ms, s, m or h; any other value, including `us`, means
+ * nanoseconds (measured with InfluxDB 1.6).
  */
 export function influx1Times(precision: string): LineTimes {
   return lineTimes(INFLUX_1_UNITS.has(precision) ? precision : 'ns');
@@ -60,7 +60,7 @@ const SECONDS_BELOW = 5e9;
 const MILLISECONDS_BELOW = 5e12;
 const MICROSECONDS_BELOW = 5e15;
 
-/** The bounds of InfluxDB 3: below 5e9 seconds, 5e12 milliseconds, 5e15 microseconds, else nanoseconds. */
+/** The bounds of InfluxDB 3: below 5e9 seconds, below 5e12 milliseconds, below 5e15 microseconds, otherwise nanoseconds. */
 function bySize(value: number | bigint): number | bigint {
   const size = Math.abs(Number(value));
   if (size < SECONDS_BELOW) return narrow(BigInt(value) * 1_000_000n);

@@ -93,7 +93,10 @@ function growing(place: Place, writer: TableWriter): Preparation {
   };
 }
 
-/** Looks at the tables of some rows; gives the function that says how each of them are written, or throws what is in the way. */
+/**
+ * Examines the tables of some rows. Resolves with a function that returns how the rows of each table are written;
+ * throws if they cannot be written.
+ */
 type Preparation = (
   all: readonly DecodedRows[],
 ) => Promise<(rows: DecodedRows, at: number) => TableWrite | Promise<TableWrite>>;

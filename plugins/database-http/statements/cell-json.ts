@@ -16,8 +16,8 @@ const TIMESTAMPTZ = 1184;
 const NUMBERS: ReadonlySet<number> = new Set([21, 23, 26, 700, 701, 1700]);
 
 /**
- * How the cells of a column are written: numbers with the digits of the database, booleans, timestamps in RFC 3339, all
- * else as text (docs/database-api.md#values-in-responses).
+ * Writes the cells of a column: numbers with the digits of the database, booleans, timestamps in RFC 3339, all other
+ * types as text (docs/database-api.md#values-in-responses).
  */
 export function cellWriter({ typeOid }: QueryResult['fields'][number], rules: CellRules): CellWriter {
   if (NUMBERS.has(typeOid)) return numberJson;

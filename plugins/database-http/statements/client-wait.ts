@@ -1,6 +1,6 @@
 import type { SlotHolder } from '../transport/connection-slots.ts';
 
-/** The wait of a reader of rows for the client that takes them. */
+/** Waits for the client that reads an answer. */
 export class ClientWait implements SlotHolder {
   readonly #stallMs: number;
   #stalled: NodeJS.Timeout | undefined;
@@ -8,7 +8,7 @@ export class ClientWait implements SlotHolder {
   #reject: ((reason: Error) => void) | undefined;
   #blockedSinceMs: number | undefined;
 
-  /** A client that takes nothing for this long is given up. */
+  /** A client that reads nothing for this long is disconnected. */
   constructor(stallMs: number) {
     this.#stallMs = stallMs;
   }
@@ -17,7 +17,7 @@ export class ClientWait implements SlotHolder {
     return this.#blockedSinceMs;
   }
 
-  /** Resolves when `end` is called; rejects when the client is given up. */
+  /** Resolves when `end` is called; rejects when the client is disconnected. */
   async begin(): Promise<void> {
     this.#blockedSinceMs = performance.now();
     try {
@@ -32,7 +32,7 @@ export class ClientWait implements SlotHolder {
     }
   }
 
-  /** The client has taken something. */
+  /** Called when the client has read something. */
   refresh(): void {
     if (this.#blockedSinceMs === undefined) return;
     this.#stalled?.refresh();

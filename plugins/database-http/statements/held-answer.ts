@@ -8,14 +8,14 @@ import type { ApiAnswer, Tally } from '../route.ts';
 
 /** Unsent bytes beyond which the reader of the result waits for the client. */
 const MAX_AHEAD_BYTES = 256 * 1024;
-/** Smaller answers claim no room; there are never more of them than HTTP connections. */
+/** Smaller answers claim no memory; their number is limited by the HTTP connections. */
 const FREE_BYTES = 64 * 1024;
-/** More is not held, however large answers may be. */
+/** Upper limit of held bytes, however large answers may be. */
 const MAX_HELD_BYTES = 5 << 20;
 
 export interface HeldLimits {
   readonly room: HeldRoom;
-  /** A client that takes nothing for this long while rows wait for it does not get the rest: they hold a connection. */
+  /** A client that reads nothing for this long while rows wait is disconnected, because the rows hold a connection. */
   readonly stallMs: number;
   /** Size limit of the answer. */
   readonly maxBytes: number;
@@ -60,7 +60,7 @@ export class HeldAnswer {
     this.clientWait = new ClientWait(limits.stallMs);
   }
 
-  /** For the rows of the result, which `stop` ends: there is no room for them, or nobody wants them any more. */
+  /** Options for reading the rows. `stop` ends the reading: no memory was available, or the client disconnected. */
   gauge(user: string, stop: AbortController): RowGauge {
     const claim = async (): Promise<void> => {
       try {
@@ -155,7 +155,7 @@ export class HeldAnswer {
         }
       }
     } finally {
-      // The reader must end before the connection's user is let go.
+      // The reader must end before the connection is returned.
       this.#heldBytes = 0;
       this.#pieces.length = 0;
       this.#state = 'holding';

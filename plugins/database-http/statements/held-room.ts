@@ -23,11 +23,12 @@ interface Waiting {
 }
 
 /**
- * The memory for answers that are held until it is known how they end.
+ * The memory for answers that are held until their outcome is known.
  *
- * A request claims the room of the largest answer at once or waits with nothing in hand, so that those who have room never wait
- * for those who have not. One user has at most half of it, unless that is less than one answer. First come, first served,
- * among those whose user may have more. Each waiting request holds an HTTP connection, of which there are `max.connections`.
+ * A request claims the memory for the largest answer at once, or waits without holding any, so that requests with
+ * memory never wait for requests without. One user has at most half of the memory, unless that is less than one answer.
+ * Claims are granted in order, among requests whose user may have more. Each waiting request holds one of the
+ * `max.connections` HTTP connections.
  */
 export class HeldRoom {
   readonly #limits: HeldRoomLimits;

@@ -8,9 +8,10 @@ const SELECTABLE: ReadonlySet<string> = new Set(['select', 'values', 'table']);
 const TOKEN = /^([0-9a-z]{1,10})\.([\w-]{16})$/;
 
 /**
- * The part of a result that a request asks for: at most `limit` rows, from where the continuation token of the answer before says. The token
- * says how many rows came before, and of which statement: nothing is kept here between requests. The statement runs again for each page,
- * so that pages fit together only if its ORDER BY leaves no choice, and rows that come or go between requests move those behind them.
+ * The part of a result that a request reads: at most `limit` rows, from the place in the continuation token of the
+ * previous answer. The token contains the number of earlier rows and identifies the statement; the service stores
+ * nothing between requests. The statement runs again for each page. Pages therefore fit together only if its ORDER BY
+ * is unambiguous, and rows that are inserted or deleted between requests shift later rows.
  */
 export class Page {
   readonly offset: number;
@@ -18,7 +19,7 @@ export class Page {
   /** Whether the request names a limit or a token. The body of its answer then contains the token of the next page. */
   readonly isAsked: boolean;
   readonly #statement: string;
-  /** Rows that are still to be left out, and rows that were let through. */
+  /** Rows that are still to be skipped, and rows that were returned. */
   #skip = 0;
   #taken = 0;
   #hasMore = false;
@@ -32,7 +33,7 @@ export class Page {
     this.offset = continuation === undefined ? 0 : this.#offsetOf(continuation);
   }
 
-  /** The statement that gives the rows from the page on, with one more than the page has. `kind`: of the statement. */
+  /** The statement that returns the rows of the page and one more. `kind` is the kind of the statement. */
   statement(sql: string, kind: string): string {
     this.#skip = 0;
     this.#taken = 0;

@@ -88,7 +88,7 @@ const QUERY_FAILURE = component(
   objectOf({ code: literalOf(-1, 500), desc: TEXT, time: NULL, column_meta: NULL, data: NULL, rows: NULL }),
 );
 
-/** `code` 500 for statements that failed, as in the documents; everything else is null. */
+/** `code` is 500 for failed statements, as documented; all other members are null. */
 const FAILURE: FailureForm = {
   schema: QUERY_FAILURE,
   answer: ({ status, message, fault }) => {

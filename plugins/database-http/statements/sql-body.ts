@@ -70,15 +70,15 @@ const isLimit = validatorOf(LIMIT);
 const isStatement = validatorOf(PAGED_STATEMENT);
 
 /**
- * The SQL of a request: the body as text, or with `Content-Type: application/json` an object `{"sql", "params"}`; `GET` has `q`. Text that
- * does not begin with `{` is SQL whatever its type is called: SQL never begins so. Text of blanks holds no statement, which is no failure.
- * ApiFailure 400 for anything else.
+ * Reads the SQL of a request: the body as text, or with `Content-Type: application/json` an object `{"sql", "params"}`;
+ * `GET` has `q`. A text that does not begin with `{` is SQL whatever its content type, since SQL never begins with a
+ * brace. A blank text contains no statement, which is not an error. Throws ApiFailure 400 for anything else.
  */
 export async function readSqlBody(request: ApiRequest, maxLength: number): Promise<SqlBody> {
   const { query } = request;
   const paging = { limit: readLimit(query.get('limit')), continuation: query.get('continuation') ?? undefined };
   if (request.method === 'GET') {
-    // As every path that takes a body answers GET.
+    // Every path that requires a body answers GET like this.
     if (!query.has('q')) throw new ApiFailure(404, TEXTS.onlyPost);
     const params = query.get('params') ?? '';
     const { sql, parameters } = checked({

@@ -3,8 +3,8 @@ import type { StatementFault } from '../route.ts';
 import type { RequestStatement } from './statement-text.ts';
 
 /**
- * Why and where the database has refused a statement of `sql`. PostgreSQL counts characters in what it was given (`executed`), which has the
- * statement as part of a page, or translated.
+ * The reason for which the database refused a statement of `sql`, and the place. PostgreSQL counts the characters of
+ * the executed text, which contains the statement as part of a page or translated.
  */
 export function faultOf(
   { sqlstate, cause }: DatabaseError,

@@ -5,7 +5,10 @@ import { TEXTS } from '../texts.ts';
 /** The result of one statement. `desc` is `success` or the reason of the failure. */
 export interface StatementOutcome {
   readonly desc: string;
-  /** refused: the caller must change it; unavailable: the same may succeed later; failed: the database said no. */
+  /**
+   * refused: the caller must change the statement; unavailable: the same statement may succeed later; failed: the
+   * database reported an error.
+   */
   readonly verdict: 'success' | 'refused' | 'failed' | 'unavailable';
   readonly rows: number;
   /** Beside what was done, for the user to read. */
@@ -25,7 +28,7 @@ export function failed(error: DatabaseError): StatementOutcome {
   return { desc: databaseText(error), verdict, rows: 0, notices: [] };
 }
 
-/** 503 when trying again may help, 500 when the database said no, 400 when only the caller's words were wrong. */
+/** 503 if a retry may help, 500 if the database reported an error, 400 if only the statement was wrong. */
 export function statusOf(outcomes: readonly StatementOutcome[]): 200 | 400 | 500 | 503 {
   const verdicts = new Set(outcomes.map(({ verdict }) => verdict));
   if (verdicts.has('unavailable')) return 503;

@@ -61,8 +61,9 @@ export class RequestStatements {
   }
 
   /**
-   * Runs the statements of one request one after the other, each for itself, on one connection; a failure does not stop
-   * those behind it. `USE` continues with a connection to another database; where it fails, those behind it are refused.
+   * Runs the statements of one request in order, each in its own transaction, on one connection. A failure does not
+   * stop the following statements. `USE` continues with a connection to another database; if it fails, the following
+   * statements are refused.
    */
   async run(request: ApiRequest, rules: StatementRules): Promise<StatementsRun> {
     const body = await readSqlBody(request, this.#maxLength);
@@ -124,7 +125,7 @@ class StatementRunner implements StatementsRun {
             const outcome = await this.#runOne(session, next.value);
             this.outcomes.push(outcome);
             next = await advance();
-            // The connection may be gone; the statements behind get another.
+            // The connection may be lost; the following statements get another one.
             if (outcome.verdict === 'unavailable') return;
           }
         });

@@ -23,10 +23,10 @@ export interface RequestStatement {
  * Statements of one request. Each gets an outcome of its own, which has to be held until the last one has run.
  */
 export const MAX_STATEMENTS = 10_000;
-/** The event loop is let go after so much work that waited for nothing. */
+/** Longest time without a turn of the event loop. */
 const MAX_TURN_MS = 20;
 
-/** Whether it is time to let others run: a promise to wait for then. */
+/** Decides when to yield to the event loop; returns a promise to wait for. */
 export class Turns {
   #turnedAt = performance.now();
 
@@ -60,9 +60,9 @@ const LONG = 500_000;
 const NOTHING = /[ \t\n\r\f\v;]*/y;
 
 /**
- * The statements one after another as they are asked for; `undefined` now and then, when reading one takes long. A step looks
- * at few characters, and at no more than `maxLength` for one statement, because reading keeps everyone else waiting.
- * ApiFailure 400 for a statement that is longer; where the next one begins is not known then.
+ * Yields the statements one by one, and `undefined` from time to time if reading a statement takes long. A step
+ * examines few characters, and a statement at most `maxLength`, because reading blocks all other requests. Throws
+ * ApiFailure 400 for a longer statement, since the start of the next one is then unknown.
  */
 export function* readStatements(
   sql: string,

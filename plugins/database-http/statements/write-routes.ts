@@ -129,7 +129,7 @@ function rowCount(outcomes: readonly StatementOutcome[]): number {
   return outcomes.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** Count and reasons of what failed, and how much was stored all the same; null when there is nothing to say. */
+/** Count and reasons of the failures, and the number of rows stored nevertheless; null without failures. */
 function notice(outcomes: readonly StatementOutcome[]): string | null {
   const texts = outcomes.flatMap(({ notices }) => notices);
   const failures = outcomes.flatMap(({ desc, verdict }, index) =>

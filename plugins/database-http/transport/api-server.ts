@@ -24,7 +24,7 @@ export interface ApiServerDependencies {
   readonly crossOrigin: CrossOrigin;
   readonly requestLog: RequestLog;
   readonly proxies: Pick<TrustedProxies, 'clientOf'>;
-  /** Whether the database server takes connections now. */
+  /** Whether the database server accepts connections. */
   readonly databaseAnswers: () => Promise<boolean>;
   readonly logger: Logger;
 }
@@ -32,7 +32,7 @@ export interface ApiServerDependencies {
 export interface ApiServerSettings {
   readonly defaultDatabase: string;
   readonly maxBodyBytes: number;
-  /** Time limit of a client that sends or takes nothing. */
+  /** Time limit for a client that neither sends nor reads. */
   readonly clientTimeoutMs: number;
   /** Time limit of a client to take an answer that is held for it. */
   readonly takeTimeoutMs: number;
@@ -41,7 +41,7 @@ export interface ApiServerSettings {
 
 const MAX_KNOWN_ZONES = 1_000;
 
-/** A request as it came in. */
+/** A received request. */
 interface Arrival {
   readonly request: IncomingMessage;
   readonly url: URL;
@@ -53,7 +53,7 @@ interface Arrival {
   readonly revoke: () => void;
 }
 
-/** Finds the route of a request, lets its user in, and sends what the route answers. */
+/** Finds the route of a request, authenticates its user, and sends the answer of the route. */
 export class ApiServer {
   readonly #dependencies: ApiServerDependencies;
   readonly #settings: ApiServerSettings;
@@ -174,7 +174,7 @@ export class ApiServer {
   }
 
   #failureOf(error: unknown, path: string, signal: AbortSignal): ApiFailure {
-    // The user may not log in any more; what was cancelled for that says less.
+    // The user may no longer log in; the error of the cancelled statement says less.
     if (signal.reason instanceof ApiFailure) return signal.reason;
     if (error instanceof ApiFailure) return error;
     if (error instanceof DatabaseError) return databaseFailure(error);
@@ -289,7 +289,10 @@ function noRoute(known: KnownPath | undefined): string {
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
-/** The id of a request in answers and logs: that of its header `X-Request-Id` if it has up to 128 letters, digits and signs, else a new one. */
+/**
+ * The id of a request in answers and logs: the header `X-Request-Id` if it has up to 128 letters, digits and signs,
+ * otherwise a new one.
+ */
 function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

@@ -17,7 +17,7 @@ export interface CertificateFiles {
   readonly keyPassword: Password | undefined;
 }
 
-/** The certificate and key as TLS options; a ConfigError says which file is wrong and why. */
+/** Reads the certificate and key as TLS options. Throws a ConfigError with the name of an invalid file. */
 export async function readCertificate(files: CertificateFiles): Promise<SecureContextOptions> {
   const options: SecureContextOptions = {
     cert: await read(files.certificatePath, 'tls.certificate'),
@@ -43,7 +43,7 @@ export class CertificateWatch {
   #seen: string | undefined;
   #looking = false;
 
-  /** `seen`: what `fingerprint` said before the certificate in use was read. */
+  /** `seen` is the fingerprint taken before the certificate in use was read. */
   constructor(
     files: CertificateFiles,
     settings: { readonly seen: string; readonly everyMs: number; readonly logger: Logger },
@@ -78,7 +78,7 @@ export class CertificateWatch {
   }
 }
 
-/** Times and sizes of the files; symbolic links are followed, as Kubernetes swaps those. */
+/** Times and sizes of the files. Symbolic links are followed, since Kubernetes replaces them. */
 export async function fingerprint(files: CertificateFiles): Promise<string> {
   const stats = await Promise.all([files.certificatePath, files.keyPath].map(async (path) => stat(path)));
   return stats.map(({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`).join(', ');

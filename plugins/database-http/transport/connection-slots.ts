@@ -1,8 +1,8 @@
-/** A request that holds a slot while its answer is taken by a client. */
+/** A request that holds a slot while a client reads its answer. */
 export interface SlotHolder {
-  /** Since when the client has taken nothing, by `performance.now()`; `undefined`: the client is not waited for. */
+  /** When the client stopped reading, by `performance.now()`; `undefined` if nothing waits for the client. */
   readonly blockedSinceMs: number | undefined;
-  /** The connection is needed by others: the answer breaks off. */
+  /** Aborts the answer, because other requests need the connection. */
   cut(): void;
 }
 
@@ -14,16 +14,16 @@ interface Slots {
   watch: NodeJS.Timeout | undefined;
 }
 
-/** Connections of each pool that no request pins: a request that has one needs a second to look up a table. */
+/** Connections of each pool for table look-ups, which requests that hold a connection need in addition. */
 export const SPARE_CONNECTIONS = 2;
-/** A client that takes nothing for this long keeps its connection only while no other request waits for one. */
+/** A client that reads nothing for this long loses its connection if another request waits for one. */
 const PATIENCE_MS = 2_000;
 const LOOK_EVERY_MS = 500;
 
 /**
- * How many requests may hold a connection of one pool at the same time. Without it requests that each hold one could
- * wait for each other's second for ever. First come, first served. While requests wait, slow readers are cut off, the slowest first:
- * otherwise a few of them would keep out all other requests of their user.
+ * Limits the number of requests that hold a connection of one pool. Without the limit, requests that each hold one
+ * connection could wait for ever for a second one. Slots are granted in order. While requests wait, slow readers are
+ * cut off, the slowest first; otherwise a few of them could block all other requests of their user.
  */
 export class ConnectionSlots {
   readonly #limit: number;
@@ -40,7 +40,7 @@ export class ConnectionSlots {
     return { taken: this.#taken, waiting: this.#waiting };
   }
 
-  /** Resolves with what gives the slot back; rejects with the signal's reason when that is aborted first. */
+  /** Resolves with a function that releases the slot. Rejects with the reason of the signal if that is aborted first. */
   async take(pool: object, signal: AbortSignal, holder?: SlotHolder): Promise<() => void> {
     signal.throwIfAborted();
     const slots = this.#slots.get(pool) ?? { taken: 0, waiting: [], holders: new Set(), watch: undefined };
@@ -62,7 +62,7 @@ export class ConnectionSlots {
   }
 }
 
-/** Resolves with a slot taken. */
+/** Resolves once a slot was granted. */
 async function turn(slots: Slots, signal: AbortSignal): Promise<void> {
   slots.watch ??= setInterval(() => cutSlowest(slots), LOOK_EVERY_MS).unref();
   try {

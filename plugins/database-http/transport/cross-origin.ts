@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allowOrigin, ConfigError } from '../../../src/index.ts';
 
-/** Headers that a page may send besides those that every page may (Fetch, "CORS-safelisted request-header"). */
+/** Headers that pages may send in addition to those that every page may send (Fetch, "CORS-safelisted request-header"). */
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Content-Encoding, Accept, X-Request-Id';
 /** Headers that a page may read besides `Content-Type` and the like. */
 const EXPOSED_HEADERS =
@@ -14,7 +14,10 @@ const PREFLIGHT_MAX_AGE_S = 600;
 export class CrossOrigin {
   readonly #isAllowed: ((origin: string) => boolean) | undefined;
 
-  /** Origins as `https://app.example.org`, with `*` for one label or more in front, or `*` for all. ConfigError for anything else. */
+  /**
+   * `origins` are values such as `https://app.example.org`, with `*` for one or more labels at the beginning, or `*`
+   * for all. Throws a ConfigError for anything else.
+   */
   constructor(origins: readonly string[]) {
     const tests = origins.map(originTest);
     this.#isAllowed = tests.length === 0 ? undefined : (origin) => tests.some((test) => test(origin));

@@ -22,7 +22,7 @@ export async function* readBody(request: IncomingMessage, limits: BodyLimits): A
   }
 }
 
-/** The whole body as text, decoded as it comes; a byte order mark is dropped. */
+/** The whole body as text, decoded while it arrives; a byte order mark is dropped. */
 export async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (chunk?: Buffer): string => {

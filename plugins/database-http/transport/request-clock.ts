@@ -1,4 +1,4 @@
-/** Where the time of a request goes. Waiting for the body, or for a connection to come free, counts for the total alone. */
+/** Measures the parts of a request. Waiting for the body, or for a free connection, counts only for the total. */
 export class RequestClock {
   readonly startedAt: number;
   readonly #now: () => number;
@@ -8,7 +8,7 @@ export class RequestClock {
   #busy = 0;
   #busySince = 0;
 
-  /** `now`: milliseconds of a clock that never goes back. */
+  /** `now` returns the milliseconds of a monotonic clock. */
   constructor(now = () => performance.now()) {
     this.#now = now;
     this.startedAt = now();
@@ -22,7 +22,7 @@ export class RequestClock {
     return result;
   }
 
-  /** The same for what asks the database in between. */
+  /** The same for work that queries the database in between. */
   async parseWith<T>(work: () => Promise<T>): Promise<T> {
     const began = this.#now();
     const databaseMs = this.#databaseMs;

@@ -10,7 +10,10 @@ const MIN_GZIP_BYTES = 1400;
 const MIN_THREAD_BYTES = 64 * 1024;
 const packInThread = promisify(gzip);
 
-/** Resolves when the answer is sent or the connection is closed; a body that breaks off rejects. `stallMs`: of a client that takes nothing. */
+/**
+ * Resolves when the answer was sent or the connection was closed; rejects if the body is truncated. `stallMs` limits
+ * how long a client may read nothing.
+ */
 export async function sendAnswer(
   answer: ApiAnswer,
   request: IncomingMessage,
@@ -45,7 +48,7 @@ async function endWith(response: ServerResponse, bytes: Buffer, stallMs: number)
   });
 }
 
-/** In a thread where it takes long enough for others to notice. */
+/** Compression runs in a thread if it would block other requests noticeably. */
 async function pack(bytes: Buffer, response: ServerResponse): Promise<Buffer> {
   response.setHeader('Content-Encoding', 'gzip');
   const level = { level: constants.Z_BEST_SPEED };
