@@ -197,7 +197,7 @@ describe('the first record that fails a sink', function () {
     });
   });
 
-  it('keeps statements and rows behind it from being done, also with one record a poll', () =>
+  it('keeps statements and rows after it from being done, also with one record a poll', () =>
     each(['500', '1'], async (records, own) => {
       const name = `f${records}_${own.ending}`;
       const { database } = fixture.db;
@@ -230,7 +230,7 @@ describe('the first record that fails a sink', function () {
       assert.ok(!(await own.exists(`other_${name}`)), name);
     }));
 
-  it('keeps columns that only records behind it have from being added to its own tables', () =>
+  it('keeps columns that only records after it have from being added to its own tables', () =>
     each([''], async (_, own) => {
       const plant = `plant_${own.ending}`;
       const metric = `metric_${own.ending}`;
@@ -245,7 +245,7 @@ describe('the first record that fails a sink', function () {
       assert.ok(!columns.includes('zone'), `${metric} has ${columns.join(', ')}`);
     }));
 
-  it('keeps tables that only records behind it need from being made; other partitions lose and double nothing', () =>
+  it('keeps tables that only records after it need from being made; other partitions lose and double nothing', () =>
     each([''], async (_, own) => {
       const known = `known_${own.ending}`;
       const [early, late] = [`early_${own.ending}`, `late_${own.ending}`];

@@ -47,7 +47,7 @@ const START = `import('tsx/esm/api').then(({ register }) => {
 
 /**
  * Judges the cases of a list in a thread, which is ended when one of them hangs, so that a freeze is a finding and no freeze;
- * the cases behind it are judged in another thread.
+ * the following cases are judged in another thread.
  */
 export async function judgeAll(list: FreezeTask['list']): Promise<Judged> {
   const progress = new Int32Array(new SharedArrayBuffer(8));

@@ -133,7 +133,7 @@ describe('the doors of the house', () => {
     assert.deepEqual(sorted(Object.entries(MAY_IMPORT)), sorted(used));
   });
 
-  it('have named exports and files with a telling name behind them', async () => {
+  it('have named exports and files with descriptive names', async () => {
     assert.match((await lint('src/rest/snippet.ts', 'export default 1;\n')).join(), /named exports/);
     assert.match((await lint('src/rest/SnippetFile.ts', 'export const a = 1;\n')).join(), /not kebab-case/);
     assert.match((await lint('src/rest/string-utils.ts', 'export const a = 1;\n')).join(), /does not say/);

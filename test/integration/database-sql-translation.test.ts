@@ -139,7 +139,7 @@ describe('the original’s SQL on PostgreSQL', () => {
     client.dedupRule = undefined;
   });
 
-  it('gives texts of every type back as they were written, without blanks behind them', async () => {
+  it('gives texts of every type back as they were written, without blanks after them', async () => {
     await client.run(
       `CREATE TABLE texts (ts TIMESTAMP, a CHAR(5), b NCHAR(5), c NVARCHAR(5), d CHAR) TAGS (t NCHAR(9) NOT NULL) PRIMARY TAGS (t);
       INSERT INTO texts VALUES (1000, 'ab', 'é ', 'x', 'y', 'tag')`,

@@ -220,7 +220,7 @@ describe('sessions', () => {
     assert.deepEqual(tokensOf(own), [bosses]);
   });
 
-  it('are deleted by their user, also by token and with a line break behind the id, and by administrators', async () => {
+  it('are deleted by their user, also by token and with a line break after the id, and by administrators', async () => {
     const one = await api.role();
     const other = await api.role();
     const token = await api.login(one.authorization);

@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 import { HttpFixture, send, type Reply } from './http-fixture.ts';
 
 const PLAIN = { tls: 'off', listeners: 'http://127.0.0.1:0' };
-/** 1,000 bytes a row, with a pause behind the 3,000th. */
+/** 1,000 bytes a row, with a pause after the 3,000th. */
 const slow = (rows: number, pause: string): string =>
   `select n, repeat('x', 1000), case when n = 3000 then ${pause} end from generate_series(1, ${String(rows)}) n`;
 

@@ -66,7 +66,7 @@ describe('the query endpoint', () => {
     }
   });
 
-  it('says SQLSTATE and position of a statement that fails, also of a page and behind characters beyond 16 bits', async () => {
+  it('says SQLSTATE and position of a statement that fails, also of a page and after characters beyond 16 bits', async () => {
     const sql = "select '😀' as a,\n nope from pg_class";
     for (const parameters of ['', '?limit=5']) {
       const { headers } = await api.query(sql, api.admin, parameters);

@@ -59,7 +59,7 @@ describe('those who guess passwords', () => {
   const login = async (authorization: string, from: string): Promise<number> =>
     (await api.call('GET', '/restapi/login', authorization, { headers: { 'X-Forwarded-For': from } })).status;
 
-  it('S7: from many addresses do not keep the user out where he has been, nor by made-up names others behind their own', async () => {
+  it('S7: from many addresses do not keep the user out where he has been, and guesses of made-up names do not delay others', async () => {
     const user = await api.role();
     const other = await api.role();
     assert.equal(await login(user.authorization, '198.51.100.1'), 200);

@@ -224,7 +224,7 @@ describe('the SQL endpoints', () => {
     await api.sql.run(`DROP DATABASE "${name}" WITH (FORCE)`);
   });
 
-  it('are refused behind a USE that failed, because they were meant for another database (M7)', async () => {
+  it('are refused after a USE that failed, because they were meant for another database (M7)', async () => {
     const name = uniqueName('http_used');
     await api.sql.run(`CREATE DATABASE "${name}"`);
     try {

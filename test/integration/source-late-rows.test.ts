@@ -116,7 +116,7 @@ describe('a row that is committed late', function () {
       await fixture.sql.run(...forged, `notify sluice_rows, 'x'`);
       await fixture.sql.run(`insert into ${table} values (now() - interval '1 year', 2)`);
       await source.untilRows(3);
-      // Rows that were read on from the position, and looked back at, beside those behind.
+      // Rows that were read after the position and by looking back, in addition to the earlier ones.
       await fixture.sql.run(
         `insert into ${table} select now() - (10 - n) * interval '40 days', n from generate_series(3, 10) n`,
         `insert into ${table} values (now() - interval '1 year', 11), (now() - interval '100 ms', 12), (now() - interval '2 s', 13)`,

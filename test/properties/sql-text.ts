@@ -118,7 +118,7 @@ function sources(text: string): string[] {
     .filter((source) => source !== ';');
 }
 
-/** The tokens of a cut-off text reach to its end: what is behind the last one is part of it. */
+/** The tokens of a cut-off text reach to its end: the text after the last one is part of it. */
 function comparable(all: readonly string[]): string {
   return all.join('\0').trimEnd();
 }

@@ -72,7 +72,7 @@ export class FaultStage {
     await Promise.all(this.#sinks.map((sink) => sink.untilFlows()));
   }
 
-  /** Resolves when every sink has stored a row behind this one. */
+  /** Resolves when every sink has stored a row after this one. */
   async untilStores(row: number): Promise<void> {
     await Promise.all(
       this.#sinks.map(({ name, table, sql }) =>

@@ -28,7 +28,7 @@ const SMUGGLING: readonly (readonly [name: string, bytes: string])[] = [
   ['a blank before the colon', `${HEAD}Content-Length : 0\r\n\r\n${SMUGGLED}`],
   ['chunks that are not the last coding', `${HEAD}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${SMUGGLED}`],
   ['two codings', `${HEAD}${CHUNKED}Transfer-Encoding: identity\r\n\r\n0\r\n\r\n${SMUGGLED}`],
-  ['a coding behind a vertical tab', `${HEAD}Transfer-Encoding: \vchunked\r\n\r\n0\r\n\r\n${SMUGGLED}`],
+  ['a coding after a vertical tab', `${HEAD}Transfer-Encoding: \vchunked\r\n\r\n0\r\n\r\n${SMUGGLED}`],
   ['a coding with a blank before the colon', `${HEAD}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${SMUGGLED}`],
   [
     'a coding on a folded line',

@@ -159,7 +159,7 @@ export class SinkLoad {
     this.#producer = this.#newProducer();
   }
 
-  /** Ends the load, waits until all rows are stored and the offsets behind them are committed, and counts. */
+  /** Ends the load, waits until all rows are stored and the offsets after them are committed, and counts. */
   async finish(): Promise<Shortfall> {
     await this.pause();
     const lag = async () => this.#produced - this.#first - (await this.#committed());

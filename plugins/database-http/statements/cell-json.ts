@@ -97,7 +97,7 @@ function utcJson(date: string, time: string, offset: string): string {
   return `"${utc.slice(0, 19)}${fraction === undefined ? '' : `.${fraction}`}Z"`;
 }
 
-/** Years of more than four digits have their blank further behind. */
+/** Years of more than four digits have their blank further to the right. */
 function otherTimestamp(text: string): string {
   const match = /^(\d{5,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d(?::\d\d)*)?$/.exec(text);
   if (match === null) return textJson(text);

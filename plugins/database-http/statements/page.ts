@@ -56,7 +56,7 @@ export class Page {
     return from === 0 && end === rows.length ? rows : rows.slice(from, end);
   }
 
-  /** Whether the page is full and is known to have rows behind it. */
+  /** Whether the page is full and is known to be followed by rows. */
   get isFull(): boolean {
     return this.#hasMore;
   }

@@ -10,7 +10,7 @@ type Rows = QueryResult['rows'];
 
 /**
  * Writes the parts of a query's answer and counts its bytes: the answer with its closing keys never has more than
- * `maxBytes`. Only whole rows are written; once one does not fit, none behind it is.
+ * `maxBytes`. Only whole rows are written; once one does not fit, no later one is.
  */
 export class ResultJson implements ResultWriter {
   readonly contentType = 'application/json';

@@ -32,7 +32,7 @@ describe('consumer groups whose workers are killed', function () {
         await delay(random() * 1000);
         await worker.kill();
         stage.addFault();
-        // Within the session of its members, or behind it.
+        // Within the session of its members, or after it.
         await delay(kill < 2 ? 0 : 7000);
         await worker.start();
         await stage.untilFlows();

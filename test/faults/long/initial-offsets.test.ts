@@ -15,7 +15,7 @@ const KILL_MS = 600;
 describe('a connector that is created with initial_offsets while its worker is killed', function () {
   const brokers = useBrokers();
 
-  it('begins there, or does not exist; no row before is stored, and none behind is lost', async () => {
+  it('begins there, or does not exist; no earlier row is stored, and no later one is lost', async () => {
     const random = randomFrom(26);
     await FaultStage.run(brokers(), { workers: 1 }, async (stage) => {
       const worker = stage.workers.worker(0);

@@ -46,7 +46,7 @@ export class ConnectorControl {
     await this.#ask('PUT', '/config', this.#config, [200]);
   }
 
-  /** Continues behind a record that has failed the task. */
+  /** Continues after a record that has failed the task. */
   async skipTo(topic: string, offset: number): Promise<void> {
     await this.#ask('PUT', '/stop', undefined, [204]);
     const partition = { kafka_topic: topic, kafka_partition: 0 };

@@ -181,7 +181,7 @@ class SinkRound {
     await this.#settle();
   }
 
-  /** Each record that is refused fails the task, which continues behind it when its offset was skipped. */
+  /** Each record that is refused fails the task, which continues after it once its offset was skipped. */
   async #strictStep(): Promise<void> {
     const records = this.#drawRecords();
     await this.#produce(records);

@@ -164,7 +164,7 @@ function sorted(object: Readonly<Record<string, unknown>>): readonly (readonly [
   return Object.entries(object).toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
-/** JSON whose numbers are strings with all of their digits, behind `#`. */
+/** JSON whose numbers are strings with all of their digits, after a `#`. */
 function exactJson(text: string): unknown {
   return JSON.parse(
     text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => (token.startsWith('"') ? token : `"#${token}"`)),

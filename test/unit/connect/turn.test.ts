@@ -86,7 +86,7 @@ describe('work on many records', () => {
     try {
       const { turns } = await turnsOf(() => sinkConverter(() => undefined).convert(consumed(1_280, 0)));
       assert.equal(turns, 0);
-      // Once for the turn, and for one record before and behind each stage.
+      // Once for the turn, and for one record before and after each stage.
       assert.ok(clock.reads <= 41, `the clock was read ${String(clock.reads)} times`);
     } finally {
       clock.restore();

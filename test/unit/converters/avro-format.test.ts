@@ -25,7 +25,7 @@ function read(avro: unknown, hex: string, settings: Partial<AvroSettings> = {}) 
     .read(bytes, 0, bytes.length);
 }
 
-/** The bytes behind the prefix, as hex digits. */
+/** The bytes after the prefix, as hex digits. */
 function written(schema: Schema | null, value: ConnectValue, settings: Partial<AvroSettings> = {}): string {
   const made = format(settings);
   return Buffer.from(made.writer(schema, made.describe(schema), true).write(value, PREFIX))

@@ -66,7 +66,7 @@ function joined(...parts: readonly fc.Arbitrary<Buffer>[]): fc.Arbitrary<Buffer>
   return fc.tuple(...parts).map((buffers) => Buffer.concat(buffers));
 }
 
-/** A type that may be null, with null before or behind it. */
+/** A type that may be null, with null before or after it. */
 function nullable({ type, bytes }: Kind, isFirst: boolean): Kind {
   const [ofNull, ofValue] = isFirst ? [0, 1] : [1, 0];
   return {

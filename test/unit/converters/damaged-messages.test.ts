@@ -8,7 +8,7 @@ import { SluiceError } from '../../../src/errors.ts';
 import { samples, type Sample } from './arbitrary-data.ts';
 import { RegistryStub } from '../../support/registry-stub.ts';
 
-/** The message's bytes behind the schema's id with some of them changed, taken away or added. */
+/** The bytes of the message after the schema id, with some of them changed, removed or added. */
 const damage = fc.record({
   at: fc.nat(),
   byte: fc.integer({ min: 0, max: 255 }),

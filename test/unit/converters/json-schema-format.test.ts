@@ -36,7 +36,7 @@ function read(
     .read(bytes, 0, bytes.length);
 }
 
-/** The text behind the prefix. */
+/** The text after the prefix. */
 function written(schema: Schema | null, value: ConnectValue, settings: Partial<JsonSchemaSettings> = {}): string {
   const made = format(settings);
   return Buffer.from(made.writer(schema, made.describe(schema), true).write(value, PREFIX)).toString('utf8', 5);

@@ -44,7 +44,7 @@ function read(
 const values = (text: string, hex: string, settings: Partial<ProtobufSettings> = {}): readonly ConnectValue[] =>
   (read(text, hex, settings).value as Struct).values;
 
-/** The bytes behind the prefix, as hex digits; written with the schema's own text or another one. */
+/** The bytes after the prefix, as hex digits; written with the schema's own text or another one. */
 function written(schema: Schema, value: ConnectValue, settings: Partial<ProtobufSettings> = {}, text?: string): string {
   const made = format(settings);
   const target = text === undefined ? made.describe(schema) : { text, references: [] };

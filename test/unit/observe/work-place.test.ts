@@ -128,7 +128,7 @@ describe('the places of the tasks of a thread', () => {
     const a = place('a-0');
     a.enter('conversion of 5 records');
     const whole = new Uint8Array(buffer).slice();
-    // Every way in which the writer may have been interrupted: the text of another place up to some byte, the old one behind it.
+    // Every way in which the writer may have been interrupted: the text of another place up to some byte, the old one after it.
     a.enter('a much longer stage of 1000 records');
     const next = new Uint8Array(buffer).slice();
     const half = new SharedArrayBuffer(WORK_PLACES_BYTES);

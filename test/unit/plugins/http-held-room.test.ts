@@ -34,7 +34,7 @@ describe('the room for held answers', () => {
     assert.equal(held.bytes, 0);
   });
 
-  it('has half for one user, who does not hold up others that wait behind him', async () => {
+  it('has half for one user, who does not delay others that wait after him', async () => {
     const held = room();
     const own = await Promise.all([held.claim('a', never), held.claim('a', never)]);
     let isServed = false;

@@ -90,7 +90,7 @@ describe('a JSON body in pieces', () => {
     assert.match(late.faults[0] ?? '', new RegExp(`after ${String(half.toString().length)} characters$`));
   });
 
-  it('is refused with what comes behind its array', async () => {
+  it('is refused if anything follows its array', async () => {
     const small = await decoded([Buffer.from(`${JSON.stringify([POINT])} {"metric"`)]);
     assert.deepEqual([small.rows, small.faults.length], [0, 1]);
     assert.match(small.faults[0] ?? '', /after the points came "\{\\"metric/);

@@ -79,7 +79,7 @@ describe('the SQL of a request', () => {
 describe('a page of a result', () => {
   const rows = (...values: number[]): [string][] => values.map((value) => [String(value)]);
 
-  it('is asked of the database with one row more, behind the rows of the pages before', () => {
+  it('is queried with one additional row, after the rows of the earlier pages', () => {
     const first = new Page(request({}), plain('select v from t -- all', 2));
     assert.equal(
       first.statement('select v from t -- all', 'select'),
@@ -95,7 +95,7 @@ describe('a page of a result', () => {
     assert.deepEqual([whole.statement('select 1', 'select'), whole.isAsked], ['select 1', false]);
   });
 
-  it('begins behind what an answer that was cut off had, and where the statement cannot be asked so, leaves rows out', () => {
+  it('begins after the rows of an answer that was cut off, and skips rows where the statement cannot be queried like this', () => {
     const cut = new Page(request({}), plain('show all'));
     cut.take(rows(1, 2, 3, 4));
     const token = cut.continuation({ rowCount: 3, truncated: true });

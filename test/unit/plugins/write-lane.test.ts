@@ -66,7 +66,7 @@ class Lane {
     this.#held = what;
   }
 
-  /** Lets the write on its way, and all behind it, come to their end. */
+  /** Completes the write in flight and all later ones. */
   release(): void {
     this.#held = undefined;
     for (const resolve of this.#release.splice(0)) resolve();

@@ -302,7 +302,7 @@ describe('a replay of dead letters in a task', () => {
       replayed.consumer.seek({ ...PLACE, offset: 9 });
       assert.equal(replayed.consumer.position(PLACE), 9);
     };
-    assert.deepEqual(await replayed.poll(), [], 'of 9 and behind none before 1 to 8 are counted');
+    assert.deepEqual(await replayed.poll(), [], 'of 9 and later none before 1 to 8 are counted');
     assert.equal(replayed.consumer.position(PLACE), 9);
     await replayed.poll();
     replayed.consumer.seek({ ...PLACE, offset: 20 });
@@ -340,7 +340,7 @@ describe('a replay of dead letters in a task', () => {
     assert.deepEqual(resumed.total(), [4, 4, 0, 0]);
   });
 
-  it('continues behind letters that are not selected, which the group does not know of', async () => {
+  it('continues after records that are not selected, which are not committed in the group', async () => {
     const selection = { offsets: [{ partition: 0, to: 1 }] };
     const replayed = new Replayed(new FakeConsumer(letters(10), undefined, 3), { selection });
     await replayed.poll();

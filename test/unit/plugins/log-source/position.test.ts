@@ -54,7 +54,7 @@ function read(log: readonly Transaction[], offset: ReturnType<typeof toOffset> |
 }
 
 describe('the position of the log source', () => {
-  it('continues behind the last change from every offset, once, also where changes share a place of the log', () => {
+  it('continues after the last change from every offset, once, also where changes share a place of the log', () => {
     let stops = 0;
     for (let seed = 1; seed <= 200; seed++) {
       const log = drawLog(new Draw(seed));

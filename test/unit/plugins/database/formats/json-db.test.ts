@@ -19,7 +19,7 @@ function message(rows: string, columns: unknown = COLUMNS, tags: unknown = TAGS,
   return `{"table":${JSON.stringify(table)},"columns":${JSON.stringify(columns)},"tags":${JSON.stringify(tags)},"data":[${rows}]}`;
 }
 
-/** A message with one column `x` of this type behind the time, and one row with this text as its value. */
+/** A message with one column `x` of this type after the time, and one row with this text as its value. */
 function typed(type: string, value: string): string {
   return message(`{"ts":1,"x":${value}}`, [COLUMNS[0], { name: 'x', type, length: 0 }], []);
 }

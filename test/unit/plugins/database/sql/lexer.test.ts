@@ -3,7 +3,7 @@ import { type Token, tokenize } from '../../../../../plugins/database/sql/lexer.
 import { foldName, integerText, nameOf, stringValue } from '../../../../../plugins/database/sql/token-text.ts';
 import { cpuMsOf } from '../../../../support/cpu-time.ts';
 
-/** `kind:source`, with `!` behind what the text cut off. */
+/** `kind:source`, with `!` after a token that the end of the text cut off. */
 function tokens(text: string): string[] {
   return tokenize(text).map(
     ({ kind, start, end, unterminated }) => `${kind}:${text.slice(start, end)}${unterminated ? '!' : ''}`,
