@@ -86,7 +86,7 @@ class StatementRunner implements StatementsRun {
   readonly #connections: StatementConnections;
   readonly #clusterSettings: ClusterSettings;
   #database: string;
-  /** After a USE has failed: the following statements were meant for another database. */
+  /** Set after a failed USE: the following statements were meant for another database. */
   #isLost = false;
   /** The statement that was last sent to the database; empty if that was only a part of the user's statement. */
   #executed = '';
