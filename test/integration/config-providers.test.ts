@@ -113,7 +113,7 @@ describe('config providers', function () {
     assert.equal(tasks[0]?.config['connection.password'], `\${file:${folder}/db.properties:password}`);
   });
 
-  it('a value that changes starts the connector and its tasks again', async () => {
+  it('a changed value restarts the connector and its tasks', async () => {
     await sql.run(`ALTER ROLE ${role} PASSWORD '${SECOND_PASSWORD}'`);
     await keepPassword(SECOND_PASSWORD);
     await until(() => worker.log.includes('Values of config providers have changed'), 'the change is seen');
@@ -124,7 +124,7 @@ describe('config providers', function () {
     await worker.rest.untilState('kept', 'RUNNING', 1);
   });
 
-  it("a file that there is not is refused in Java's words; a key that there is not stays as it is", async () => {
+  it("a missing file is refused with Java's message; a missing key leaves the variable unchanged", async () => {
     const refused = await ask(
       'PUT',
       '/connectors/none/config',

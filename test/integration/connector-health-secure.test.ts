@@ -93,7 +93,7 @@ describe('the health of connectors on workers with https and users', () => {
     });
   }
 
-  it('comes from all of them with the caller's credentials, and without them from none', async () => {
+  it('comes from all of them with the credentials of the caller, and without them from none', async () => {
     const topic = uniqueName('health-secure');
     await (await KafkaTraffic.shared()).createTopic(topic, 1);
     for (let n = 0; n < CONNECTORS; n++) {

@@ -90,7 +90,7 @@ describe('the health of a connector', function () {
     await untilVerdict(name, 'STALLED', new RegExp(`topic ${name} does not exist`));
   });
 
-  it('says that a topic of the list never had a record, and is RUNNING (U17)', async () => {
+  it('reports a topic that never had a record, and is RUNNING (U17)', async () => {
     const name = await create({ 'protocol.type': 'line_lp' });
     const hint = `The topic ${name} has never had a record; check its name in topics.`;
     const isHinted = async (): Promise<boolean> => (await health(name)).reasons.includes(hint);
@@ -122,7 +122,7 @@ describe('the health of a connector', function () {
     assert.equal(listed, (await on.worker.rest.get<string[]>('/connectors')).body.length);
   });
 
-  it('leaves the answer of Connect to /health without connectors, and refuses what is no verdict', async () => {
+  it('leaves the answer of Connect to /health without connectors, and refuses unknown verdicts', async () => {
     const message = 'Worker has completed startup and is ready to handle requests.';
     for (const query of ['', '?fail=FAILED', '?connectors=false']) {
       const { status, body } = await on.worker.rest.get(`/health${query}`);

@@ -58,7 +58,7 @@ describe('the console', function () {
     await shown.page.getByText(`${button}: ${count} done.`).waitFor();
   }
 
-  it('has at most 70 kB to load first, from the worker alone', async () => {
+  it('loads at most 70 kB first, only from the worker', async () => {
     const loaded: number[] = [];
     const hosts = new Set<string>();
     shown.page.on('response', (response) => {
@@ -78,7 +78,7 @@ describe('the console', function () {
     assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
   });
 
-  it('pauses and resumes several connectors, after it has said what will happen', async () => {
+  it('pauses and resumes several connectors, after it has shown the effect', async () => {
     const names = [await create(), await create()];
     await shown.page.goto(`${on.worker.url}/ui#/?text=${encodeURIComponent('console')}&type=sink`);
     for (const [button, verdict] of [
@@ -106,7 +106,7 @@ describe('the console', function () {
     await Promise.all([whole, broken].map((name) => on.worker.rest.delete(`/connectors/${name}`)));
   });
 
-  it('shows the dead letters of a sink in groups, and what would happen to them now', async () => {
+  it('shows the dead letters of a sink in groups, and what a replay would do with them', async () => {
     const name = uniqueName('console');
     await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
     await Promise.all([on.kafka.createTopic(name, 1), on.kafka.createTopic(`${name}-dead`, 1)]);
@@ -142,7 +142,7 @@ describe('the console', function () {
     await shown.page.getByRole('rowheader', { name: 'main' }).waitFor();
   });
 
-  it('has its filters in the address, and what they leave as CSV', async () => {
+  it('keeps its filters in the address, and exports the remaining rows as CSV', async () => {
     const name = await create();
     await shown.page.goto(`${on.worker.url}/ui`);
     await rowOf(name).waitFor();
@@ -197,7 +197,7 @@ describe('the console', function () {
     );
   });
 
-  it('shows 1,000 connectors with 10,000 tasks, and has only those in the document that are seen', async () => {
+  it('shows 1,000 connectors with 10,000 tasks, and renders only the visible ones', async () => {
     const server = await fakeApi(Array.from({ length: 1000 }, numberedRow));
     const { port } = server.address() as AddressInfo;
     try {

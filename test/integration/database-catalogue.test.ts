@@ -54,7 +54,7 @@ describe('the table catalogue', () => {
     ]);
   });
 
-  it('creates one table when 20 callers want it at once', async () => {
+  it('creates one table for 20 concurrent callers', async () => {
     const wanted = shape(['ts', 'time', 'TIMESTAMPTZ'], ['host', 'primary-tag', 'VARCHAR']);
     const tables = await Promise.all(
       upTo(20).map(() => db.executor.catalogue.ensure({ name: 'crowded' }, wanted, { create: true })),
@@ -63,7 +63,7 @@ describe('the table catalogue', () => {
     assert.ok(tables.every((table) => table.key.length === 2));
   });
 
-  it('creates one table when processes and pools want it at once', async () => {
+  it('creates one table for concurrent processes and pools', async () => {
     const names = upTo(10).map((n) => `raced_${String(n)}`);
     const other = db.open({}, '?ApplicationName=other');
     const child = spawn(
@@ -87,7 +87,7 @@ describe('the table catalogue', () => {
     ]);
   });
 
-  it('takes a table that others create without taking turns', async () => {
+  it('uses a table that others create without the lock', async () => {
     const creating = db.executor.session((session) =>
       session.transaction(async () => {
         await session.query('CREATE TABLE foreign_made (ts timestamptz PRIMARY KEY, v float8)');
@@ -103,14 +103,14 @@ describe('the table catalogue', () => {
     assert.deepEqual((await waiting).key, ['ts']);
   });
 
-  it('does not create what it may not', async () => {
+  it('creates nothing without the privilege', async () => {
     await rejectsWith(
       db.executor.catalogue.ensure({ name: 'absent' }, CPU, { create: false }),
       /table "absent" does not exist and may not be created/,
     );
   });
 
-  it('says what differs when a table is not as the message says', async () => {
+  it('reports the differences between a table and a message', async () => {
     await db.executor.catalogue.ensure({ name: 'known' }, CPU, { create: true });
     const check = (wanted: TableShape): Promise<unknown> =>
       db.executor.catalogue.ensure({ name: 'known' }, wanted, { create: true });
@@ -133,7 +133,7 @@ describe('the table catalogue', () => {
     );
   });
 
-  it('sees at once that a table came to match', async () => {
+  it('notices at once that a table matches after a change', async () => {
     const wider = shape(['ts', 'time', 'TIMESTAMPTZ'], ['v', 'data', 'FLOAT8'], ['extra', 'data', 'INT8']);
     await db.run('CREATE TABLE widened (ts timestamptz PRIMARY KEY, v float8)');
     const check = (): Promise<unknown> => db.executor.catalogue.ensure({ name: 'widened' }, wider, { create: true });

@@ -90,7 +90,7 @@ describe('a write of many rows', () => {
     );
   });
 
-  it('lets the last row of a key win, in the batch and over what is stored', async () => {
+  it('stores the last row of a key, over earlier rows of the batch and stored ones', async () => {
     await db.run(`CREATE TABLE keyed (id int8 PRIMARY KEY, v text, ${CAME_BY})`);
     const write = (ids: number[], text: string) =>
       db.executor.write(
@@ -135,7 +135,7 @@ describe('a write of many rows', () => {
     ]);
   });
 
-  it('looks at the table again when a column has another type than it had', async () => {
+  it('reads the table definition again when the type of a column has changed', async () => {
     await db.run('CREATE TABLE turned (id int8, v float8)');
     const rows = () => batch('turned', { 'id:int': upTo(MANY), 'v:float': upTo(MANY) });
     await db.executor.write(rows(), OVERRIDE);

@@ -84,7 +84,7 @@ describe('tables grow for the rows that are written', () => {
     assert.match(report.faults[0]?.message ?? '', /1\.5 is not an integer/);
   });
 
-  it('a tag that is a field there, and the other way round, fails for the rows that have it', async () => {
+  it('a tag that is a field of the table, or the reverse, is a fault of its rows', async () => {
     await write(rows('roles', 1, { 'v:int': [1], 'host:text:tag': ['a'] }));
     const asTag = await write(rows('roles', 2, { 'v:text:tag': ['x', null], 'w:int': [1, 1] }));
     assert.equal(asTag.stored, 1);
@@ -143,7 +143,7 @@ describe('tables grow for the rows that are written', () => {
     await Promise.all(clients.map((client) => client.close()));
   });
 
-  it("a user without the right to change the table stores what fits; the rest has the database's words", async () => {
+  it("a user without the right to change the table stores the rows that fit; the others are faults with the database's message", async () => {
     await write(rows('owned', 1, { 'v:int': [1] }));
     const role = `writer_${fixture.access.database.slice(-8)}`;
     await fixture.run(`CREATE ROLE ${role} LOGIN PASSWORD 'w'`, `GRANT INSERT, SELECT, UPDATE ON owned TO ${role}`);
@@ -160,7 +160,7 @@ describe('tables grow for the rows that are written', () => {
     }
   });
 
-  it('a table that was dropped in between is created again', async () => {
+  it('a table that was dropped meanwhile is created again', async () => {
     await write(rows('again', 1, { 'v:int': [1] }));
     await fixture.run('DROP TABLE again');
     assert.equal((await write(rows('again', 1, { 'v:int': [1] }))).stored, 1);
@@ -202,14 +202,14 @@ describe('tables grow for the rows that are written', () => {
     assert.equal((await limited(long(), { widen: true })).stored, 2);
   });
 
-  it('a field that others have made a tag since the table was read is no reason to refuse rows', async () => {
+  it('a field that others have made a tag since the table was read does not cause rows to be refused', async () => {
     await write(rows('joined', 1, { 'host:text:tag': ['a'], 'v:text': ['x'] }));
     await fixture.run(`COMMENT ON COLUMN joined.v IS 'sluice:tag'`);
     const report = await write(rows('joined', 1, { 'host:text:tag': ['a'], 'v:text:tag': ['y'] }));
     assert.deepEqual(report, { stored: 1, discarded: 0, collapsed: 0, faults: [] });
   });
 
-  it('a table with as many columns as PostgreSQL takes gets no more, and rows without another one are stored', async () => {
+  it('a table with the maximum number of columns gets no more, and rows that need no other column are stored', async () => {
     const many = Array.from({ length: 1_597 }, (_, index) => `c${String(index)} bool`);
     await fixture.run(`CREATE TABLE widest (k_timestamp timestamptz, primary_tag varchar, v int8, ${many.join(', ')})`);
     const report = await write(rows('widest', 2, { 'v:int': [1, 2], 'more:int': [null, 3] }));

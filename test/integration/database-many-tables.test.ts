@@ -31,7 +31,7 @@ describe('a write of batches of many tables', () => {
     return db.rows(`SELECT count(*), count(DISTINCT x) FROM (${all}) t`);
   }
 
-  it('stores a hundred tables in a transaction, and says what became of each', async () => {
+  it('stores a hundred tables in a transaction, and reports the result of each', async () => {
     const names = await create('many', TABLES);
     const settled = await db.executor.writeAll(names.map((name) => write(name, [1, 2])));
     assert.deepEqual(
@@ -66,7 +66,7 @@ describe('a write of batches of many tables', () => {
     assert.deepEqual(await countAll(others), [['36', '1']]);
   });
 
-  it('creates those that are missing, a hundred in a transaction, and leaves out what cannot be one', async () => {
+  it('creates those that are missing, a hundred in a transaction, and reports those that cannot be created', async () => {
     const names = [...upTo(120).map((at) => `new${String(at)}`), 'n'.repeat(64)];
     const column = { role: 'data', length: undefined, nullable: true } as const;
     const columns = [
@@ -91,7 +91,7 @@ describe('a write of batches of many tables', () => {
     ]);
   });
 
-  it('looks again at a table that was changed since, and refuses one that is gone', async () => {
+  it('reads the definition of a changed table again, and refuses one that is gone', async () => {
     const names = await create('changed', 4);
     await db.run(
       'ALTER TABLE changed1 DROP COLUMN id, ADD COLUMN id float8',
@@ -108,7 +108,7 @@ describe('a write of batches of many tables', () => {
     ]);
   });
 
-  it('stops at what does not concern one table alone', async () => {
+  it('stops at a failure that concerns more than one table', async () => {
     const names = await create('stopped', 3);
     const aborted = AbortSignal.abort();
     const writes = names.map((name): TableWrite => ({

@@ -42,7 +42,7 @@ describe('a name of more than 63 bytes, whose beginning is the name of something
     assert.deepEqual(await db.rows(`SELECT count(*) FROM "${KEPT}"`), [['0']]);
   });
 
-  it('is no role and no database to connect with', async () => {
+  it('is refused as a role and as a database', async () => {
     const long = uniqueName('r').padEnd(64, 'x');
     const kept = long.slice(0, 63);
     await db.run(`CREATE ROLE "${kept}" LOGIN PASSWORD 'secret'`, `CREATE DATABASE "${kept}"`);

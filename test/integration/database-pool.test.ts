@@ -85,7 +85,7 @@ describe('database connections', () => {
     await Promise.all(executors.slice(0, 8).map((executor) => executor.close()));
   });
 
-  it('let a caller leave the queue, and do not lose the turn', async () => {
+  it('let a caller leave the queue without losing its place for others', async () => {
     const executor = db.open({ poolSize: 1 }, '?ApplicationName=queue');
     const abort = new AbortController();
     await executor.session(async (session) => {
@@ -100,7 +100,7 @@ describe('database connections', () => {
     await executor.close();
   });
 
-  it('are closed when nobody uses them for a while', async () => {
+  it('are closed when they are idle for a while', async () => {
     const executor = db.open({ poolSize: 2, idleTimeoutMs: 100 }, '?ApplicationName=idle');
     await executor.query('SELECT 1');
     await until(async () => (await backends('idle')) === 0, 'the idle connection is closed');
@@ -108,7 +108,7 @@ describe('database connections', () => {
     await executor.close();
   });
 
-  it('may break while idle without anybody noticing', async () => {
+  it('may break while idle without an effect', async () => {
     const executor = db.open({}, '?ApplicationName=broken');
     await executor.query('SELECT 1');
     await terminate('broken');
@@ -210,7 +210,7 @@ describe('database connections', () => {
       );
     });
 
-    it('name an address that nobody listens at once, and leave it out for who has named it', async () => {
+    it('report an unreachable address at once, and omit it for a caller that has named it', async () => {
       const port = await freePort();
       const settings = parseConnectionUrl(`postgresql://u@127.0.0.1:${String(port)}/d`);
       const executor = openExecutor(settings, { logger: silentLogger });
@@ -267,7 +267,7 @@ describe('database connections', () => {
       await proxy.close();
     });
 
-    it('are tried as often as asked, and only where waiting can help', async () => {
+    it('are attempted as often as configured, and only where waiting can help', async () => {
       const proxy = await TcpProxy.start(db.access);
       proxy.refuse();
       const url = `postgresql://u@127.0.0.1:${String(proxy.port)}/d?sslmode=disable`;

@@ -37,7 +37,7 @@ const MICROS =
 
 const name = storable.filter((text) => text.length > 0 && Buffer.byteLength(text) <= 63);
 
-describe('what goes into the database and comes back', () => {
+describe('data that is written to the database and read back', () => {
   let db: DatabaseFixture;
 
   before(async () => {

@@ -51,7 +51,7 @@ describe('a database session', () => {
     await assert.rejects(db.executor.query('SELECT 1; DROP TABLE numbers'), hasState('42601', 'caller'));
   });
 
-  it('refuses a statement with a NUL, which the server would take for a broken protocol, and continues', async () => {
+  it('refuses a statement with a NUL, which would violate the protocol, and continues', async () => {
     for (const sql of ["SELECT 'a\0b'", 'SELECT 1 AS "\0"']) {
       await assert.rejects(db.executor.query(sql), hasState('22021', 'record'));
       await db.executor.session(async (session) => {
@@ -61,7 +61,7 @@ describe('a database session', () => {
     }
   });
 
-  it('starts with the settings asked for, on one connection', async () => {
+  it('starts with the requested settings, on one connection', async () => {
     await db.executor.session(
       async (session) => {
         const shown = await session.query(
@@ -172,7 +172,7 @@ describe('a database session', () => {
       });
     }
 
-    it('gives it in chunks, with the fields also when it is empty', async () => {
+    it('returns it in chunks, with the fields even if it is empty', async () => {
       assert.deepEqual(await sizes('SELECT n FROM numbers', 1000), [1000, 1000, 500]);
       assert.deepEqual(await sizes('SELECT n FROM numbers LIMIT 1000', 1000), [1000]);
       assert.deepEqual(await sizes('SELECT n FROM numbers WHERE false', 1000), [0]);
@@ -189,7 +189,7 @@ describe('a database session', () => {
       });
     });
 
-    it('takes parameters, tells errors that come late, and can be used on', async () => {
+    it('accepts parameters, reports late errors, and remains usable', async () => {
       await db.executor.session(async (session) => {
         const seen: (string | null)[] = [];
         const failing = async (): Promise<void> => {
@@ -203,7 +203,7 @@ describe('a database session', () => {
       await assert.rejects(sizes('SELECT nope', 10), hasState('42703', 'table'));
     });
 
-    it('says so when another statement comes in between', async () => {
+    it('fails if another statement is executed in between', async () => {
       await db.executor.session(async (session) => {
         for await (const chunk of session.stream('SELECT n FROM numbers', [], { chunkRows: 10 })) {
           assert.equal(chunk.rows.length, 10);

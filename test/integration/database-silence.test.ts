@@ -9,7 +9,7 @@ import { batch, DatabaseFixture, OVERRIDE, upTo } from './database-fixture.ts';
 
 const SILENCE_MS = 300;
 
-describe('a database that is silent', () => {
+describe('a database that does not respond', () => {
   let fixture: DatabaseFixture;
   let proxy: TcpProxy;
   let executor: Executor;
@@ -61,7 +61,7 @@ describe('a database that is silent', () => {
     assert.deepEqual(await fixture.rows('SELECT n FROM t'), [['2']]);
   });
 
-  it('because the network lost a connection is found out, and the write is there after another try', async () => {
+  it('because the network lost a connection is detected, and the write succeeds after a retry', async () => {
     const rows = batch('t', { 'id:int': upTo(100), 'n:int': upTo(100) });
     await executor.write(rows, OVERRIDE);
     proxy.forget();
@@ -78,7 +78,7 @@ describe('a database that is silent', () => {
     await assert.rejects(cutOff, gaveUp(/no response within 1000 ms/));
   });
 
-  it('keeps nobody waiting for what a lost connection had locked', async () => {
+  it('does not keep others waiting for locks of a lost connection', async () => {
     const rows = batch('t', { 'id:int': [1], 'n:int': [7] });
     await executor.write(rows, OVERRIDE);
     const lost = executor.session((session) =>

@@ -79,7 +79,7 @@ describe('a transaction of writes', () => {
     assert.deepEqual(await fixture.rows('SELECT v FROM made'), [['1']]);
   });
 
-  describe('that meets others', () => {
+  describe('that conflicts with others', () => {
     /** Fails with `code` after the first insert of 66, at the point `at`, `times` times; `runs` counts the attempts. */
     const failing = (at: 'at once' | 'at the commit', times: number, code: string) =>
       fixture.run(
@@ -104,7 +104,7 @@ describe('a transaction of writes', () => {
       return { times, end };
     };
 
-    it('is done again in place when the server rolls it back: at a write, at a query, at the commit', async () => {
+    it('is retried in place when the server rolls it back: at a write, at a query, at the commit', async () => {
       const works: readonly ((transaction: Transaction) => Promise<unknown>)[] = [
         (transaction) => transaction.write(numbers(66), OVERRIDE),
         (transaction) => transaction.query('INSERT INTO t VALUES (66)'),
@@ -120,14 +120,14 @@ describe('a transaction of writes', () => {
       }
     });
 
-    it('fails with the server's message when it is rolled back repeatedly', async () => {
+    it('fails with the message of the server when it is rolled back repeatedly', async () => {
       await failing('at the commit', 1000, '40P01');
       const { times, end } = await tried((transaction) => transaction.write(numbers(66), OVERRIDE));
       assert.deepEqual([times, String(end)], [6, 'DatabaseError: not now']);
       assert.deepEqual(await stored(), []);
     });
 
-    it('is not done again for what savepoints do not help against, and says what that was', async () => {
+    it('is not retried for failures that savepoints cannot undo, and reports them', async () => {
       await failing('at once', 1, '53100');
       const full = await tried((transaction) => transaction.write(numbers(66, 1), OVERRIDE));
       assert.deepEqual([full.times, String(full.end)], [1, 'DatabaseError: not now']);
@@ -143,7 +143,7 @@ describe('a transaction of writes', () => {
       assert.deepEqual(await stored(), []);
     });
 
-    it('is not done again when a constraint refuses it at the commit, and says which one', async () => {
+    it('is not retried when a constraint fails at the commit, and names the constraint', async () => {
       await fixture.run('CREATE TABLE IF NOT EXISTS known (n int8 PRIMARY KEY)');
       await fixture.run('ALTER TABLE t ADD FOREIGN KEY (n) REFERENCES known DEFERRABLE INITIALLY DEFERRED');
       const { times, end } = await tried((transaction) => transaction.write(numbers(1), OVERRIDE));
@@ -152,7 +152,7 @@ describe('a transaction of writes', () => {
     });
   });
 
-  it('leaves nothing behind for those who get its connection next, whatever became of it', async () => {
+  it('leaves no state on its connection, whatever its result', async () => {
     const executor = fixture.open({ poolSize: 1 }, '?application_name=one');
     const settings = async () =>
       (await executor.query(`SELECT current_setting('search_path'), current_setting('TimeZone')`)).rows[0];

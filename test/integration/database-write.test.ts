@@ -251,7 +251,7 @@ describe('a write to the database', () => {
       assert.deepEqual([lenient.stored, lenient.faults.length], [2, 0]);
     });
 
-    it('refuses all rows when a column that needs a value gets none', async () => {
+    it('refuses all rows without a value for a required column', async () => {
       const report = await db.executor.write(batch('partial', { note: ['a', 'b'] }), OVERRIDE);
       assert.equal(report.stored, 0);
       assert.equal(report.faults.length, 2);
@@ -270,7 +270,7 @@ describe('a write to the database', () => {
       assert.deepEqual(await db.rows('SELECT v, w FROM growing WHERE id = 2'), [['two', 'new']]);
     });
 
-    it('writes on when a column was dropped or the table was created again', async () => {
+    it('continues when a column was dropped or the table was created again', async () => {
       await db.run('CREATE TABLE moving (id int4 PRIMARY KEY, v int4, w int4)');
       const rows = batch('moving', { 'id:int': [1], 'v:int': [1] });
       await db.executor.write(rows, OVERRIDE);
@@ -412,7 +412,7 @@ describe('a write to the database', () => {
       ]);
     });
 
-    it('merges all rows of a batch by one statement, however often a key is there (L4)', async () => {
+    it('merges all rows of a batch by one statement, however often a key occurs (L4)', async () => {
       await db.run(
         'CREATE TABLE counted (statement int4)',
         `CREATE OR REPLACE FUNCTION count_it() RETURNS trigger LANGUAGE plpgsql AS
@@ -469,7 +469,7 @@ describe('a write to the database', () => {
       ]);
     });
 
-    it('looks at a bad row once, however many of its key are bad', async () => {
+    it('tries an invalid row once, however many rows with its key are invalid', async () => {
       const bad = Array.from({ length: 20_000 }, () => 2 ** 40);
       for (const dedupRule of ['override', 'merge', 'discard'] as const) {
         const report = await db.executor.write(
@@ -489,7 +489,7 @@ describe('a write to the database', () => {
       ]);
     });
 
-    it('lets the row before win when the last one of a key is refused', async () => {
+    it('stores the previous row of a key if the last one is refused', async () => {
       await db.run('ALTER TABLE keyed ADD CHECK (a < 10)');
       const report = await db.executor.write(
         batch('keyed', { 'ts:time': [1, 1, 1, 2], host: ['z', 'z', 'z', 'z'], 'a:int': [5, 6, 70, 1] }),
@@ -509,7 +509,7 @@ describe('a write to the database', () => {
       assert.deepEqual([report.stored, report.collapsed, offsets(report.faults)], [1, 0, [1]]);
     });
 
-    it('survives keys that only the database holds for equal', async () => {
+    it('handles keys that only the database considers equal', async () => {
       await db.run(
         `CREATE COLLATION IF NOT EXISTS ignoring_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
         'CREATE TABLE loose (k text COLLATE ignoring_case PRIMARY KEY, v int4)',

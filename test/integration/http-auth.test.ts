@@ -315,7 +315,7 @@ describe('requests with a password', () => {
     assert.deepEqual(logins, [['0']]);
   });
 
-  it('that is guessed are slowed down, and the right one works all the same', async () => {
+  it('that is guessed are slowed down, and the correct one still works', async () => {
     const { name, authorization } = await api.role();
     const startedAt = performance.now();
     for (let index = 0; index < 6; index++) {

@@ -143,7 +143,7 @@ describe('stock clients write through the alias routes', () => {
     await api.database.run(`DROP ROLE ${role}`, `DROP DATABASE "${database.replaceAll('"', '""')}" WITH (FORCE)`);
   });
 
-  it('@influxdata/influxdb3-client, and its partial-write errors tell line, reason and text', async () => {
+  it('@influxdata/influxdb3-client, and its partial-write errors contain line, reason and text', async () => {
     const client = new InfluxDBClient({ host: api.address, token: token(), database: credentials().database });
     try {
       await client.write(Point3.measurement('three').setTag('host', 'a').setFloatField('v', 1.5).setTimestamp(AT));
@@ -174,7 +174,7 @@ describe('stock clients write through the alias routes', () => {
     }
   });
 
-  it('/api/v3/write_lp tells times by their size when no precision is given', async () => {
+  it('/api/v3/write_lp determines the unit of times by their size without a precision', async () => {
     const lines = [
       'auto,p=s v=1 1700000000',
       'auto,p=ms v=1 1700000000000',

@@ -12,7 +12,7 @@ import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { basic, send, type Reply } from './http-fixture.ts';
 
-describe('the database HTTP API before a database of its own', () => {
+describe('the database HTTP API with a separate database', () => {
   let postgres: LocalPostgres;
   let sql: SqlClient;
   const services: DatabaseHttpService[] = [];
@@ -50,7 +50,7 @@ describe('the database HTTP API before a database of its own', () => {
       and query like '%${text}%'`);
 
   describe('that is restarted', () => {
-    it('tells running requests so, and serves again with the same token, clean connections and no left session', async () => {
+    it('fails running requests with the reason, and serves again with the same token, clean connections and no left session', async () => {
       const call = await start({ 'query.max.bytes': '50000000' });
       const token = `Basic ${String((await call('login', '')).body['token'])}`;
       await call('linedb', 'kept v=1i 1000', token);
@@ -131,7 +131,7 @@ describe('the database HTTP API before a database of its own', () => {
       );
     });
 
-    it('is no loss for a client that creates its database and writes, as Telegraf does', async () => {
+    it('does not disturb a client that creates its database and writes, as Telegraf does', async () => {
       const call = await start();
       await postgres.kill();
       const asked: string[] = [];
@@ -160,7 +160,7 @@ describe('the database HTTP API before a database of its own', () => {
       await until(async () => (await call('/health', '')).status === 200, 'it is well again');
     });
 
-    it('does so in the middle of a body, and tells what it stored', async () => {
+    it('restarts in the middle of a body, and the response has the number of stored rows', async () => {
       const call = await start();
       const row = (id: number): string => `middle v=${String(id)}i ${String(id + 1)}000\n`;
       const made = await call('linedb', row(0));
@@ -189,7 +189,7 @@ describe('the database HTTP API before a database of its own', () => {
     });
   });
 
-  describe('that asks for no password', () => {
+  describe('that requires no password', () => {
     before(() => rewriteAccess('trust'));
     after(() => rewriteAccess('scram-sha-256'));
 
@@ -204,7 +204,7 @@ describe('the database HTTP API before a database of its own', () => {
       return pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
     }
 
-    it('lets nobody in, and says why in the log when it starts', async () => {
+    it('rejects all users, and logs the reason at the start', async () => {
       const warnings: string[] = [];
       const call = await start({}, remember(warnings));
       await until(() => warnings.some((text) => text.includes('trust.authentication=warn')), 'the log tells');
@@ -220,7 +220,7 @@ describe('the database HTTP API before a database of its own', () => {
       }
     });
 
-    it('lets everybody in with trust.authentication=warn, and warns once', async () => {
+    it('accepts all users with trust.authentication=warn, and warns once', async () => {
       const warnings: string[] = [];
       const call = await start({ 'trust.authentication': 'warn' }, remember(warnings));
       assert.equal((await call('query', 'select 1', basic('postgres', 'anything'))).status, 200);

@@ -131,7 +131,7 @@ describe('time-series points by HTTP', () => {
     assert.match(body.desc ?? '', /^point 1: .*63.*; point 2: .*63/);
   });
 
-  it('of many metrics are stored in a table each, the good ones of them, as often as they come', async () => {
+  it('of many metrics are stored in one table each, without the invalid ones, however often they are sent', async () => {
     const metrics = Array.from({ length: 120 }, (_, at) => `wide.m${String(at)}`);
     const body = (timestamp: number, last: unknown): string =>
       JSON.stringify(

@@ -139,7 +139,7 @@ describe('line protocol by HTTP', () => {
         assert.deepEqual(await api.rows('SELECT count(*), max(v) FROM floored'), [['3', '1999']]);
       });
 
-      it('gives each point a microsecond of its own with nanoseconds=spread, the same ones again', async () => {
+      it('gives each point its own microsecond with nanoseconds=spread, the same ones in a repeated request', async () => {
         for (const path of ['/write', '/api/v2/write', '/restapi/linedb']) {
           const answer = await api.post(`${path}?nanoseconds=spread`, lines('spread'));
           assert.equal(answer.headers.get('x-rows-collapsed'), null);
@@ -247,7 +247,7 @@ describe('line protocol by HTTP', () => {
       assert.deepEqual(await api.rows('SELECT count(*) FROM "\"\"ok\"\";drop table ok"'), [['1']]);
     });
 
-    it('stores whatever names and values lines have, as they are', async () => {
+    it('stores all names and values of lines unchanged', async () => {
       const hostile = fc.constantFrom('"', "'", ';', '--', '$$', ')', 'drop table t', 'é', '😀', '%', '=', ',', ' ');
       const name = fc
         .array(fc.oneof(hostile, fc.string({ maxLength: 3, unit: 'grapheme' })), { minLength: 1, maxLength: 4 })
@@ -292,7 +292,7 @@ describe('line protocol by HTTP', () => {
       assert.deepEqual(await api.rows('SELECT count(*), count(f0), count(t5) FROM crowd'), [['60', '7', '10']]);
     });
 
-    it('lets a user who may only insert do that, and names what he may not for its lines alone', async () => {
+    it('lets a user who may only insert do that, and names missing privileges only for the lines that need them', async () => {
       await api.post('/restapi/linedb', `rights v=1i ${NS}`);
       const role = `inserter_${api.database.access.database.slice(-8)}`;
       await api.database.run(

@@ -68,7 +68,7 @@ describe('operators of the database HTTP API', () => {
     await until(() => now('requests_running') === running && now('pool_requests') === 0, 'it has ended');
   });
 
-  it('read who asked for what in the access log, and never parameters and bodies', async () => {
+  it('read the user and path of each request in the access log, and never parameters and bodies', async () => {
     await withId('/restapi/query?tz=Europe/Oslo&secret=parameter', "select 'secret body'", 'trace/7');
     const { msg, user, address, status, rows, tookMs } = await lineOf('trace/7');
     assert.deepEqual(

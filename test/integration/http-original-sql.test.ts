@@ -30,7 +30,7 @@ describe("the original's SQL over HTTP", () => {
     assert.deepEqual((await api.query(sql)).body['data'], [[4.5]]);
   });
 
-  it('knows a column at once that an ALTER has just added', async () => {
+  it('accepts a column that an ALTER has just added', async () => {
     assert.deepEqual(await ddl('alter table meters add tag floor varchar(8); alter table meters add column n int'), [
       'success',
       'success',
@@ -75,7 +75,7 @@ describe("the original's SQL over HTTP", () => {
     assert.deepEqual((await api.query(`select power from meters where site = "${long}"`)).body['data'], []);
   });
 
-  it('says what to write instead of what it cannot translate', async () => {
+  it('suggests alternatives for statements that it cannot translate', async () => {
     const refused = await ddl('alter table meters set retentions = 10d');
     assert.match(String(refused), /^pq: /);
     assert.notEqual(String(refused), 'success');

@@ -19,14 +19,14 @@ describe('an answer of up to 5 MB', () => {
   before(async () => (api = await HttpFixture.start(PLAIN)));
   after(() => api.close());
 
-  it('tells by status, code and desc that the query failed, however late that was (M3)', async () => {
+  it('reports a failure of the query by status, code and desc, however late it was (M3)', async () => {
     const reply = await api.query(slow(4000, 'pg_sleep(0.15)').replace('from', ', 1 / (3500 - n) from'));
     const { desc, ...rest } = reply.body;
     assert.deepEqual([reply.status, desc], [500, 'pq: division by zero']);
     assert.deepEqual(rest, { code: 500, time: null, column_meta: null, data: null, rows: null });
   });
 
-  it('tells by a header that rows are left out, however late that was (M3)', async () => {
+  it('reports omitted rows by a header, however late that was (M3)', async () => {
     const reply = await api.query(slow(6000, 'pg_sleep(0.15)'));
     assert.deepEqual([reply.headers['x-truncated'], reply.headers['trailer']], ['true', undefined]);
     assert.equal(reply.headers['content-length'], String(reply.bytes.length));

@@ -180,7 +180,7 @@ describe('the query endpoint', () => {
     await until(async () => (await api.sql.number(sleeping)) === 0, 'the statement was cancelled');
   });
 
-  it('cancels the statement of a client that goes away', async () => {
+  it('cancels the statement of a client that disconnects', async () => {
     const controller = new AbortController();
     const query = api.call('POST', '/restapi/query', api.admin, {
       body: 'select pg_sleep(60) /* to be cancelled */',
@@ -198,7 +198,7 @@ describe('the query endpoint', () => {
 });
 
 describe('statements that write', () => {
-  it('are cancelled when their client goes away, and store nothing', async () => {
+  it('are cancelled when their client disconnects, and store nothing', async () => {
     const api = await HttpFixture.start({}, { routes: ingestRoutes() });
     try {
       await api.post('/restapi/ddl', 'create table gone (k_timestamp timestamptz primary key, v int8)');

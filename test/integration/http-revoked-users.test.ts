@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { until } from '../support/until.ts';
 import { basic, HttpFixture } from './http-fixture.ts';
 
-describe('users who may not log in any more', () => {
+describe('users who may no longer log in', () => {
   let api: HttpFixture;
   before(async () => (api = await HttpFixture.start({}, { believedMs: 500 })));
   after(() => api.close());
@@ -32,7 +32,7 @@ describe('users who may not log in any more', () => {
     });
   }
 
-  it('S8: a login asks the database even right after one that was right', async () => {
+  it('S8: a login is checked by the database even right after a successful one', async () => {
     const { name, authorization } = await api.role();
     assert.equal((await api.call('GET', '/restapi/login', authorization)).status, 200);
     await api.sql.run(`ALTER ROLE ${name} PASSWORD 'new'`);
@@ -51,7 +51,7 @@ describe('users who may not log in any more', () => {
   });
 });
 
-describe('those who guess passwords', () => {
+describe('clients that guess passwords', () => {
   let api: HttpFixture;
   before(async () => (api = await HttpFixture.start({ 'trusted.proxies': '127.0.0.1' }, { believedMs: 1 })));
   after(() => api.close());

@@ -38,7 +38,7 @@ describe('SQL over HTTP', () => {
     assert.deepEqual(read.body['data'], [[1, null, 'b,"c"', '{"deep": [1]}', '2024-05-06T07:08:09Z']], read.text);
   });
 
-  it('tells what is wrong with parameters, and takes one statement with them', async () => {
+  it('reports invalid parameters, and accepts one statement with them', async () => {
     const few = await asJson('/restapi/query', { sql: 'select $1::int + $2::int', params: [1] });
     assert.deepEqual([few.status, few.body['code']], [500, 500]);
     assert.match(
@@ -88,7 +88,7 @@ describe('SQL over HTTP', () => {
     );
   });
 
-  it('gives a result in pages, and what lies beyond 5 MB', async () => {
+  it('returns a result in pages, also beyond 5 MB', async () => {
     const sql = 'select n from generate_series(1, 5) n order by n';
     const pages: unknown[] = [];
     let continuation: unknown;

@@ -22,7 +22,7 @@ describe('the port of the database HTTP API', () => {
     await assert.rejects(send(`${api.url}/restapi/query`, 'POST', { body: 'select 1' }), /self-signed|unable to/);
   });
 
-  it('tells in every answer how long reading, the database and all of it took', async () => {
+  it('reports in every answer the duration of reading, of the database and in total', async () => {
     const calls: [method: string, path: string, body?: string][] = [
       ['GET', 'login'],
       ['GET', 'session'],
@@ -72,7 +72,7 @@ describe('the port of the database HTTP API', () => {
     old.destroy();
   });
 
-  it('keeps what is not HTTP away from others', async () => {
+  it('rejects connections that do not speak HTTP, without an effect on others', async () => {
     const { hostname, port } = new URL(api.url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
@@ -232,7 +232,7 @@ describe('the service', () => {
     }
   });
 
-  it('cancels what still runs when the time to end is over', async () => {
+  it('cancels running requests when the grace period is over', async () => {
     const api = await HttpFixture.start({ 'shutdown.grace.ms': '100' });
     try {
       const running = api.query('select 1 from pg_sleep(60)').catch((error: unknown) => error);

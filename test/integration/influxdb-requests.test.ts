@@ -10,7 +10,7 @@ interface Answer {
 }
 
 /** Requests as clients of InfluxDB 1 send them: both servers are asked, where `influxd` is installed. */
-describe('what clients of InfluxDB ask before they write, beside InfluxDB 1.6', () => {
+describe('requests of InfluxDB clients before they write, compared with InfluxDB 1.6', () => {
   const made = uniqueName('asked').replaceAll('-', '_');
   const none = `no_${made}`;
   let api: IngestFixture;

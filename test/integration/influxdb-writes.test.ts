@@ -20,7 +20,7 @@ function sorted(rows: readonly InfluxRow[]): InfluxRow[] {
   return ordered.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-describe('lines, beside InfluxDB 1.6', () => {
+describe('lines, compared with InfluxDB 1.6', () => {
   let api: IngestFixture;
   before(async () => (api = await IngestFixture.start()));
   after(() => api.close());

@@ -37,7 +37,7 @@ describe('an admin client', () => {
     await admin.deleteTopics([name]);
   });
 
-  it('tells the broker’s reason when a topic cannot be created', async () => {
+  it('reports the broker’s reason when a topic cannot be created', async () => {
     const name = uniqueName('kafka-admin');
     await assert.rejects(
       admin.createTopic({ name, partitions: 1, replicationFactor: 7, settings: {} }),

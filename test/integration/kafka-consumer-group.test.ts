@@ -98,7 +98,7 @@ describe('a consumer group', () => {
   });
 
   for (const strategy of ['range', 'cooperative-sticky']) {
-    it(`notices nothing of a member that hands its place over to another consumer (${strategy})`, async () => {
+    it(`does not rebalance when a member hands over to another consumer (${strategy})`, async () => {
       const topic = await newTopic(client, 2);
       const member = (name: string, handover?: Handover): GroupReader => {
         const own = {

@@ -18,7 +18,7 @@ describe('a consumer with assigned partitions', () => {
     client = await sharedClient();
   });
 
-  it('gives all records, in order per partition, and knows its positions', async () => {
+  it('returns all records, in order per partition, and knows its positions', async () => {
     const topic = await newTopic(client, 3);
     await produceNumbers(client, topic, { count: 3000, partitions: 3 });
     const consumer = client.consumer(earliest);
@@ -43,7 +43,7 @@ describe('a consumer with assigned partitions', () => {
     await consumer.close(1000);
   });
 
-  it('gives at most max.poll.records at once, and nothing after the timeout', async () => {
+  it('returns at most max.poll.records at once, and nothing after the timeout', async () => {
     const topic = await newTopic(client);
     await produceNumbers(client, topic, { count: 25 });
     const consumer = client.consumer({ ...earliest, 'max.poll.records': '10' });
@@ -60,7 +60,7 @@ describe('a consumer with assigned partitions', () => {
     await consumer.close(1000);
   });
 
-  it('knows whether there is more than it gave, of partitions that are not paused', async () => {
+  it('knows whether partitions that are not paused have more records', async () => {
     const topic = await newTopic(client);
     const place = { topic, partition: 0 };
     await produceNumbers(client, topic, { count: 2 });
@@ -89,7 +89,7 @@ describe('a consumer with assigned partitions', () => {
     await consumer.close(1000);
   });
 
-  it('gives nothing of paused partitions, keeps what was read ahead of them, and continues after resume', async () => {
+  it('returns nothing from paused partitions, keeps their buffered records, and continues after resume', async () => {
     const topic = await newTopic(client, 2);
     await produceNumbers(client, topic, { count: 20, partitions: 2 });
     const consumer = client.consumer({ ...earliest, 'max.poll.records': '4' });
@@ -110,7 +110,7 @@ describe('a consumer with assigned partitions', () => {
     await consumer.close(1000);
   });
 
-  it('starts where seek says, whatever was read ahead', async () => {
+  it('starts where seek says, regardless of buffered records', async () => {
     const topic = await newTopic(client);
     await produceNumbers(client, topic, { count: 1000 });
     const consumer = client.consumer({ ...earliest, 'max.poll.records': '10' });

@@ -200,7 +200,7 @@ describe('a sink task whose topic is damaged at the broker (S9)', function () {
     await proxy.close();
   });
 
-  it('is FAILED with what is damaged and where; other tasks continue, and a restart reads it when it is whole', async () => {
+  it('is FAILED with the damage and its place; other tasks continue, and a restart reads the repaired topic', async () => {
     const client = await sharedClient();
     const [damaged, whole] = [await newTopic(client), await newTopic(client)];
     const producer = client.producer();

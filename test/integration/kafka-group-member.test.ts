@@ -55,7 +55,7 @@ describe('a group member of another protocol type', () => {
 
   after(() => Promise.all(clusters.map((cluster) => cluster.close())));
 
-  it('agrees with the others on a protocol, and gets what the leader deals out', async () => {
+  it('agrees with the others on a protocol, and receives the assignment of the leader', async () => {
     const group = uniqueName('connect-group');
     const first = await member(group, 'a');
     const alone = await first.member.join();
@@ -116,7 +116,7 @@ describe('a group member of another protocol type', () => {
     await Promise.all([slow.member.leave(1000), quick.member.leave(1000)]);
   });
 
-  it('holds nobody up when it leaves in the midst of joining', async () => {
+  it('does not delay others when it leaves while joining', async () => {
     const group = uniqueName('connect-group');
     const patient = { rebalanceTimeoutMs: 30_000 };
     const { member: other } = await member(group, 'other', patient);
@@ -137,7 +137,7 @@ describe('a group member of another protocol type', () => {
     await other.leave(1000);
   });
 
-  it('keeps its session without anyone asking, and knows when it last had contact', async () => {
+  it('keeps its session in the background, and knows when it last had contact', async () => {
     const { member: only } = await member(uniqueName('connect-group'), 'a', { sessionTimeoutMs: 6000 });
     await only.join();
     for (let beat = 0; beat < 3; beat++) {

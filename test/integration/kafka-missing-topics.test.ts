@@ -17,7 +17,7 @@ import {
 
 const LATEST = { 'auto.offset.reset': 'latest', 'heartbeat.interval.ms': '200' };
 
-describe('topics that come to be while a consumer is subscribed (L10)', function () {
+describe('topics that are created while a consumer is subscribed (L10)', function () {
   const open: Consumer[] = [];
 
   function subscribed(
@@ -111,7 +111,7 @@ describe('topics that come to be while a consumer is subscribed (L10)', function
 
     before(async () => (client = await sharedClient()));
 
-    it('a topic that matches later is read from its beginning, what was there before from its end', async () => {
+    it('a topic that matches later is read from its beginning, an existing one from its end', async () => {
       const prefix = uniqueName('matching');
       const admin = client.admin();
       const create = (name: string) => admin.createTopic({ name, partitions: 1, replicationFactor: 1, settings: {} });

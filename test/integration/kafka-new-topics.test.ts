@@ -9,7 +9,7 @@ import { pollUntil, rebalanceLog, record, sharedClient, values } from './kafka-f
 const KEY = { produce: 0, listOffsets: 2, metadata: 3, addPartitions: 24, describeConfigs: 32 } as const;
 
 /** L8: brokers learn of a topic one after the other, so each of them may answer that it does not exist. */
-describe('a topic that a broker has not heard of yet', function () {
+describe('a topic that a broker does not know yet', function () {
   let proxy: KafkaProxy;
   let client: KafkaClient;
   let direct: KafkaClient;
@@ -46,7 +46,7 @@ describe('a topic that a broker has not heard of yet', function () {
     await Promise.all([winner.stop(), loser.stop()]);
   });
 
-  it('L8: is waited for by who has created it or has seen it', async () => {
+  it('L8: is awaited by clients that have created or seen it', async () => {
     const admin = client.admin();
     const name = uniqueName('new-topic');
     proxy.hideTopic(name, { [KEY.metadata]: 3, [KEY.describeConfigs]: 2, [KEY.listOffsets]: 2 });
@@ -57,7 +57,7 @@ describe('a topic that a broker has not heard of yet', function () {
     await admin.close();
   });
 
-  it('L8: takes the records of producers of both kinds, and gives them to a group', async () => {
+  it('L8: accepts records of producers of both kinds, which a group reads', async () => {
     const [name, once] = [uniqueName('new-topic'), uniqueName('new-topic')];
     const admin = client.admin();
     await admin.createTopic({ name, partitions: 1, replicationFactor: 1, settings: {} });

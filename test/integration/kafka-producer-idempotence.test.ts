@@ -145,7 +145,7 @@ describe('an idempotent producer', function () {
     assert.ok(seen.filter((value) => value === 'lost').length <= 1);
   });
 
-  it('tells which records of a call were given up, and delivers the others', async () => {
+  it('reports the abandoned records of a call, and delivers the others', async () => {
     const topic = await newTopic(direct, 2, { 'max.message.bytes': '2000' });
     const producer = direct.producer({ 'max.request.size': '9000' });
     const failures = await producer.trySend([

@@ -78,7 +78,7 @@ describe('a producer', () => {
     });
   }
 
-  it('splits what is too much for one request, and one batch that the topic finds too large', async () => {
+  it('splits records that are too many for one request, and one batch that the topic finds too large', async () => {
     const topic = await newTopic(client, 1, { 'max.message.bytes': '20000' });
     const producer = client.producer({ 'max.request.size': '100000' });
     await producer.send(

@@ -8,7 +8,7 @@ import { newTopic, partitionsOf, pollUntil, produceNumbers } from './kafka-fixtu
 const SESSION_MS = 4_000;
 
 /** A broker with a listener of each kind; every client here is one that a user configures with Java's properties. */
-describe('a broker that wants to know who is there', function () {
+describe('a broker that requires authentication', function () {
   let broker: SecureBroker;
 
   before(async () => (broker = await SecureBroker.start(SESSION_MS)));
@@ -28,17 +28,17 @@ describe('a broker that wants to know who is there', function () {
   }
 
   for (const mechanism of MECHANISMS) {
-    it(`takes records and gives them by ${mechanism}, with TLS and without`, async () => {
+    it(`accepts and returns records by ${mechanism}, with TLS and without`, async () => {
       await movesRecords(broker.client('SASL', { 'security.protocol': 'SASL_PLAINTEXT', ...login(mechanism) }));
       await movesRecords(broker.client('BOTH', broker.overTls(mechanism)));
     });
   }
 
-  it('takes records and gives them over TLS alone', async () => {
+  it('accepts and returns records over TLS alone', async () => {
     await movesRecords(broker.client('TLS', { 'security.protocol': 'SSL', ...trusting(broker.authority) }));
   });
 
-  it('is not trusted without its certificate, and refuses a wrong password without anybody repeating it', async () => {
+  it('is not trusted without its certificate, and refuses a wrong password without retries', async () => {
     const untrusted = await refusalOf(broker.client('TLS', { 'security.protocol': 'SSL' }), 5_000);
     assert.match(untrusted, /TLS handshake failed: .*(?:self-signed certificate|unable to verify)/);
     for (const mechanism of ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']) {

@@ -59,7 +59,7 @@ describe('a transactional producer', function () {
     }
   });
 
-  it('commits what was sent and not awaited, one transaction right after the other', async () => {
+  it('commits records that were sent and not awaited, one transaction right after the other', async () => {
     const topic = await newTopic(fixture.client);
     const producer = await fixture.start(uniqueName('txn'));
     const startedAt = Date.now();
@@ -81,7 +81,7 @@ describe('a transactional producer', function () {
     await producer.abort();
   });
 
-  it('fences who had its id before, and ends what that left open', async () => {
+  it('fences the previous producer of its id, and aborts its open transaction', async () => {
     const topic = await newTopic(fixture.client);
     const id = uniqueName('txn');
     const zombie = await fixture.start(id);
@@ -121,7 +121,7 @@ describe('a transactional producer', function () {
     assert.deepEqual(await fixture.read(topic, 'read_committed', 0), []);
   });
 
-  it('stores each record once when connections break, be it at the commit', async () => {
+  it('stores each record once when connections break, even at the commit', async () => {
     const proxy = await KafkaProxy.start((await broker()).bootstrapServers);
     try {
       const through = createKafkaClient({ 'bootstrap.servers': proxy.bootstrapServers }, recordingLogger().logger);
@@ -180,7 +180,7 @@ describe('a transactional producer', function () {
     await assert.rejects(producer.send([record('t', 'x')]), /Invalid operation in transaction state ready/);
   });
 
-  it('is waited for by who reads a compacted topic to its end', async () => {
+  it('is awaited by readers of a compacted topic to its end', async () => {
     const topic = uniqueName('followed');
     const seen: string[] = [];
     const compacted = fixture.client.compactedTopic({

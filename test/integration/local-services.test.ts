@@ -25,7 +25,7 @@ describe('the local PostgreSQL', () => {
     assert.equal(existsSync(postgres.dataDir), false);
   });
 
-  it('shuts down in order at once while clients are connected', async () => {
+  it('shuts down cleanly at once while clients are connected', async () => {
     const postgres = await LocalPostgres.start({ dataDir: join(folder.path, 'pg') });
     const client = new pg.Client({ connectionString: postgres.url() });
     client.on('error', () => undefined);

@@ -66,7 +66,7 @@ describe('the listeners of the management API', () => {
     });
   }
 
-  it('let browsers in from the origins allowed, with the methods allowed', async () => {
+  it('admit browsers from the allowed origins, with the allowed methods', async () => {
     const rest = await startWith({
       'access.control.allow.origin': 'http://ui.example,https://*.tools.example',
       'access.control.allow.methods': 'GET,PUT,DELETE',
@@ -115,7 +115,7 @@ describe('the listeners of the management API', () => {
     assert.equal((await without.get('/admin/loggers')).status, 404);
   });
 
-  it('ask for the users of a JAAS file or a credentials file, but not of other workers', async () => {
+  it('require the users of a JAAS file or a credentials file, except from other workers', async () => {
     const users = join(folder, 'users.properties');
     const jaas = join(folder, 'jaas.conf');
     await writeFile(users, 'ann=s3cret\nbob=p:w\n');

@@ -39,7 +39,7 @@ describe('the management API', function () {
     return { name, answer: await sluice.rest.post<ErrorBody>('/connectors', { name, config }) };
   }
 
-  it('says who it is and that it is well', async () => {
+  it('reports its version and its health', async () => {
     const root = await sluice.rest.get<Record<string, string>>('/');
     assert.deepEqual(Object.keys(root.body), ['version', 'commit', 'kafka_cluster_id']);
     assert.equal(root.headers.get('content-type'), 'application/json');
@@ -112,7 +112,7 @@ describe('the management API', function () {
     });
   });
 
-  it('comes back with its connectors and target states after a restart', async () => {
+  it('has its connectors and target states again after a restart', async () => {
     const topic = uniqueName('restart');
     await kafka.createTopic(topic);
     const config = sinkConfig(db, { topics: topic, 'protocol.type': 'json_db' });
@@ -228,7 +228,7 @@ describe('the management API', function () {
     for (const each of [name, healthy]) await sluice.rest.delete(`/connectors/${each}`);
   });
 
-  it('names the table when a line is for one that is not there', async () => {
+  it('names the missing table of a line', async () => {
     const topic = uniqueName('unknown-table');
     await kafka.createTopic(topic);
     const { name } = await create(sinkConfig(db, { topics: topic, 'protocol.type': 'line_lp' }));
@@ -285,7 +285,7 @@ describe('the management API', function () {
     await sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('waits for a topic that is not there yet', async () => {
+  it('waits for a missing topic', async () => {
     const topic = uniqueName('not-yet');
     await sql.run('create table not_yet (k_timestamp timestamptz primary key, v float8)');
     const { name } = await create(sinkConfig(db, { topics: topic, 'protocol.type': 'line_lp' }));

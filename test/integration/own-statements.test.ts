@@ -359,7 +359,7 @@ describe('S2: an ordinary user of the database HTTP API', () => {
 });
 
 describe('S2: the source', () => {
-  it('hands no SQL of its own to query: it is declared, and asked', async () => {
+  it('runs only declared statements', async () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
     const files = await readdir(`${root}plugins`, { recursive: true });
     const names = files.map((file) => `plugins/${file}`);

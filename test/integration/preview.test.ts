@@ -172,7 +172,7 @@ describe('a preview of a sink', function () {
       assert.match(second.statements[0] ?? '', /^INSERT INTO /i);
     });
 
-    it('cdc_db: rows, statements, and one that bears no transaction', async () => {
+    it('cdc_db: rows, statements, and one that cannot run in a transaction', async () => {
       const change = (more: object) =>
         JSON.stringify({ database: db.database, schema: 'public', table: 'orders', ...more });
       const names = { columnnames: ['id', 'name'], columntypes: ['int8', 'varchar'] };
@@ -192,7 +192,7 @@ describe('a preview of a sink', function () {
       );
     });
 
-    it('json_tsd: a column of a table that is there, and a table of its own', async () => {
+    it('json_tsd: a column of an existing table, and a new table', async () => {
       const [only] = await values('json_tsd', [
         JSON.stringify([
           { metric: 'plant.power', timestamp: AT_MS, value: 4.5, tags: { site: 'oslo' } },
@@ -247,7 +247,7 @@ describe('a preview of a sink', function () {
     });
   });
 
-  it('names what fails where it fails, and continues with the next message', async () => {
+  it('reports failures with their places, and continues with the next message', async () => {
     const config = sinkConfig(db, {
       'protocol.type': 'struct',
       'table.name.format': 'orders',
@@ -296,7 +296,7 @@ describe('a preview of a sink', function () {
     ]);
   });
 
-  it('finds what would only fail at the commit, and what another transaction holds', async () => {
+  it('finds failures that occur only at the commit, and locks of other transactions', async () => {
     const parts = JSON.stringify({
       ...{ kind: 'insert', database: db.database, schema: 'public', table: 'parts' },
       ...{ columnnames: ['id', 'order'], columntypes: ['int8', 'int8'], columnvalues: [[1, 404]] },

@@ -39,7 +39,7 @@ describe('transformations on the way', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('reach the rows of a sink; filtered records are done with, and what cannot be transformed is a dead letter', async () => {
+  it('reach the rows of a sink; offsets of filtered records are committed, and records that cannot be transformed are dead letters', async () => {
     const topic = uniqueName('raw-meters');
     const dlq = uniqueName('raw-meters-dlq');
     const name = uniqueName('transformed');

@@ -11,7 +11,7 @@ describe('the group of workers', () => {
   beforeEach(async () => (workers = await TestWorkers.create()));
   afterEach(() => workers.stop());
 
-  it('divides what there is, takes surplus away before another one gets it, and runs nothing twice', async () => {
+  it('divides all connectors and tasks, revokes the surplus before assigning it to others, and runs nothing twice', async () => {
     const first = await workers.enter('one');
     assert.deepEqual([first.count, first.group.isLeader, first.group.leaderUrl], [9, true, 'http://one:8083/']);
     const second = await workers.enter('two');
@@ -24,7 +24,7 @@ describe('the group of workers', () => {
     assert.equal(second.group.view().protocol, 'sessioned');
   });
 
-  it('gives new connectors and tasks out when they come, and nothing else moves', async () => {
+  it('assigns new connectors and tasks, and moves nothing else', async () => {
     const first = await workers.enter('one');
     await workers.enter('two');
     await workers.untilShared([4, 5]);
@@ -41,7 +41,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('gives out what comes during a rebalance, both before and after the leader has divided the work', async () => {
+  it('assigns new work of a rebalance, both before and after the leader has divided the work', async () => {
     const sole = await workers.enter('one');
     const { generation } = sole.group;
     const create = (name: string): void => {
@@ -94,7 +94,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('passes the work of a member that leaves on at its next heartbeat', async () => {
+  it('reassigns the work of a member that leaves at the next heartbeat', async () => {
     const first = await workers.enter('one');
     const second = await workers.enter('two');
     await workers.untilShared([4, 5]);
@@ -111,7 +111,7 @@ describe('the group of workers', () => {
     assert.ok(Date.now() - leftAt < 8000);
   });
 
-  it('does not wait for what an earlier worker at the same address left behind', async () => {
+  it('does not wait for the membership of an earlier worker at the same address', async () => {
     const ghosts = new KafkaGroup(
       { 'bootstrap.servers': workers.bootstrap },
       workers.settings,
@@ -189,7 +189,7 @@ describe('the group of workers', () => {
     assert.equal(worker.count, 9);
   });
 
-  it('deals work to workers that are not Sluice where that is allowed', async () => {
+  it('assigns work to workers that are not Sluice where that is allowed', async () => {
     await workers.enter('one', { mixed: 'allow' });
     const { member: other, leave } = foreign();
     await other.join();
@@ -216,7 +216,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('lets a member go that cannot read the config topic, and back in when it can', async () => {
+  it('removes a member that cannot read the config topic, and accepts it again when it can', async () => {
     const first = await workers.enter('one');
     const second = workers.member('two');
     second.readTo = 0;
@@ -245,7 +245,7 @@ describe('the group of workers', () => {
     assert.deepEqual(first.group.view().lastRebalance?.reason, 'the delay for work of lost workers is over');
   });
 
-  it('gives the work of a member that left to the one that comes in its place, without waiting for the delay', async () => {
+  it('assigns the work of a member that left to its replacement, without waiting for the delay', async () => {
     const first = await workers.enter('one', { maxDelayMs: 300_000 });
     const second = await workers.enter('two', { maxDelayMs: 300_000 });
     await workers.untilShared([4, 5]);
@@ -262,7 +262,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('is refused to what is no group of workers, with the reason', async () => {
+  it('is not joined if it is no group of workers, with the reason', async () => {
     const consumers = new KafkaGroup(
       { 'bootstrap.servers': workers.bootstrap },
       workers.settings,

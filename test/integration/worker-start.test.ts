@@ -152,7 +152,7 @@ offset.storage.file.filename=${join(folder.path, 'taken-offsets')}
     }
   });
 
-  it('stops in order at SIGTERM as soon as it listens', async () => {
+  it('stops cleanly at SIGTERM as soon as it listens', async () => {
     const url = `http://127.0.0.1:${String(await freePort())}`;
     const path = await folder.file(
       'stopped-early.properties',
