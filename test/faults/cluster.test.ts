@@ -91,7 +91,7 @@ describe('several workers of one group', function () {
     await sql.close();
   });
 
-  it('share connectors and tasks, whichever of them was asked', async () => {
+  it('share connectors and tasks, whichever of them received the request', async () => {
     await cluster.rest(0).create(spread, sink(spread, 3));
     await cluster.rest(1).create(single, sink(single, 1));
     const places = [...(await cluster.untilRuns(spread, 3)), ...(await cluster.untilRuns(single, 1))];
@@ -109,7 +109,7 @@ describe('several workers of one group', function () {
     }
   });
 
-  it('answer every request, and lose none, while workers come and go', async () => {
+  it('answer every request, and lose none, while workers stop and start', async () => {
     const leaving = (async () => {
       await cluster.worker(2).terminate();
       await cluster.worker(2).start();
@@ -120,7 +120,7 @@ describe('several workers of one group', function () {
     console.log(`      ${String(load.requests)} requests to two workers while the third stopped and started`);
   });
 
-  it('all have the level of a logger that one of them was given for the cluster, or only that one', async () => {
+  it('all apply a logger level that one of them received for the cluster, or only that one does', async () => {
     const logger = 'org.apache.kafka.connect.runtime.WorkerSinkTask';
     const levels = async () => {
       const asked = cluster.workers.map(({ rest }) => rest.get<{ level: string }>(`/admin/loggers/${logger}`));
@@ -136,7 +136,7 @@ describe('several workers of one group', function () {
     await until(async () => String(await levels()) === String(all.fill('INFO')), 'all have the next one');
   });
 
-  it('restart what another worker has, and refuse a third hop', async () => {
+  it('restart tasks of another worker, and refuse a third hop', async () => {
     const [, place = 0] = await cluster.untilRuns(single, 1);
     const other = cluster.rest(place + 1);
     assert.equal((await other.post(`/connectors/${single}/restart`)).status, 204);
@@ -178,7 +178,7 @@ describe('several workers of one group', function () {
     await cluster.untilRuns(spread, 3);
   });
 
-  it('tell operators who leads and who has what: at /cluster, in metrics with Connect’s names, in the log', async () => {
+  it('report the leader and the assignment: at /cluster, in metrics with Connect’s names, in the log', async () => {
     await cluster.settled();
     const views = await Promise.all(
       [0, 1, 2].map(async (worker) => (await cluster.rest(worker).get<ClusterBody>('/cluster')).body),
@@ -260,7 +260,7 @@ describe('several workers of one group', function () {
     );
   });
 
-  it('carry on the work of one that was killed, soon after its session; nobody else pauses for as long', async () => {
+  it('continue the work of a killed one soon after its session; no other task pauses for as long', async () => {
     const places = await cluster.untilRuns(spread, 3);
     const [, apart = 0] = await cluster.untilRuns(single, 1);
     const victim = [...places].find((place) => place !== apart) ?? 0;
@@ -287,7 +287,7 @@ describe('several workers of one group', function () {
     await cluster.worker(victim).start();
   });
 
-  it('are restarted one after the other under load, and every row is there once', async () => {
+  it('are restarted one after the other under load, and every row is stored once', async () => {
     await Promise.all([sql.run('truncate spread'), sql.run('truncate single')]);
     const topics = [spread, single];
     await Promise.all(topics.map((name) => cluster.untilRuns(name, name === spread ? 3 : 1)));
@@ -315,7 +315,7 @@ describe('several workers of one group', function () {
     );
   });
 
-  it('stop what was theirs before it writes again, when they wake up from a suspension', async () => {
+  it('stop their former tasks before these write again, after a suspension', async () => {
     await cluster.settled();
     const places = await cluster.untilRuns(spread, 3);
     await cluster.untilRuns(single, 1);

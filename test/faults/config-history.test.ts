@@ -110,7 +110,7 @@ describe('the history of a connector', () => {
   });
   const hostOf = (worker: number) => new URL(cluster.worker(worker).url).host;
 
-  it('says who changed what, through whichever worker, and gives back what was, true secrets included', async () => {
+  it('reports author and change through any worker, and restores earlier configurations, real secrets included', async () => {
     const name = uniqueName('known/é');
     const path = `/connectors/${encodeURIComponent(name)}`;
     await ask('POST', '/connectors', { name, config: sink() }, follower, 'ann');
@@ -184,7 +184,7 @@ describe('the history of a connector', () => {
     assert.equal((await send('GET', '/connectors/never-was/history')).status, 404);
   }).timeout(30_000);
 
-  it('is put back for a browser through whichever worker, after the difference was shown; no secret goes there', async () => {
+  it('restores a configuration for a browser through any worker, after it has shown the difference; no secret is sent there', async () => {
     const name = uniqueName('shown/é');
     const path = `/connectors/${encodeURIComponent(name)}`;
     await ask('POST', '/connectors', { name, config: sink() }, leader);
@@ -257,7 +257,7 @@ describe('the history of a connector', () => {
     );
   });
 
-  it('has what was written into the config topic by others, without a name, and outlives the workers', async () => {
+  it('contains changes that others wrote into the config topic, without an author, and outlives the workers', async () => {
     const name = uniqueName('foreign');
     const kafka = await KafkaTraffic.shared();
     await ask('POST', '/connectors', { name, config: sink() });

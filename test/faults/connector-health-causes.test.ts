@@ -257,7 +257,7 @@ describe('why a connector is not RUNNING', function () {
     }
   });
 
-  it('a sink: it asks for its records again, how often, when next and why', async () => {
+  it('a sink: it requests its records again, how often, when next and why', async () => {
     const name = await waiting('Sink', 'retry');
     await untilVerdict(
       name,

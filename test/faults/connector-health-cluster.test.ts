@@ -57,7 +57,7 @@ describe('the health of connectors on several workers', function () {
 
   const summary = async (worker: number, query = '') => cluster.rest(worker).get<Summary>(`/health?connectors${query}`);
 
-  it('is put together from the figures of all workers, whichever is asked', async () => {
+  it('combines the figures of all workers, whichever one answers', async () => {
     await kafka.produce(
       name,
       [0, 1].map((partition) => ({ value: `${name} v=1i`, partition })),

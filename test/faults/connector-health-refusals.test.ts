@@ -110,7 +110,7 @@ describe('the health of a connector names', function () {
     );
   });
 
-  it('a record that a transform cannot take, and where it is', async () => {
+  it('a record that a transform rejects, and where it is', async () => {
     const name = uniqueName('refusal');
     await kafka.createTopic(name, 1);
     await kafka.produce(name, [{ value: 'no number' }]);

@@ -170,7 +170,7 @@ describe('the console under attack', function () {
     await worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('answers its own page alone, also where every origin may call the API', async () => {
+  it('answers only its own page, even if every origin may call the API', async () => {
     const Host = new URL(worker.url).host;
     const evil = { Host, Origin: 'https://evil.example' };
     const paths = ['/ui/snapshot', '/ui/events', '/ui/rates', '/ui/sql', '/ui/topics', '/ui/deleted-connectors'];
@@ -213,7 +213,7 @@ describe('the console under attack', function () {
     assert.equal(page.status, 200);
   });
 
-  it('S7: has room for as many streams as it takes, half of them for one address, and again when their clients have vanished', async () => {
+  it('S7: accepts a limited number of streams, half of them for one address, and again when their clients have vanished', async () => {
     const { hostname, port } = new URL(worker.url);
     const open = (localAddress: string): Promise<{ socket: Socket; status: string }> =>
       new Promise((resolve, reject) => {
@@ -243,7 +243,7 @@ describe('the console under attack', function () {
     }, 'there is room again');
   });
 
-  it('ends a search for messages that nobody waits for, and says what it does not take', async () => {
+  it('ends a search for messages whose client is gone, and reports invalid parameters', async () => {
     const name = uniqueName('attacks');
     await kafka.createTopic(name, 1);
     await worker.rest.create(
@@ -277,7 +277,7 @@ describe('the console under attack', function () {
     await worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('says before a save which stored secrets go to another address, and sends none while it is typed', async () => {
+  it('names before a save the stored secrets that would be sent to another address, and sends none while you type', async () => {
     const name = uniqueName('attacks');
     await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
     await kafka.createTopic(name, 1);

@@ -81,7 +81,7 @@ describe('changes in the console', function () {
     await rest.delete(`/connectors/${name}`);
   });
 
-  it('lets a source read its tables again from a time on', async () => {
+  it('makes a source read its tables again from a time on', async () => {
     const table = 'console_source';
     await fixture.sql.run(
       `create table ${table} (id int8 primary key, ts timestamptz not null)`,
@@ -115,7 +115,7 @@ describe('changes in the console', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('restores a configuration after it has shown the difference to today, and creates a deleted connector again', async () => {
+  it('restores a configuration after it has shown the difference to the current one, and creates a deleted connector again', async () => {
     const { name } = await sink({ 'tasks.max': '1' });
     const { rest } = fixture.sluice;
     const { page } = shown;
@@ -238,7 +238,7 @@ describe('changes in the console', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('says how to keep letters where a sink keeps none, with what its task remembers', async () => {
+  it('explains how to keep dead-letter records for a sink without a topic, and shows the faults that its task remembers', async () => {
     const { name, topic } = await sink();
     await fixture.send(topic, ['this is no line']);
     await fixture.traceOf(name);

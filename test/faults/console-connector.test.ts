@@ -35,7 +35,7 @@ describe('a connector in the console', function () {
   const lines = (name: string, count: number) =>
     Array.from({ length: count }, (_, n) => ({ value: `${name} v=${String(n)}i ${String(1_767_225_600_000 + n)}` }));
 
-  it('that has failed at a record says why it does not start again, and leads to its trace', async () => {
+  it('that has failed at a record says why it is not restarted, and leads to its trace', async () => {
     const name = await create();
     await on.kafka.produce(name, [{ value: 'this is no line' }]);
     await open(name, '/log');
@@ -80,7 +80,7 @@ describe('a connector in the console', function () {
     }
   });
 
-  it('whose plugin hangs is STALLED, and says what does not return', async () => {
+  it('whose plugin hangs is STALLED, and names the call that does not return', async () => {
     const name = uniqueName('console');
     await on.sql.run(`create table "${name}" (value text primary key)`);
     await on.kafka.createTopic(name, 1);
@@ -170,7 +170,7 @@ describe('a connector in the console', function () {
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('has it log more for some time, which the worker ends', async () => {
+  it('raises its log level for some time, which the worker ends', async () => {
     const [name, other] = [await create(), await create()];
     await open(name, '/log');
     await shown.page.getByLabel('Log more:').selectOption('TRACE');

@@ -11,7 +11,7 @@ describe('the data of a connector in the console', () => {
 
   const rows = () => shown.page.getByRole('region', { name: 'Messages' }).last().locator('tbody tr');
 
-  it('shows the newest messages, finds one by its key and by its offset, and what it would become', async () => {
+  it('shows the newest messages, finds one by its key and by its offset, and its rows in a preview', async () => {
     const name = uniqueName('peek');
     await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
     await on.kafka.createTopic(name, 2);
@@ -149,7 +149,7 @@ describe('the cluster in the console', function () {
   const idOf = (index: number) => new URL(on.cluster.worker(index).url).host;
   const rowOf = (id: string) => shown.page.getByRole('region', { name: 'Workers' }).getByRole('row', { name: id });
 
-  it('shows each worker with what it is busy with, and the problems of the internal topics', async () => {
+  it('shows each worker with its current activity, and the problems of the internal topics', async () => {
     await shown.page.goto(`${on.cluster.worker(0).url}/ui#/cluster`);
     for (const index of [0, 1, 2])
       await rowOf(idOf(index))

@@ -81,7 +81,7 @@ describe('the console’s editor of configurations', function () {
 
   const option = (key: string) => shown.page.locator(`[id="option-${key}"]`);
 
-  it('creates a sink from a topic, after it has shown its messages and what becomes of them', async () => {
+  it('creates a sink from a topic, after it has shown its messages and their rows', async () => {
     const name = await topicAndTable([]);
     await kafka.produce(name, [
       { value: `${name} v=1i 1700000000000000000` },
@@ -157,7 +157,7 @@ describe('the console’s editor of configurations', function () {
     await worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('shows what is wrong at the field and at the line, and the difference before it saves; the secret stays', async () => {
+  it('shows errors at the field and at the line, and the difference before it saves; the secret stays', async () => {
     const name = await topicAndTable([]);
     const config = { ...configOf(name), 'tasks.max': '1', 'my.own': 'kept', 'task.max': '2' };
     await worker.rest.create(name, config);
@@ -239,7 +239,7 @@ describe('the console’s editor of configurations', function () {
     await worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('is used by the keyboard alone', async () => {
+  it('can be used by the keyboard alone', async () => {
     const name = await topicAndTable([]);
     await worker.rest.create(name, configOf(name));
     const { page } = shown;
@@ -282,7 +282,7 @@ describe('the console’s editor of configurations', function () {
     }
   });
 
-  it('saves what is stored for a secret through each worker of a cluster, and answers without it', async () => {
+  it('keeps the stored value of a secret through each worker of a cluster, and answers without it', async () => {
     const name = await topicAndTable([]);
     await worker.rest.create(name, configOf(name));
     for (const index of [0, 1]) {

@@ -123,7 +123,7 @@ describe('what a user does in the console', function () {
     });
   });
 
-  it('stops a replay of dead letters, and replays what it has left', async () => {
+  it('stops a replay of dead letters, and replays the remaining records', async () => {
     const { page } = shown;
     const topic = await fixture.topicOf([]);
     const letters = 30;
@@ -168,7 +168,7 @@ describe('what a user does in the console', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('says what holds where a change of offsets breaks off, also elsewhere, and goes back', async () => {
+  it('reports the state after an interrupted change of offsets, also elsewhere, and undoes it', async () => {
     const { page } = shown;
     const { name } = await rowsSink();
     const { rest } = fixture.sluice;
@@ -220,7 +220,7 @@ describe('what a user does in the console', function () {
     await rest.delete(`/connectors/${name}`);
   });
 
-  it('shows the log without the worker that does not answer, and says where a level was not changed', async () => {
+  it('shows the log without the worker that does not answer, and names the workers whose level was not changed', async () => {
     const { page } = shown;
     const topic = await fixture.topicOf([], 4);
     await fixture.sql.run(`create table ${topic} (ts timestamptz(3), n int8)`);
@@ -255,7 +255,7 @@ describe('what a user does in the console', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
-  it('keeps what was typed while other views are open, and asks before the page is left', async () => {
+  it('keeps unsaved edits while other views are open, and asks before the page is left', async () => {
     const { page } = shown;
     await open(part(sink.name, 'configuration'));
     const tasks = page.locator('[id="option-tasks.max"]');
@@ -300,7 +300,7 @@ describe('what a user does in the console', function () {
     await page.getByText('Not finished').waitFor({ state: 'detached' });
   });
 
-  it('goes its main ways by the keyboard alone', async () => {
+  it('can be used for its main tasks by the keyboard alone', async () => {
     const { page } = shown;
     await open('/');
     const box = page.getByRole('checkbox', { name: `Select ${sink.name}` });

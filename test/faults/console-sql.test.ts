@@ -78,7 +78,7 @@ describe('SQL in the console', () => {
       await shown.page.getByRole('button', { name: 'Log in' }).click();
     };
 
-    it('wants the user and password of the database, and keeps neither', async () => {
+    it('requires the user and password of the database, and stores neither', async () => {
       await logIn('wrong');
       await shown.page.getByRole('alert').waitFor();
       await shown.isAccessible();
@@ -121,7 +121,7 @@ describe('SQL in the console', () => {
       await shown.isAccessible();
     });
 
-    it('marks what the database refuses, with its SQLSTATE', async () => {
+    it('marks the error of a refused statement, with its SQLSTATE', async () => {
       await logIn();
       await run(`select ts,\n  nope from ${table}`);
       const alert = shown.page.getByRole('alert');
@@ -164,7 +164,7 @@ describe('SQL in the console', () => {
       await page.getByText('Not finished').waitFor({ state: 'detached' });
     });
 
-    it('writes where the console may, and cancels what runs', async () => {
+    it('writes if the console may write, and cancels running statements', async () => {
       await logIn();
       await run(`insert into ${table} values ('2026-03-01 00:00Z', 'new', 1)`);
       await shown.page.getByText(/^Done in /).waitFor();
@@ -213,7 +213,7 @@ describe('SQL in the console', () => {
       await worker?.stop();
     });
 
-    it('reads, and has nothing that writes', async () => {
+    it('reads, and offers nothing that writes', async () => {
       await shown.page.goto(`${worker.url}/ui#/cluster`);
       await shown.page.getByText('Read only').waitFor();
       await shown.page.getByText(/ MB$/).first().waitFor();

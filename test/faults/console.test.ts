@@ -4,7 +4,7 @@ import { fleetConsole } from '../integration/console-fixture.ts';
 describe('the console', function () {
   const { shown, on, rowOf, badgeOf, create } = fleetConsole();
 
-  it('shows the broken connector first, says why, and follows what becomes of it', async () => {
+  it('shows the broken connector first, says why, and follows its state', async () => {
     const whole = await create();
     const broken = await create();
     await shown.page.goto(`${on.worker.url}/ui`);

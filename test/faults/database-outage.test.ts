@@ -10,7 +10,7 @@ describe('a database that is stopped and started again', function () {
   });
   after(() => worker.discard());
 
-  it('costs neither a sink nor a source a row, and no task', async () => {
+  it('loses no row of a sink or a source, and fails no task', async () => {
     const tookMs = await stopDatabase({ worker, kafka: await KafkaTraffic.shared(), outageMs: 3_000 });
     process.stdout.write(`      all rows there ${String(Math.round(tookMs))} ms after it was started\n`);
   });

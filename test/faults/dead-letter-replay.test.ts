@@ -128,7 +128,7 @@ describe('dead letters are replayed', function () {
     await until(async () => (await left()).length === 0, 'the offsets of the replay are removed');
   });
 
-  it('through another chain of transforms, and what fails again has the number of its attempt', async () => {
+  it('through another chain of transforms, and records that fail again have the number of their attempt', async () => {
     const { table, path } = await sinkWithLetters(
       (of) => [line(of, 1), line(of, 100), line(of, 100, 'b'), line(of, 101, 'c')],
       { letters: 3, isKeyed: true },

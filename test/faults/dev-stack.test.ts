@@ -82,7 +82,7 @@ describe('sluice dev', function () {
     }
   });
 
-  it('says where data can be kept, where a folder cannot be written to or its time is no number', async () => {
+  it('says where data can be stored if a folder is not writable, and rejects a time that is not a number', async () => {
     const file = join(folder, 'a file');
     await writeFile(file, '');
     const barred = dev('--data', join(file, 'below'));
@@ -111,7 +111,7 @@ describe('sluice dev', function () {
       await once(running.child, 'close');
     });
 
-    it('tells where things are', () => {
+    it('prints the addresses', () => {
       for (const expected of [
         /Console +http:.*\/ui$/m,
         /Connect REST +http:/,

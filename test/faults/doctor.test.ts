@@ -149,7 +149,7 @@ describe('sluice doctor', function () {
     assert.equal(finding(dead, /^listeners/).level, 'ok');
   });
 
-  it('names internal topics that do not fit, each with the command that fixes it', async () => {
+  it('names unsuitable internal topics, each with the command that fixes it', async () => {
     const properties = await worker({ 'status.storage.replication.factor': '3' });
     await traffic.createTopic(properties['config.storage.topic'] ?? '', 2);
     const sick = await visit(properties);
@@ -168,7 +168,7 @@ describe('sluice doctor', function () {
     assert.equal(status.remedy, 'set status.storage.replication.factor=1, or add brokers', 'N8');
   });
 
-  it('names tables without the rights that are needed, with the statement that grants them', async () => {
+  it('names tables with missing privileges, with the statement that grants them', async () => {
     const user = uniqueName('poor').replaceAll('-', '_');
     await sql.run(
       `CREATE ROLE ${user} LOGIN PASSWORD 'a-secret-word'`,
@@ -244,7 +244,7 @@ describe('sluice doctor', function () {
     assert.match(text, /\n\d+ ok, \d+ to look at, \d+ to mend\n$/);
   });
 
-  describe('before a broker with ACLs', () => {
+  describe('with a broker that has ACLs', () => {
     const PASSWORD = 'alices-own-word';
     let kafka: Awaited<ReturnType<typeof ownBroker>>;
     let port: number;

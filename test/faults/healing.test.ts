@@ -154,7 +154,7 @@ describe('a connector that has failed', () => {
     await on.kafka.texts(`${name}-${on.db.database}-${name}-json_db`, 1);
   });
 
-  it('by a hang continues after the record that hangs, without a call', async () => {
+  it('by a hang continues after the record that hangs, without a request', async () => {
     const name = uniqueName('healing');
     await on.sql.run(`create table "${name}" (value text primary key)`);
     await on.kafka.createTopic(name, 1);
@@ -255,7 +255,7 @@ describe('a connector that has failed', () => {
     await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'it stays FAILED again');
   });
 
-  it('is not restarted while it is paused; a request starts it at once, and then nothing is left of its restarts', async () => {
+  it('is not restarted while it is paused; a request starts it at once, and then its restarts are reset', async () => {
     const { name, proxy } = await sink({ 'restart.backoff.ms': '600000', 'restart.backoff.max.ms': '600000' });
     proxy.refuse();
     await on.kafka.produce(name, rows(name, 0, 3));

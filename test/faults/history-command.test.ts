@@ -29,7 +29,7 @@ describe('sluice history', () => {
     return { code, printed };
   };
 
-  it('lists changes, shows one, puts a configuration back; and with fewer kept, a leaked value is gone from the topic', async () => {
+  it('lists changes, shows one, restores a configuration; and with a shorter retention, a leaked value is removed from the topic', async () => {
     const topic = uniqueName('changes');
     const name = uniqueName('changes');
     await kafka.createTopic(topic);

@@ -28,7 +28,7 @@ describe('a worker whose group is led by a hostile member that imitates a worker
     server?.closeAllConnections();
   });
 
-  it('answers on, starts nothing that does not exist, sends no session key, and works when that is gone', async () => {
+  it('keeps answering, starts nothing that does not exist, sends no session key, and works when that member is gone', async () => {
     const groupId = uniqueName('hostile-leader');
     worker = await WorkerProcess.start({ properties: { 'group.id': groupId } });
     await worker.rest.create('own', SINK);

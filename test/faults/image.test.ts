@@ -20,7 +20,7 @@ interface Compose {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('what the image contains, built by the steps of the Dockerfile', function () {
+describe('the contents of the image, built by the steps of the Dockerfile', function () {
   this.timeout(300_000);
   let folder: string;
   let contents: string;

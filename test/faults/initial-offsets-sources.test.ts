@@ -16,7 +16,7 @@ interface Preview {
 
 const READ_COMMITTED = { 'isolation.level': 'read_committed' };
 
-describe('offsets of a source that are chosen', function () {
+describe('chosen offsets of a source', function () {
   let kafka: KafkaTraffic;
   let db: TestDatabase;
   let sql: SqlClient;
@@ -61,7 +61,7 @@ describe('offsets of a source that are chosen', function () {
 
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-  it('counted by a time are the rows that are sent again or skipped, and they do; nothing is written before', async () => {
+  it('given as a time predict the number of rows that are sent again or skipped; nothing is written before', async () => {
     const { rest } = await start({ properties: { 'offset.flush.interval.ms': '200' } });
     const name = uniqueName('chosen').replaceAll('-', '_');
     const begin = Date.UTC(2026, 0, 31, 8);
@@ -103,7 +103,7 @@ describe('offsets of a source that are chosen', function () {
     await untilIds(name, [...range(1, 10), ...range(8, 15)]);
   });
 
-  it('are where an exactly-once source begins, whatever one of its name has left, and no row comes twice', async () => {
+  it('are where an exactly-once source begins, regardless of an earlier source of its name, and no row is sent twice', async () => {
     const worker = await start({ properties: { 'exactly.once.source.support': 'enabled' } });
     const { rest } = worker;
     const name = uniqueName('chosen').replaceAll('-', '_');
@@ -139,7 +139,7 @@ describe('offsets of a source that are chosen', function () {
     await untilIds(name, [...range(8, 10), ...range(5, 11), ...range(10, 11)]);
   });
 
-  it('are not overwritten by what a deleted exactly-once source of that name has left running', async () => {
+  it('are not overwritten by tasks that a deleted exactly-once source of that name left running', async () => {
     const worker = await start({ properties: { 'exactly.once.source.support': 'enabled' } });
     const { rest } = worker;
     const name = uniqueName('chosen').replaceAll('-', '_');
@@ -174,7 +174,7 @@ describe('offsets of a source that are chosen', function () {
     await untilIds(name, [...range(1, 10), 9, 10]);
   });
 
-  it('in the file of a standalone worker hold for the first start alone, of a source and of a sink', async () => {
+  it('in the file of a standalone worker apply only to the first start, of a source and of a sink', async () => {
     const name = uniqueName('chosen').replaceAll('-', '_');
     const sink = `${name}_sink`;
     await sql.run(
@@ -218,7 +218,7 @@ describe('offsets of a source that are chosen', function () {
     assert.match(worker.log, new RegExp(`Connector ${name} has offsets already, and goes on from there`));
   });
 
-  it('in the file of a standalone worker end its start where they are wrong, and the log says why', async () => {
+  it('in the file of a standalone worker fail its start if they are invalid, with the reason in the log', async () => {
     const name = uniqueName('chosen').replaceAll('-', '_');
     await sql.run(`create table "${name}" (id bigint primary key)`);
     const config = sourceConfig(db, { 'topic.prefix': name, 'table.include': name, mode: 'incrementing' });

@@ -51,7 +51,7 @@ describe('a connector with initial_offsets', function () {
   });
 
   for (const delivery of ['at-least-once', 'exactly-once']) {
-    it(`reads a topic from there, whatever one of its name has left (${delivery})`, async () => {
+    it(`reads a topic from there, regardless of an earlier connector of its name (${delivery})`, async () => {
       const rest = await follower();
       const name = uniqueName('begin').replaceAll('-', '_');
       await sql.run(`create table "${name}" (ts timestamptz not null, v bigint)`);

@@ -6,7 +6,7 @@ import { producerRound } from '../soak/differential/producer-round.ts';
 const SEEDS = Array.from({ length: 20 }, (_none, index) => index + 1);
 
 /** The short form of `npm run soak -- consumer-differential` and `producer-differential`. */
-describe('beside Apache Kafka’s own clients', function () {
+describe('compared with Apache Kafka’s own clients', function () {
   let clients: OwnClients | undefined;
 
   before(async function () {

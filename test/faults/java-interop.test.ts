@@ -244,7 +244,7 @@ describe('with Apache Kafka’s own worker', function () {
     assert.deepEqual([...new Set(keys)].sort(), expected.sort(), 'one key for each file, no matter which worker wrote it');
   });
 
-  it('works beside Java workers where mixed.group=allow, so that they are replaced one at a time, and back', async () => {
+  it('works with Java workers in one group with mixed.group=allow, so that they are replaced one at a time, and back', async () => {
     assert.ok(sluice !== undefined);
     await sluice.start({ 'mixed.group': 'allow' });
     await untilOn(java.rest, [ours(), java.workerId]);

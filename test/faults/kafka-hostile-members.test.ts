@@ -110,7 +110,7 @@ describe('a consumer in a group with a hostile member', () => {
 
   for (const assignor of ['range', 'cooperative-sticky']) {
     for (const [what, bytes, isRefused] of assignments) {
-      it(`reads nothing but its topic when that leads and assigns ${what}, and everything when it is gone (${assignor})`, async () => {
+      it(`reads nothing but its topic when that member leads and assigns ${what}, and everything when it is gone (${assignor})`, async () => {
         const leader = intruder(assignor, () => subscription([topic]), bytes);
         await leader.join();
         assert.ok(leader.isLeading);
@@ -159,7 +159,7 @@ describe('a consumer in a group with a hostile member', () => {
 
   for (const assignor of Object.keys(STRATEGIES)) {
     for (const [what, said] of lies) {
-      it(`remains the leader when that says ${what}, and reads everything when it is gone (${assignor})`, async () => {
+      it(`remains the leader when that member sends ${what}, and reads everything when it is gone (${assignor})`, async () => {
         const lines = read(assignor, { 'allow.auto.create.topics': 'false' });
         await until(() => reader?.owned().length === PARTITIONS, 'it has all partitions');
         const member = intruder(assignor, said);

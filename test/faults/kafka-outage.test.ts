@@ -19,7 +19,7 @@ describe('an outage of the broker', function () {
     'a kill': () => kafka.kill(),
   };
   for (const [kind, end] of Object.entries(kinds)) {
-    it(`${kind} costs no record, no rebalance and one line of log per client`, async () => {
+    it(`${kind} loses no record, causes no rebalance, and logs one line per client`, async () => {
       const { client, lines } = loggedClient(kafka.bootstrapServers);
       const topic = await newTopic(client, 2);
       const consumer = client.consumer({ 'group.id': topic, 'auto.offset.reset': 'earliest' });
@@ -98,7 +98,7 @@ describe('an outage of the broker', function () {
     await topic.stop();
   });
 
-  it('is reported to who cannot wait: the poll comes back empty, a call with a limit says why', async () => {
+  it('is reported to callers with a time limit: a poll returns nothing, other calls fail with the reason', async () => {
     const { client } = loggedClient(kafka.bootstrapServers, {
       'default.api.timeout.ms': '1000',
       'delivery.timeout.ms': '1500',

@@ -11,13 +11,13 @@ import { newTopic, partitionsOf, record } from '../integration/kafka-fixture.ts'
 const SESSION_MS = 4_000;
 
 /** A broker with a listener of each kind; every client here is one that a user configures with Java's properties. */
-describe('a broker that wants to know who is there', function () {
+describe('a broker that requires authentication', function () {
   let broker: SecureBroker;
 
   before(async () => (broker = await SecureBroker.start(SESSION_MS)));
   after(() => broker.discard());
 
-  it('ends sessions that are not renewed, which costs nobody a record', async () => {
+  it('ends sessions that are not renewed, and no record is lost', async () => {
     const of = broker.client('BOTH', broker.overTls('SCRAM-SHA-512'));
     const topic = await newTopic(of);
     const [producer, consumer] = [of.producer(), of.consumer({ 'auto.offset.reset': 'earliest' })];

@@ -37,7 +37,7 @@ function isRunning(pid: number): boolean {
 describe('the local PostgreSQL', () => {
   const folder = folderOfEachTest('services');
 
-  it('says with the end of its log why it cannot start', async () => {
+  it('reports a failed start with the end of its log', async () => {
     const settings = { shared_buffers: 'nonsense' };
     await assert.rejects(
       LocalPostgres.start({ dataDir: join(folder.path, 'pg'), settings }),
@@ -45,7 +45,7 @@ describe('the local PostgreSQL', () => {
     );
   });
 
-  it('ends when the process that started it is killed with -9, and a throw-away folder goes with it', async () => {
+  it('ends when the process that started it is killed with -9, and a temporary folder is removed', async () => {
     const left = await startAndDie('../../src/dev/postgres.ts', 'LocalPostgres');
     await until(() => !isRunning(left.pid), 'PostgreSQL ended');
     await until(() => !existsSync(left.folder), 'its folder went');
@@ -85,7 +85,7 @@ describe('the local Kafka', () => {
     }
   });
 
-  it('says with the end of its log why it cannot start', async () => {
+  it('reports a failed start with the end of its log', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-services-'));
     const kafka = await LocalKafka.start({ dataDir: join(folder, 'kafka') });
     await kafka.stop();
@@ -102,7 +102,7 @@ describe('the local Kafka', () => {
     }
   });
 
-  it('ends when the process that started it is killed with -9, and a throw-away folder goes with it', async () => {
+  it('ends when the process that started it is killed with -9, and a temporary folder is removed', async () => {
     const left = await startAndDie('../../src/dev/kafka.ts', 'LocalKafka');
     await until(() => !isRunning(left.pid), 'Kafka ended');
     await until(() => !existsSync(left.folder), 'its folder went');

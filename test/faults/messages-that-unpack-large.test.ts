@@ -7,7 +7,7 @@ describe('messages that unpack large (S1, S6)', function () {
   before(async () => (fixture = await LargeMessagesFixture.create()));
   after(() => fixture.close());
 
-  it('leave the worker and the other tasks of the thread their turns', async () => {
+  it('do not block the worker and the other tasks of the thread', async () => {
     const large = Buffer.alloc(60 * MIB, 'x');
     const topic = await fixture.compressedTopicOf(
       'gzip',
@@ -31,7 +31,7 @@ describe('messages that unpack large (S1, S6)', function () {
     );
   });
 
-  it('are shown to people, and searched, outside the main thread (S1)', async () => {
+  it('are displayed and searched outside the main thread (S1)', async () => {
     const topic = await fixture.compressedTopicOf(
       'gzip',
       Array.from({ length: 8 }, () => Buffer.alloc(60 * MIB, 'x')),

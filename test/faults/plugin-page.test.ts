@@ -172,7 +172,7 @@ describe('the package of docs/plugins.md', function () {
     assert.equal(server.asked[0], '9');
   });
 
-  it('answers bad configurations with what is wrong with the option', async () => {
+  it('answers invalid configurations with the error of the option', async () => {
     const { status, body } = await worker.rest.put<{ message: string }>('/connectors/wrong/config', {
       'connector.class': 'com.acme.FeedSourceConnector',
       topic,

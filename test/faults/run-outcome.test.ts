@@ -74,7 +74,7 @@ describe('a test run', () => {
     assert.deepEqual(pick(await run(`throw new Error('does not load');`)), ['0 passed, 1 failed', true]);
   });
 
-  it('that leaves something open fails and says what', async () => {
+  it('that leaves something open fails and names it', async () => {
     const { last, code, output } = await run(
       `import { createServer } from 'node:net';
        describe('s', () => { it('a', (done) => { createServer().listen(0, '127.0.0.1', () => done()); }); });`,
@@ -117,7 +117,7 @@ describe('a test run', () => {
       });
     }
 
-    it('gives none where the environment does not ask for it', async () => {
+    it('has none unless the environment enables them', async () => {
       await flaky('test/integration/x.test.ts', 1, false);
       const local = await runFile(join(folder, 'test/integration/x.test.ts'), {});
       assert.deepEqual([local.last, local.code], ['1 passed, 1 failed', 1]);
@@ -133,7 +133,7 @@ describe('a test run', () => {
     });
   });
 
-  it('with a reporter of its own has no closing line and the exit code of its tests', async () => {
+  it('with another reporter has no closing line and the exit code of its tests', async () => {
     const { last, code } = await run(`it('a', () => {});`, '--reporter', 'dot');
     assert.deepEqual([last.includes('failed'), code], [false, 0]);
   });

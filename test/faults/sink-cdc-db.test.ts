@@ -8,7 +8,7 @@ describe('cdc_db messages in a sink', function () {
   after(() => fixture.close());
   beforeEach(() => fixture.newTopic());
 
-  it('are rows and statements, done in their order', async () => {
+  it('are rows and statements, executed in their order', async () => {
     await fixture.sendChanges(
       fixture.change('create', 'CREATE TABLE orders (ts timestamptz, id int8 PRIMARY KEY, v varchar(64))'),
       fixture
@@ -42,7 +42,7 @@ describe('cdc_db messages in a sink', function () {
     );
   });
 
-  it('make and change tables in the SQL of the database that they come from', async () => {
+  it('create and change tables in the SQL of their source database', async () => {
     await fixture.sendChanges(
       fixture.change(
         'create',

@@ -241,16 +241,16 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
     await scenarios.silent;
   });
   it('has each row of 200 partitions once, over four tasks', () => scenarios.many);
-  it('has each row once of a topic that came up later and matches topics.regex', () => scenarios.found);
-  it('has each row once when tasks come and go in the middle of batches', () => scenarios.rebalanced);
-  it('has each row once where a cooperative task keeps its partitions while others come and go', () =>
+  it('has each row once of a topic that was created later and matches topics.regex', () => scenarios.found);
+  it('has each row once when tasks are added and removed in the middle of batches', () => scenarios.rebalanced);
+  it('has each row once where a cooperative task keeps its partitions while others join and leave', () =>
     outcome('cooperative', (sql) => visited(sql, 'cooperative_again', COOPERATIVE)));
-  it('has each row once where the broker divides the partitions (KIP-848) while others come and go', async function () {
+  it('has each row once where the broker divides the partitions (KIP-848) while others join and leave', async function () {
     if (!isDivided) return this.skip();
     await outcome('divided', (sql) => visited(sql, 'divided_again', DIVIDED));
   });
 
-  it('fails where a Java client would not be made, with its words', async () => {
+  it('fails for settings with which a Java client cannot be created, with its message', async () => {
     const wrong = [
       ['group.protocol', 'nonsense', /ConfigException: Invalid value nonsense for configuration group\.protocol: /],
       [

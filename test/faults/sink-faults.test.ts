@@ -125,7 +125,7 @@ describe('what a sink does when something fails', function () {
       assert.equal(await fixture.kafka.committed(`connect-${name}`), 4);
     });
 
-    it('by giving no answer keeps neither a pause nor the end of the connector waiting', async () => {
+    it('that does not respond delays neither a pause nor the end of the connector', async () => {
       await fixture.table('silent');
       const topic = await fixture.topicOf([line('silent', 0)]);
       const name = await fixture.startNumbers(topic, { 'batch.size': '10', 'batch.size.auto': 'false' }, away.access);

@@ -40,7 +40,7 @@ async function assertAllThere(sql: SqlClient, rows: number): Promise<void> {
   assert.deepEqual(check, [[all, all, '0', String(rows - 1), all]]);
 }
 
-describe('a sink loses nothing and doubles nothing where there is a key', function () {
+describe('a sink loses nothing, and with a key duplicates nothing,', function () {
   const opened: { close(): Promise<void> }[] = [];
   const workers: WorkerProcess[] = [];
   // Each test has its own group, because a killed member stays in its group until its session expires.
@@ -171,7 +171,7 @@ describe('a sink loses nothing and doubles nothing where there is a key', functi
     assert.deepEqual(rows, [[String(record?.timestamp)]]);
   });
 
-  it('deleted and created again under its name, going on at the committed offset', async () => {
+  it('when deleted and created again under its name: it continues at the committed offset', async () => {
     const [{ db, sql }, kafka, sluice] = await Promise.all([target(), KafkaTraffic.shared(), worker()]);
     const topic = uniqueName('again');
     await kafka.createTopic(topic, 4);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { MAX_GROWTH_MB, silentDatabase } from '../soak/silent-database.ts';
 
 describe('the memory of a sink', () => {
-  it('does not grow with what waits while the database gives no answer, and nothing is lost', async function () {
+  it('does not grow while the database does not respond, and no row is lost', async function () {
     const { flowingMb, silentMb, stored, produced } = await silentDatabase(4, 150_000);
     console.log(`      at most ${String(flowingMb)} MB while rows flowed, ${String(silentMb)} MB in the silence`);
     assert.equal(stored, produced);

@@ -67,7 +67,7 @@ describe('connectors of one name in two Connect clusters of one Kafka (L9)', fun
     assert.equal((await lines()).length, from + count, 'each record once');
   }
 
-  it('share the topic as members of one group, and neither is taken out of it', async () => {
+  it('share the topic as members of one group, and neither is removed from it', async () => {
     for (const [index, worker] of workers.entries()) {
       const config = { 'connector.class': 'FileStreamSink', topics: topic, file: files[index] ?? '' };
       await worker.rest.create(name, config);

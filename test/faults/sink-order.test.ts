@@ -171,7 +171,7 @@ describe('the first record that fails a sink', function () {
       assert.deepEqual(await own.numbers(name), ['1', '2', '13', '3', '40000', '4'], name);
     }));
 
-  it('has all in front of it stored when a converter or a transform fails', () => {
+  it('has all records before it stored when a converter or a transform fails', () => {
     const cast = {
       transforms: 'cast',
       'transforms.cast.type': 'org.apache.kafka.connect.transforms.Cast$Value',
@@ -197,7 +197,7 @@ describe('the first record that fails a sink', function () {
     });
   });
 
-  it('keeps statements and rows after it from being done, also with one record a poll', () =>
+  it('keeps statements and rows after it from being executed, also with one record per poll', () =>
     each(['500', '1'], async (records, own) => {
       const name = `f${records}_${own.ending}`;
       const { database } = fixture.db;
@@ -245,7 +245,7 @@ describe('the first record that fails a sink', function () {
       assert.ok(!columns.includes('zone'), `${metric} has ${columns.join(', ')}`);
     }));
 
-  it('keeps tables that only records after it need from being made; other partitions lose and double nothing', () =>
+  it('keeps tables that only records after it need from being created; other partitions lose and duplicate nothing', () =>
     each([''], async (_, own) => {
       const known = `known_${own.ending}`;
       const [early, late] = [`early_${own.ending}`, `late_${own.ending}`];

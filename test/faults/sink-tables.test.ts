@@ -10,7 +10,7 @@ describe('tables of a sink', function () {
   before(async () => (fixture = await SinkTablesFixture.create()));
   after(() => fixture.close());
 
-  it('are made and extended once when tasks, connectors and workers come to it at the same moment', async () => {
+  it('are created and extended once by concurrent tasks, connectors and workers', async () => {
     const other = await WorkerProcess.start({ properties: PROPERTIES });
     try {
       const tables = Array.from({ length: 8 }, (_, index) => `shared${String(index)}`);

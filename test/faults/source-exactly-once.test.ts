@@ -12,6 +12,6 @@ describe('a source with exactly-once delivery', () => {
   });
   after(() => sluice.discard());
 
-  it('shows every row once to who reads what is committed, late ones too, although the worker is killed three times', () =>
+  it('shows every row once to readers of committed records, late ones too, although the worker is killed three times', () =>
     killSources({ worker: sluice, db, kills: 3, once: true, print: (line) => console.log(`      ${line}`) }));
 });

@@ -14,7 +14,7 @@ describe('a row that is committed late', function () {
   afterEach(() => fixture.stopAll());
   after(() => fixture.close());
 
-  it('with a time further back than the delay is not read, warned of and counted, roughly (M10)', async () => {
+  it('with a time further back than the delay is not read, but logged and estimated (M10)', async () => {
     await fixture.sql.run('create table far_back (ts timestamptz, n int8, primary key (ts, n))');
     const flush = 'select pg_stat_force_next_flush()';
     await fixture.sql.run(`insert into far_back values (now() - interval '1 day', 0), (now(), 1)`, flush);

@@ -145,7 +145,7 @@ describe('a task that never returns', function () {
     assert.match(body.message, /task\.memory\.max\.mb needs task\.isolation=own/);
   });
 
-  it('for want of memory is FAILED as well, in a thread of its own', async () => {
+  it('because its memory is full is FAILED as well, in its own thread', async () => {
     const name = await create(['allocate'], { 'task.isolation': 'own', 'task.memory.max.mb': '64' });
     const trace = await traceOf(name);
     assert.match(trace, /its heap reached its limit of 64 MB/);
@@ -202,7 +202,7 @@ describe('a task that never returns', function () {
     await worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('at a record fails at the third attempt with errors.tolerance=none, without hanging, and says which and why', async () => {
+  it('at a record fails at the third attempt with errors.tolerance=none, without hanging, and names the record and the reason', async () => {
     const name = await create(values);
     await traceOf(name);
     await restart(name);
@@ -266,7 +266,7 @@ describe('a task that never returns', function () {
   });
 
   // The last one: it ends the worker.
-  it('in a call that cannot be interrupted is FAILED all the same, and the worker can be stopped', async () => {
+  it('in a call that cannot be interrupted is FAILED as well, and the worker can be stopped', async () => {
     const name = await create(['compute']);
     const trace = await traceOf(name);
     assert.match(trace, /its event loop was blocked/);

@@ -117,7 +117,7 @@ function stepsOfThisRun(recorded: readonly RecordedStep[], folder: string): { to
   return { topic, steps: JSON.parse(text) as RecordedStep[] };
 }
 
-describe("the worker's topics, against what a Java worker wrote through the life of its connectors", () => {
+describe("the worker's topics, compared with those that a Java worker wrote during the life of its connectors", () => {
   let folder = '';
 
   before(async () => {

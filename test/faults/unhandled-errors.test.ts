@@ -45,7 +45,7 @@ describe('an error that nobody handles', () => {
     return Number(new RegExp(`^sluice_unhandled_errors_total\\{of="${of}"\\} (\\d+)$`, 'm').exec(body)?.[1]);
   }
 
-  it('is not what a poll of an exactly-once source leaves that returns after its task was given up', async () => {
+  it('is not caused by a poll of an exactly-once source that returns after its task was abandoned', async () => {
     const name = uniqueName('unruly');
     await kafka.createTopic(name);
     await worker.rest.create(name, { 'connector.class': 'UnrulySource', topic: name, 'poll.ms': '1500' });
@@ -68,7 +68,7 @@ describe('an error that nobody handles', () => {
     exit: 'process\\.exit\\(0\\) was called by task [\\w-]+; it does not end the worker',
   };
 
-  it('makes the task whose code it came from FAILED, with its trace, and a restart starts that task again', async () => {
+  it('makes the task that caused it FAILED, with its trace, and a restart starts that task again', async () => {
     const before = await unhandled('owned');
     const names = await Promise.all(
       Object.entries(reasons).map(async ([deed, reason]) => {
@@ -90,7 +90,7 @@ describe('an error that nobody handles', () => {
     await worker.rest.untilState(name, 'RUNNING', 1);
   });
 
-  it('makes the connector whose code it came from FAILED', async () => {
+  it('makes the connector that caused it FAILED', async () => {
     const name = await create({ 'connector.does': 'timer' });
     const { connector } = await until(async () => {
       const status = await worker.rest.status(name);
@@ -100,7 +100,7 @@ describe('an error that nobody handles', () => {
     assert.match(connector.trace ?? '', /thrown in a timer/);
   });
 
-  it('is logged and counted where it is not known where it came from', async () => {
+  it('is logged and counted if its cause is unknown', async () => {
     const before = await unhandled('unknown');
     await create({ 'task.does': 'microtask' });
     await until(async () => (await unhandled('unknown')) === before + 1, 'it is counted');

@@ -50,7 +50,7 @@ describe('S9: a worker of a group with BasicAuth', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('is drained and takes work again by a request to any worker; without user or signature nobody does that', async () => {
+  it('is drained and takes work again by a request to any worker; requests without user or signature are refused', async () => {
     const idOf = (worker: number) => new URL(cluster.worker(worker).url).host;
     const views = async () => (await cluster.rest(0).get<WorkerView[]>('/cluster/workers')).body;
     const leaderId = (await views()).find(({ is_leader: isLeader }) => isLeader)?.worker_id;

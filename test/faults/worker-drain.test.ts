@@ -74,7 +74,7 @@ describe('a worker that is drained', () => {
     (await views(asked)).find(({ worker_id: id }) => id === idOf(worker));
   const clusterOf = async (worker: number) => (await cluster.rest(worker).get<ClusterBody>('/cluster')).body;
 
-  it('gives its work to the others without a row lost or doubled, shows that it has none, and its end moves nothing', async () => {
+  it('hands its work over to the others without losing or duplicating a row, shows that it has none, and its end moves nothing', async () => {
     const leads = await Promise.all(cluster.workers.map(async (_, worker) => (await clusterOf(worker)).is_leader));
     const leader = leads.indexOf(true);
     const [drained = -1, other = -1] = [0, 1, 2].filter((worker) => worker !== leader);

@@ -75,7 +75,7 @@ describe('the group of workers', () => {
     }
   });
 
-  it('outlives its coordinator being killed and started again: nobody loses anything, and the group continues', async () => {
+  it('outlives its coordinator being killed and started again: no work is lost, and the group continues', async () => {
     const kafka = await ownBroker();
     workers.bootstrap = kafka.bootstrapServers;
     // The broker may be away for long on a busy machine.

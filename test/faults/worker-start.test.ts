@@ -20,7 +20,7 @@ const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 describe('starting a worker', function () {
   const folder = temporaryFolder('start');
 
-  it('comes up before its broker: health says starting, requests wait, and all is well once the broker is there', async () => {
+  it('may start before its broker: its health is starting, requests wait, and everything works once the broker is reachable', async () => {
     const kafka = await ownBroker();
     const port = String(await freePort());
     const url = `http://127.0.0.1:${port}`;

@@ -19,7 +19,7 @@ const MEMBERS = {
 describe('consumer groups whose workers are killed', function () {
   const brokers = useBrokers();
 
-  it('lose no row, and exactly-once sinks double none: divided by the broker (KIP-848), static members, and both', async () => {
+  it('lose no row, and exactly-once sinks duplicate none: divided by the broker (KIP-848), static members, and both', async () => {
     const random = randomFrom(848);
     await FaultStage.run(brokers(), { workers: 2, properties: { 'session.timeout.ms': '6000' } }, async (stage) => {
       const kinds = Object.values(MEMBERS);

@@ -24,7 +24,7 @@ describe('a database whose disk is full under sinks', function () {
   });
   afterEach(() => postgres.discard());
 
-  it('costs no row, and doubles none of an exactly-once sink', async function () {
+  it('loses no row, and duplicates none of an exactly-once sink', async function () {
     const disk = await SmallDisk.mount(postgres.dataDir);
     if (typeof disk === 'string') {
       process.stdout.write(`    (${disk})\n`);

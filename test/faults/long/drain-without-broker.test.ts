@@ -7,7 +7,7 @@ import { SHORT_SESSION } from '../../support/sink-kills.ts';
 describe('workers that are drained while a broker is down', function () {
   const brokers = useBrokers();
 
-  it('hand their tasks over without a row that is lost, or doubled by an exactly-once sink', async () => {
+  it('hand over their tasks without losing a row, and exactly-once sinks duplicate none', async () => {
     await FaultStage.run(brokers(), { workers: 3 }, async (stage) => {
       const [once, plain] = await stage.startSinks(
         { codec: 'lz4', delivery: 'exactly-once', config: SHORT_SESSION },

@@ -16,7 +16,7 @@ const ROWS = 400;
 describe('a plugin that hangs during a rebalance', function () {
   const brokers = useBrokers();
 
-  it('is ended with its thread; the sinks beside it lose nothing and double nothing', async () => {
+  it('is ended with its thread; the other sinks lose and duplicate nothing', async () => {
     const properties = {
       'plugin.path': PLUGINS,
       'task.threads': '2',

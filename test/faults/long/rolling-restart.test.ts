@@ -5,7 +5,7 @@ import { useBrokers } from '../../support/shared-brokers.ts';
 describe('a rolling restart of three workers', function () {
   const brokers = useBrokers();
 
-  it('loses and doubles no row of sinks with exactly-once delivery', async () => {
+  it('loses and duplicates no row of sinks with exactly-once delivery', async () => {
     await FaultStage.run(brokers(), { workers: 3 }, async (stage) => {
       await stage.startSinks(
         { codec: 'snappy', delivery: 'exactly-once', partitions: 6 },

@@ -32,7 +32,7 @@ describe('a database that fails under sinks', function () {
       await stage.untilFlows();
     });
 
-  it('costs no row, and doubles none of an exactly-once sink, when it is shut down at once or killed with -9', async () => {
+  it('loses no row, and duplicates none of an exactly-once sink, when it is shut down at once or killed with -9', async () => {
     await run(async (stage) => {
       for (const signal of ['SIGQUIT', 'SIGKILL', 'SIGQUIT', 'SIGKILL'] as const) {
         process.kill(postgres.pid ?? 0, signal);
@@ -44,7 +44,7 @@ describe('a database that fails under sinks', function () {
     });
   });
 
-  it('costs no row, and doubles none of an exactly-once sink, while others have all of its connections', async () => {
+  it('loses no row, and duplicates none of an exactly-once sink, while others have all of its connections', async () => {
     await run(async (stage) => {
       const others = new Crowd(postgres);
       try {

@@ -10,7 +10,7 @@ const ADVANCE = LIMIT + 3 * 500;
 describe('rate limits while brokers fail over', function () {
   const brokers = useBrokers();
 
-  it('hold, and no row is lost, or doubled by an exactly-once sink', async () => {
+  it('hold, and no row is lost, or duplicated by an exactly-once sink', async () => {
     await FaultStage.run(brokers(), { workers: 2 }, async (stage) => {
       const config = {
         ...SHORT_SESSION,

@@ -11,7 +11,7 @@ const [COMMON, CUT, LATER] = [4_050, 600, 6_000];
 describe('an unclean election of compressed topics', function () {
   const brokers = useBrokers();
 
-  it('costs sinks none of the new leader’s records, beside Java consumers', async function () {
+  it('loses none of the new leader’s records in sinks, as in Java consumers', async function () {
     await FaultStage.run(brokers(), { workers: 1 }, async (stage) => {
       const { brokers: cluster } = stage;
       const unclean = { 'unclean.leader.election.enable': 'true', 'min.insync.replicas': '1' };
