@@ -15,7 +15,6 @@ const LARGE = [
   'ClassicMembership',
   'ConnectorHistory',
   'ConnectorRequests',
-  'Fetcher',
   'GroupMember',
   'HeartbeatMember',
   'JsonDbDecoder',

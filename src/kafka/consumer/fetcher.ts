@@ -1,16 +1,17 @@
 import { idle } from '../../async/sleep.ts';
-import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import type { TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { ErrorCode, LEADER_MOVED, describeErrorCode } from '../errors/error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from '../errors/kafka-errors.ts';
+import { FetchBuffers } from './fetch-buffers.ts';
 import { LogEndPoller } from './log-end-poller.ts';
 import { fetchCall, type FetchedPartition, type FetchedTopic, type FetchPosition } from './fetch-protocol.ts';
 import { NearestReplicas } from './nearest-replicas.ts';
 import { ConsumerMetrics } from '../metrics/consumer-metrics.ts';
-import { PartitionBuffer } from './partition-buffer.ts';
+import type { PartitionBuffer } from './partition-buffer.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { unpackedLimit } from '../records/unpacked-limit.ts';
 import { backoffOf } from '../connections/retry.ts';
@@ -19,8 +20,6 @@ import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
 /** Maximum wait of a fetch while other partitions of the broker are excluded because their buffers are full. */
 const SHORT_WAIT_MS = 25;
-/** Limit of decompressed bytes per call of `take`, which may then return fewer records than requested. */
-const MAX_TAKEN_BYTES = 16 * 1024 * 1024;
 /**
  * A partition's part of a response is copied if it is smaller than this fraction, so that a slow partition does not retain the
  * whole response.
@@ -39,7 +38,7 @@ export class Fetcher {
   /** Called when there are records, a required reset or a failure. */
   readonly #onProgress: () => void;
   readonly #metrics: ConsumerMetrics;
-  #partitions = new Map<string, PartitionBuffer>();
+  readonly #buffers = new FetchBuffers();
   readonly #loops = new Map<number, Signal>();
   readonly #nearest: NearestReplicas;
   readonly #ends: LogEndPoller;
@@ -61,25 +60,20 @@ export class Fetcher {
     this.#metrics = metrics;
     this.#logger = logger;
     this.#nearest = new NearestReplicas(config.connection.metadataMaxAgeMs);
-    this.#ends = new LogEndPoller(cluster, metadata, () => this.#partitions.values(), logger);
+    this.#ends = new LogEndPoller(cluster, metadata, () => this.#buffers.all, logger);
   }
 
   get partitions(): Iterable<PartitionBuffer> {
-    return this.#partitions.values();
+    return this.#buffers.all;
   }
 
   get(partition: TopicPartition): PartitionBuffer | undefined {
-    return this.#partitions.get(topicPartitionKey(partition.topic, partition.partition));
+    return this.#buffers.get(partition);
   }
 
   /** Replaces the assignment. Partitions that stay keep their buffers. */
   assign(partitions: readonly TopicPartition[]): void {
-    const next = new Map<string, PartitionBuffer>();
-    for (const { topic, partition } of partitions) {
-      const key = topicPartitionKey(topic, partition);
-      next.set(key, this.#partitions.get(key) ?? new PartitionBuffer(topic, partition));
-    }
-    this.#partitions = next;
+    this.#buffers.assign(partitions);
     this.#nearest.keep(partitions);
     if (!this.#stopped) this.#ends.start();
     this.wake();
@@ -94,7 +88,7 @@ export class Fetcher {
   /** Called after positions, pauses, leaders or buffers changed. */
   wake(): void {
     if (this.#stopped) return;
-    for (const partition of this.#partitions.values()) {
+    for (const partition of this.#buffers.all) {
       const topicId = this.#metadata.topicId(partition.topic);
       partition.updateLeader({ topicId, leaderEpoch: this.#metadata.leaderEpochOf(partition) });
       const node = this.#nodeOf(partition);
@@ -103,45 +97,12 @@ export class Fetcher {
     for (const signal of this.#loops.values()) signal.notify();
   }
 
-  /**
-   * Appends blocks with a total of up to `max` records, in offset order per partition; a partition's turn lasts one fetch response.
-   * Stops early after decompressing `MAX_TAKEN_BYTES`, because small batches may decompress to large ones. Returns true if
-   * positions advanced, also past records that are not returned (aborted records, transaction markers).
-   */
+  /** See `FetchBuffers.take`; the next poll throws a failure. */
   take(into: RecordBlock[], max: number): boolean {
-    let moved = false;
-    let left = max;
-    let openedBytes = 0;
-    try {
-      while (left > 0 && openedBytes < MAX_TAKEN_BYTES) {
-        const buffer = this.#nextBuffered();
-        if (buffer === undefined) break;
-        moved = true;
-        const { block, finished, openedBytes: opened } = this.#takeFrom(buffer, left);
-        openedBytes += opened;
-        if (block !== undefined && block.count > 0) {
-          into.push(block);
-          left -= block.count;
-        }
-        if (finished) this.#moveToEnd(buffer);
-      }
-    } catch (error) {
-      // The records before the corrupt one are returned; the next poll throws.
-      this.#failure = toError(error);
-    }
+    const { moved, failure } = this.#buffers.take(into, max);
+    this.#failure = failure ?? this.#failure;
     if (moved) for (const signal of this.#loops.values()) signal.notify();
     return moved;
-  }
-
-  /** After a failure, the records are fetched again from the corrupt offset, and other partitions get their turn. */
-  #takeFrom(buffer: PartitionBuffer, max: number): ReturnType<PartitionBuffer['take']> {
-    try {
-      return buffer.take(max);
-    } catch (error) {
-      buffer.refetch();
-      this.#moveToEnd(buffer);
-      throw error;
-    }
   }
 
   /** Returns the failure since the last call. Fetching continues, so the consumer recovers once the cause is fixed. */
@@ -156,20 +117,6 @@ export class Fetcher {
     this.#stopped = true;
     this.#ends.stop();
     for (const signal of this.#loops.values()) signal.notify();
-  }
-
-  #nextBuffered(): PartitionBuffer | undefined {
-    for (const buffer of this.#partitions.values()) {
-      if (!buffer.paused && !buffer.withheld && buffer.hasBuffered) return buffer;
-    }
-    return undefined;
-  }
-
-  /** Rotates the order of partitions, for requests and for `take`. */
-  #moveToEnd(partition: PartitionBuffer): void {
-    const key = topicPartitionKey(partition.topic, partition.partition);
-    this.#partitions.delete(key);
-    this.#partitions.set(key, partition);
   }
 
   /** The broker to fetch from; `undefined` while there is no leader. */
@@ -193,7 +140,7 @@ export class Fetcher {
     for (;;) {
       const local = this.#readFrom(node);
       if (local.length === 0 || this.#stopped) break;
-      const ready = this.#failure === undefined ? local.filter((buffer) => this.#isReady(buffer)) : [];
+      const ready = this.#failure === undefined ? local.filter(({ isReady }) => isReady) : [];
       const freeBytes = this.#freeBytes(local);
       const wanted = ready.filter((buffer) => this.#hasCapacity(buffer, freeBytes));
       if (wanted.length === 0) {
@@ -212,16 +159,12 @@ export class Fetcher {
   /** The partitions to fetch from this broker. Starts loops for partitions that moved to other brokers. */
   #readFrom(node: number): readonly PartitionBuffer[] {
     const local: PartitionBuffer[] = [];
-    for (const buffer of this.#partitions.values()) {
+    for (const buffer of this.#buffers.all) {
       const from = this.#nodeOf(buffer);
       if (from === node) local.push(buffer);
       else if (from !== undefined && !this.#stopped && !this.#loops.has(from)) this.#startLoop(from);
     }
     return local;
-  }
-
-  #isReady(buffer: PartitionBuffer): boolean {
-    return !buffer.paused && buffer.fetchOffset !== undefined;
   }
 
   #hasCapacity(buffer: PartitionBuffer, freeBytes: number): boolean {
@@ -239,40 +182,23 @@ export class Fetcher {
   }
 
   /** Returns false if the next attempt has to back off. */
-  async #fetchOnce(
-    node: number,
-    wanted: readonly PartitionBuffer[],
-    freeBytes: number,
-    maxWaitMs: number,
-  ): Promise<boolean> {
+  async #fetchOnce(node: number, wanted: readonly PartitionBuffer[], bytes: number, waitMs: number): Promise<boolean> {
     const { maxFetchWaitMs, minFetchBytes, maxPartitionBytes, isolation } = this.#config;
-    const topics = new Map<string, FetchedTopic & { positions: FetchPosition[] }>();
-    const requested = new Map<PartitionBuffer, number>();
-    for (const buffer of wanted) {
-      requested.set(buffer, buffer.positionVersion);
-      const { topicId, leaderEpoch } = buffer.identity;
-      const position = { partition: buffer.partition, fetchOffset: buffer.fetchOffset ?? 0, leaderEpoch };
-      const topic = topics.get(buffer.topic);
-      if (topic === undefined) topics.set(buffer.topic, { id: topicId, positions: [position] });
-      else topic.positions.push(position);
-    }
+    const requested = new Map(wanted.map((buffer) => [buffer, buffer.positionVersion]));
     const call = fetchCall({
-      maxWaitMs: Math.min(maxFetchWaitMs, maxWaitMs),
+      maxWaitMs: Math.min(maxFetchWaitMs, waitMs),
       minBytes: minFetchBytes,
-      maxBytes: Math.max(freeBytes, Math.min(maxPartitionBytes, this.#config.maxFetchBytes)),
+      maxBytes: Math.max(bytes, Math.min(maxPartitionBytes, this.#config.maxFetchBytes)),
       maxPartitionBytes,
       readCommitted: isolation === 'read_committed',
       rackId: this.#config.rackId ?? '',
-      topics,
+      topics: positionsOf(wanted),
     });
     const sentAt = performance.now();
     try {
       const response = await this.#cluster.callNode(node, 'fetch', call);
       if (response.errorCode !== ErrorCode.none) throw KafkaError.ofCode(response.errorCode, 'Fetch');
-      this.#metrics.fetched(
-        response.partitions.reduce((sum, { records }) => sum + records.length, 0),
-        sentAt,
-      );
+      this.#metrics.fetched(sizeOf(response.partitions), sentAt);
       return this.#accept(response.partitions, requested);
     } catch (error) {
       this.#nearest.forgetNode(node);
@@ -286,25 +212,21 @@ export class Fetcher {
   #accept(answered: readonly FetchedPartition[], requested: ReadonlyMap<PartitionBuffer, number>): boolean {
     let healthy = true;
     let progress = false;
-    const answeredBytes = answered.reduce((sum, { records }) => sum + records.length, 0);
+    const answeredBytes = sizeOf(answered);
     for (const fetched of answered) {
       const buffer = this.get(fetched);
       // Responses to requests sent before a seek or a new assignment are ignored.
       if (buffer === undefined || requested.get(buffer) !== buffer.positionVersion) continue;
       const { highWatermark, lastStableOffset } = fetched;
-      if (highWatermark >= 0) {
-        buffer.updateHighWatermark(highWatermark);
-        buffer.readableEnd = this.#config.isolation === 'read_committed' ? lastStableOffset : highWatermark;
-      }
+      const readableEnd = this.#config.isolation === 'read_committed' ? lastStableOffset : highWatermark;
+      if (highWatermark >= 0) buffer.updateEnds(highWatermark, readableEnd);
       if (fetched.errorCode !== ErrorCode.none) {
         healthy = this.#handleError(buffer, fetched.errorCode) && healthy;
         progress = true;
       } else if (fetched.preferredReplica >= 0) {
         this.#readFromReplica(buffer, fetched.preferredReplica);
       } else if (fetched.records.length > 0) {
-        // A view would retain the whole response until its slowest partition is read.
-        const isLargePart = fetched.records.length * COPY_FRACTION >= answeredBytes;
-        const records = isLargePart ? fetched.records : Buffer.from(fetched.records);
+        const records = retained(fetched.records, answeredBytes);
         const { checkCrcs, isolation, maxPartitionBytes } = this.#config;
         const aborted = isolation === 'read_committed' ? fetched.aborted : undefined;
         buffer.add(records, { checkCrcs, aborted, maxUnpackedBytes: unpackedLimit(maxPartitionBytes) });
@@ -329,8 +251,8 @@ export class Fetcher {
     const { topic, partition, fetchOffset } = buffer;
     const where = `Topic ${topic}, partition ${String(partition)}, offset ${String(fetchOffset)}`;
     const wasElsewhere = this.#nearest.forget(buffer);
-    const { name: error } = describeErrorCode(code);
-    this.#logger.debug({ topic, partition, offset: fetchOffset, error }, 'Fetch of a partition failed');
+    const fields = { topic, partition, offset: fetchOffset, error: describeErrorCode(code).name };
+    this.#logger.debug(fields, 'Fetch of a partition failed');
     if (code === ErrorCode.offsetOutOfRange) {
       // A follower may lag; only the leader's answer is final.
       if (wasElsewhere) this.wake();
@@ -354,4 +276,26 @@ export class Fetcher {
     this.#failure = toError(error);
     this.#onProgress();
   }
+}
+
+/** The fetch positions of partitions by topic. */
+function positionsOf(buffers: readonly PartitionBuffer[]): ReadonlyMap<string, FetchedTopic> {
+  const topics = new Map<string, FetchedTopic & { positions: FetchPosition[] }>();
+  for (const { topic, partition, fetchOffset = 0, identity } of buffers) {
+    const { topicId, leaderEpoch } = identity;
+    const position = { partition, fetchOffset, leaderEpoch };
+    const known = topics.get(topic);
+    if (known === undefined) topics.set(topic, { id: topicId, positions: [position] });
+    else known.positions.push(position);
+  }
+  return topics;
+}
+
+function sizeOf(partitions: readonly FetchedPartition[]): number {
+  return partitions.reduce((sum, { records }) => sum + records.length, 0);
+}
+
+/** A view would retain the whole response until its slowest partition is read. */
+function retained(records: Buffer, answeredBytes: number): Buffer {
+  return records.length * COPY_FRACTION >= answeredBytes ? records : Buffer.from(records);
 }

@@ -67,6 +67,12 @@ export class PartitionBuffer {
     this.#highWatermarkUpdatedAt = performance.now();
   }
 
+  /** Called with the ends in a fetch response. */
+  updateEnds(highWatermark: number, readableEnd: number): void {
+    this.updateHighWatermark(highWatermark);
+    this.readableEnd = readableEnd;
+  }
+
   get positionVersion(): number {
     return this.#positionVersion;
   }
@@ -88,6 +94,11 @@ export class PartitionBuffer {
   /** Offset of the next fetch; `undefined` while the partition must not be fetched. */
   get fetchOffset(): number | undefined {
     return this.#outOfRange || this.#validation !== 'valid' ? undefined : this.#fetchOffset;
+  }
+
+  /** True if the partition can be fetched. */
+  get isReady(): boolean {
+    return !this.paused && this.fetchOffset !== undefined;
   }
 
   /** True if there are readable records after the position. */
