@@ -11,7 +11,6 @@ const MAX_LINES = 250;
 const MAX_FIELDS = 15;
 /** Classes over the limits whose parts change the same state. No class joins this list. */
 const LARGE = [
-  'BatchSender',
   'ClassicMembership',
   'ConnectorHistory',
   'ConnectorRequests',

@@ -5,7 +5,7 @@ import type { Logger } from '../../observe/logger.ts';
 import type { PackedRecords } from '../../data/packed-records.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import { ErrorCode, LEADER_MOVED } from '../errors/error-codes.ts';
-import { ClosedError, MalformedResponseError, KafkaError, TimeoutError, isRetriable } from '../errors/kafka-errors.ts';
+import { ClosedError, MalformedResponseError, KafkaError, isRetriable } from '../errors/kafka-errors.ts';
 import type { ProducerMetrics } from '../metrics/producer-metrics.ts';
 import { produceCall, type ProduceResponse } from './produce-protocol.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
@@ -34,6 +34,23 @@ interface Lane {
   retryAt: number;
 }
 
+interface SenderParts {
+  readonly cluster: Cluster;
+  readonly metadata: TopicMetadata;
+  readonly config: ProducerConfig;
+  readonly identity: ProducerIdentity;
+  readonly metrics: ProducerMetrics;
+  readonly logger: Logger;
+}
+
+interface NewBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: RecordList;
+  readonly packed: PackedRecords | undefined;
+  readonly byteLength: number;
+}
+
 /** The batches of one request, at most one per partition. */
 type RequestBatches = readonly (readonly [SendQueue, PendingBatch])[];
 
@@ -52,14 +69,7 @@ export class BatchSender {
   readonly #lanes = new Map<number, Lane>();
   #expiryTimer: NodeJS.Timeout | undefined;
 
-  constructor(parts: {
-    readonly cluster: Cluster;
-    readonly metadata: TopicMetadata;
-    readonly config: ProducerConfig;
-    readonly identity: ProducerIdentity;
-    readonly metrics: ProducerMetrics;
-    readonly logger: Logger;
-  }) {
+  constructor(parts: SenderParts) {
     this.#cluster = parts.cluster;
     this.#metadata = parts.metadata;
     this.#config = parts.config;
@@ -69,17 +79,7 @@ export class BatchSender {
   }
 
   /** Adds a batch to its queue; `delivery` is completed once the batch is. Call `wake` after the last one. */
-  enqueue(
-    batch: {
-      readonly topic: string;
-      readonly partition: number;
-      readonly records: RecordList;
-      readonly packed: PackedRecords | undefined;
-      readonly byteLength: number;
-    },
-    delivery: Delivery,
-  ): void {
-    const { topic, partition, records, packed, byteLength } = batch;
+  enqueue({ topic, partition, records, packed, byteLength }: NewBatch, delivery: Delivery): void {
     const key = topicPartitionKey(topic, partition);
     let queue = this.#queues.get(key);
     if (queue === undefined) this.#queues.set(key, (queue = new SendQueue(topic, partition)));
@@ -125,7 +125,7 @@ export class BatchSender {
   }
 
   async #run(lane: Lane): Promise<void> {
-    const { maxInFlight } = this.#config;
+    const { maxInFlight, maxRequestBytes } = this.#config;
     for (;;) {
       const led = [...this.#queues.values()].filter((queue) => this.#metadata.leaderOf(queue) === lane.leader);
       if (led.length === 0 && lane.inFlight === 0) return;
@@ -133,7 +133,7 @@ export class BatchSender {
       const due =
         lane.inFlight < maxInFlight ? led.filter((queue) => queue.notBefore <= now && this.#hasNext(queue)) : [];
       if (due.length > 0) {
-        await this.#sendFirst(lane, this.#fitting(due));
+        await this.#sendFirst(lane, fitting(due, this.#identity.idempotent, maxRequestBytes));
         continue;
       }
       const delayed = led.filter(({ batches, notBefore }) => batches.length > 0 && notBefore > now);
@@ -144,18 +144,6 @@ export class BatchSender {
 
   #hasNext(queue: SendQueue): boolean {
     return queue.next(this.#identity.idempotent) !== undefined;
-  }
-
-  /** As many batches as fit into one request, but at least one. */
-  #fitting(due: readonly SendQueue[]): SendQueue[] {
-    const chosen: SendQueue[] = [];
-    let bytes = 0;
-    for (const queue of due) {
-      bytes += queue.next(this.#identity.idempotent)?.byteLength ?? 0;
-      if (chosen.length > 0 && bytes > this.#config.maxRequestBytes) break;
-      chosen.push(queue);
-    }
-    return chosen;
   }
 
   /** Resolves when the next request may be sent. */
@@ -189,13 +177,13 @@ export class BatchSender {
 
   /** Never rejects. */
   async #deliver(lane: Lane, batches: RequestBatches): Promise<void> {
-    const { acks, connection } = this.#config;
+    const { acks, compression, connection } = this.#config;
     let response: ProduceResponse | undefined;
     let failure: Error | undefined;
     const sentAt = performance.now();
     try {
       const { transactionalId } = this.#identity;
-      const written = this.#encode(batches);
+      const written = encoded(batches, compression, this.#isTransactional);
       this.#metrics.sent(written);
       const call = produceCall(written, { acks, timeoutMs: connection.requestTimeoutMs, transactionalId });
       response = await this.#cluster.callNode(lane.leader, 'produce', call);
@@ -208,17 +196,6 @@ export class BatchSender {
     if (failure !== undefined) for (const [queue, batch] of batches) this.#failed(queue, batch, failure, lane);
     else if (acks === 0 || response === undefined) for (const [queue, batch] of batches) queue.stored(batch);
     else this.#handleResponse(response, batches, lane);
-  }
-
-  #encode(batches: RequestBatches) {
-    const { compression } = this.#config;
-    const nowMs = Date.now();
-    const transactional = this.#isTransactional;
-    return batches.map(([queue, batch]) => {
-      const { topic, partition } = queue;
-      const options = { ...stampOf(batch), topic, compression, nowMs, transactional };
-      return { topic, partition, bytes: writeBatch(batch.records, options), count: batch.records.length };
-    });
   }
 
   #handleResponse(response: ProduceResponse, batches: RequestBatches, lane: Lane): void {
@@ -313,20 +290,31 @@ export class BatchSender {
       const now = Date.now();
       for (const queue of this.#queues.values()) {
         for (let [head] = queue.batches; head !== undefined && head.deadline <= now; [head] = queue.batches) {
-          this.#drop(queue, head, this.#expired(queue, head));
+          this.#drop(queue, head, queue.expiryOf(head, this.#config.deliveryTimeoutMs));
         }
       }
       this.wake();
     }, EXPIRY_CHECK_MS);
   }
+}
 
-  #expired({ topic, partition, lastFailure }: SendQueue, { records }: PendingBatch): TimeoutError {
-    const { deliveryTimeoutMs } = this.#config;
-    const reason = lastFailure === undefined || lastFailure instanceof ClosedError ? '' : ` (${lastFailure.message})`;
-    return new TimeoutError(
-      `Expiring ${String(records.length)} record(s) for ${topic}-${String(partition)}: ${String(deliveryTimeoutMs)} ms ` +
-        `has passed since batch creation${reason}`,
-      { cause: lastFailure },
-    );
+/** As many batches as fit into one request, but at least one. */
+function fitting(due: readonly SendQueue[], idempotent: boolean, maxBytes: number): SendQueue[] {
+  const chosen: SendQueue[] = [];
+  let bytes = 0;
+  for (const queue of due) {
+    bytes += queue.next(idempotent)?.byteLength ?? 0;
+    if (chosen.length > 0 && bytes > maxBytes) break;
+    chosen.push(queue);
   }
+  return chosen;
+}
+
+function encoded(batches: RequestBatches, compression: ProducerConfig['compression'], transactional: boolean) {
+  const nowMs = Date.now();
+  return batches.map(([queue, batch]) => {
+    const { topic, partition } = queue;
+    const options = { ...stampOf(batch), topic, compression, nowMs, transactional };
+    return { topic, partition, bytes: writeBatch(batch.records, options), count: batch.records.length };
+  });
 }

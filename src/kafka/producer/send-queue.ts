@@ -1,5 +1,6 @@
 import type { PackedRecords } from '../../data/packed-records.ts';
 import type { SendFailure } from '../api.ts';
+import { ClosedError, TimeoutError } from '../errors/kafka-errors.ts';
 import { recordsOf, type RecordList } from '../records/record-batch-writer.ts';
 import type { ProducerId } from './producer-identity.ts';
 
@@ -136,6 +137,17 @@ export class SendQueue {
   /** The broker misses the predecessor of the oldest batch, so it cannot have stored any later one. */
   sequenceLost(): void {
     this.#sequence = 'lost';
+  }
+
+  /** The error of a batch whose deadline has passed. */
+  expiryOf({ records }: PendingBatch, timeoutMs: number): TimeoutError {
+    const { topic, partition, lastFailure } = this;
+    const reason = lastFailure === undefined || lastFailure instanceof ClosedError ? '' : ` (${lastFailure.message})`;
+    return new TimeoutError(
+      `Expiring ${String(records.length)} record(s) for ${topic}-${String(partition)}: ${String(timeoutMs)} ms ` +
+        `has passed since batch creation${reason}`,
+      { cause: lastFailure },
+    );
   }
 
   isOldest(batch: PendingBatch): boolean {
