@@ -94,7 +94,7 @@ function chain({ transformation }: Parts): TransformationChain {
 
 describe('the error policy', () => {
   for (const [stage, parts] of Object.entries(STAGES) as [keyof typeof CLASSES, Parts][]) {
-    it(`puts a failure of ${stage} at its door, in sinks and sources, and logs it in Connect's words`, async () => {
+    it(`attributes a failure of ${stage} to it, in sinks and sources, and logs it in Connect's words`, async () => {
       const sink = policyOf({});
       const sinkRecords = new SinkRecordConverter(converters(parts), chain(parts), sink.policy);
       assert.equal(await sinkRecords.convertOne(consumed), undefined);

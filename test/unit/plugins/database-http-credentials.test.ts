@@ -33,12 +33,12 @@ describe('credentials', () => {
     assert.equal(read(`Basic ${base64('änn:pässwört€')}`), 'änn / pässwört€');
   });
 
-  it('that are short and happen to be hex digits are a password all the same', () => {
+  it('that are short and happen to be hex digits are still a password', () => {
     // The original reads base64 of "i\xb7\x1d:" and the like as a token.
     assert.equal(read(`Basic ${base64('i:i')}`), 'i / i');
   });
 
-  it('of other systems are taken where a route says so, and nowhere else', () => {
+  it('of other systems are accepted only by routes that declare them', () => {
     assert.equal(read('Token ann:secret', 'any'), 'ann / secret');
     assert.equal(read(`Token ${TOKEN}`, 'any'), `token ${TOKEN}`);
     assert.equal(read(`Bearer ${TOKEN}`, 'any'), `token ${TOKEN}`);
@@ -103,7 +103,7 @@ describe('guessing passwords', () => {
     assert.equal(throttle.waitMs(real('ann', '10.0.0.1')), 0);
   });
 
-  it('S7: keeps no user waiting at an address that he has logged in from, whatever is guessed elsewhere', () => {
+  it('S7: keeps no user waiting at an address that he has logged in from, regardless of guesses elsewhere', () => {
     const throttle = new LoginThrottle(() => 0);
     throttle.succeeded(real('ann', '10.0.0.1'));
     for (let index = 0; index < 200; index++) throttle.failed(real('ann', `10.0.1.${String(index % 24)}`));
@@ -120,7 +120,7 @@ describe('guessing passwords', () => {
     );
   });
 
-  it('S7: of made-up names has a budget of its own, and displaces nobody', () => {
+  it('S7: of made-up names has a separate budget, and displaces no real user', () => {
     const throttle = new LoginThrottle(() => 0);
     for (let index = 0; index < 5; index++) throttle.failed(real('bob', '10.0.0.2'));
     const slow = throttle.waitMs(real('bob', '10.0.0.2'));
@@ -138,7 +138,7 @@ describe('the address of a client', () => {
       headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
     }) as unknown as Parameters<TrustedProxies['clientOf']>[0];
 
-  it('S7: is the last one in X-Forwarded-For that no trusted proxy has, and else the other end', () => {
+  it('S7: is the last one in X-Forwarded-For that no trusted proxy has, otherwise the peer address', () => {
     const proxies = new TrustedProxies(['10.0.0.0/8', '::1', '192.0.2.7']);
     const cases: readonly (readonly [peer: string, forwarded: string | undefined, client: string])[] = [
       ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
@@ -179,7 +179,7 @@ describe('sessions in memory', () => {
     assert.equal(printed.includes('secret'), false);
   });
 
-  it('are at most a thousand for one user; the one unused for longest goes', () => {
+  it('are at most a thousand for one user; the least recently used one is removed', () => {
     let now = 0;
     const store = new SessionStore(
       () => now,
@@ -219,7 +219,7 @@ describe('sessions in memory', () => {
     for (const each of ones) assert.ok(Math.abs(each - count / 2) < 350, ones.join());
   });
 
-  it('are dead once their time is over, whatever swept or did not', () => {
+  it('are invalid once they have expired, swept or not', () => {
     let now = 0;
     const store = new SessionStore(
       () => now,

@@ -16,7 +16,7 @@ const texts = (sql: string, maxLength: number): string[] =>
   [...readStatements(sql, maxLength)].flatMap((statement) => statement?.text ?? []);
 
 describe('the statements of a request', () => {
-  it('are the same however little of the text is looked at at a time', () => {
+  it('are the same, however small the steps of the reader are', () => {
     const piece = fc.constantFrom(
       'select 1',
       "insert into t values ('a;b')",
@@ -60,7 +60,7 @@ describe('the statements of a request', () => {
     await check(';'.repeat(1_000_000));
   });
 
-  it('are read and translated a little at a time, long ones and empty ones too (S10, S12)', () => {
+  it('are read and translated in small steps, long ones and empty ones too (S10, S12)', () => {
     const rows = `insert into keyless values ${'(1,2),'.repeat(100_000)}(1,2)`;
     for (const sql of [rows, '/**/;'.repeat(100_000), ';'.repeat(1_000_000), `select ${'1,'.repeat(200_000)}1`]) {
       const steps = [...readStatements(sql, 4_000_000)].length;
@@ -72,7 +72,7 @@ describe('the statements of a request', () => {
     assert.ok(steps > 50, `${String(steps)} steps`);
   });
 
-  it('are looked into a little at a time after a refusal, few tokens that are long and cells of long rows too (S12)', () => {
+  it('are examined in small steps after a refusal, few tokens that are long and cells of long rows too (S12)', () => {
     const insert = 'insert into meters (ts, location) values (';
     const count = (sql: string, sqlstate: string): number => {
       const translation = translateRefusedInSteps(sql, sqlstate, CONTEXT);
@@ -117,7 +117,7 @@ describe('the times of a request', () => {
     assert.equal(header(clock), 'parse;dur=9, db;dur=90, total;dur=104');
   });
 
-  it('do not count what the reader of a stream does as the database’s', async () => {
+  it('do not count work of the reader of a stream as time of the database', async () => {
     async function* source(): AsyncGenerator<number> {
       await pass(3);
       yield 1;

@@ -40,7 +40,7 @@ describe('a slow client', () => {
     assert.match(await answerTo('POST / HTTP/1.1\r\nHost: a\r\nX-Slow: '), /^HTTP\/1\.1 408 /);
   });
 
-  it('that sends no further request on its connection is let go', async () => {
+  it('that sends no further request on its connection is disconnected', async () => {
     const startedAt = performance.now();
     assert.match(await answerTo('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), /^HTTP\/1\.1 200 .*\r\n\r\nok$/s);
     assert.ok(performance.now() - startedAt < 5_000);
@@ -99,7 +99,7 @@ describe('connections beyond the limits', () => {
     assert.ok(silent.every(({ closed }) => !closed));
   });
 
-  it('S11, M1: are not kept from others by silent ones of one address that has more than half', async () => {
+  it('S11, M1: remain available to others if one address holds more than half of them silently', async () => {
     await listener.close();
     listener = listen({ maxPerAddress: undefined });
     port = await listener.listen();
@@ -127,12 +127,12 @@ describe('connections beyond the limits', () => {
     await until(async () => (await ask('127.0.0.1')) === '200', 'the silent ones are idle');
   });
 
-  it('S11: make way where they are kept open after a request, and keep nobody out', async () => {
+  it('S11: are closed if they are idle after a request, so that other clients are accepted', async () => {
     for (let index = 0; index < 12; index++) assert.equal(await ask(`127.0.0.${String(3 + (index % 4))}`), '200');
     assert.equal(await ask('127.0.0.2'), '200');
   });
 
-  it('S11: are refused where all others are busy, of the address that has too many alone', async () => {
+  it('S11: are refused if all others are busy, only for the address that has too many', async () => {
     for (let index = 0; index < 3; index++) await open('127.0.0.1', '/wait');
     await until(() => running.length === 3, 'three requests run');
     assert.equal(await ask('127.0.0.1'), '503');

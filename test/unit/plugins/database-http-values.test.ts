@@ -35,14 +35,14 @@ describe('a cell of a query', () => {
     assert.equal(cellWriter(column(1700), rules)('-0.00000000000000000001'), '-0.00000000000000000001');
   });
 
-  it('that is any text comes back from JSON as it was', () => {
+  it('that is any text survives JSON unchanged', () => {
     const write = cellWriter(column(25), rules);
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => assert.equal(JSON.parse(write(text)), text)));
   });
 });
 
 describe('the answer of a query', () => {
-  it('is valid JSON within its limit, with whole rows, whatever is in them', () => {
+  it('is valid JSON within its limit, with whole rows, for any contents', () => {
     // The first row always fits, as it would be refused otherwise.
     const text = fc.string({ unit: 'binary', maxLength: 10 });
     const rows = fc.array(fc.array(fc.option(text), { minLength: 2, maxLength: 2 }), { maxLength: 40 });
@@ -66,7 +66,7 @@ describe('the answer of a query', () => {
 });
 
 describe('tz', () => {
-  it('is taken bare and in quotes: a name, hours east, or an offset as in ISO 8601, which is east (M6)', () => {
+  it('is accepted bare and in quotes: a name, hours east, or an offset as in ISO 8601, which is east (M6)', () => {
     const cases: [string, string][] = [
       ['8', '8'],
       [' 8', '+8'],

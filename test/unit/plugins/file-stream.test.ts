@@ -35,7 +35,7 @@ describe('lines of a file', () => {
     ]);
   });
 
-  it('without an end are kept until it comes, in whatever pieces', () => {
+  it('without an end are kept until it arrives, in any pieces', () => {
     const text = Buffer.from('one\r\ntwo ä\nthree\r');
     const single = Array.from(text, (_, at) => text.subarray(at, at + 1));
     assert.deepEqual(lines(single), [
@@ -48,7 +48,7 @@ describe('lines of a file', () => {
     ]);
   });
 
-  it('may be longer than what is read at once', () => {
+  it('may be longer than one read', () => {
     const long = 'x'.repeat(5000);
     assert.deepEqual(lines([long.slice(0, 3000), `${long.slice(3000)}\nend\n`]), [
       [long, 5001],
@@ -119,7 +119,7 @@ describe('the file connectors', () => {
     await task.stop();
   });
 
-  it('wait for a file that is not there yet', async () => {
+  it('wait for a file that does not exist yet', async () => {
     const file = join(folder, 'later');
     const task = new FileSourceTask();
     await task.start(sourceContext({ file }));
@@ -158,7 +158,7 @@ describe('the file connectors', () => {
     assert.equal(await readFile(file, 'utf8'), 'before\ntext\nnull\n{a=1}\n');
   });
 
-  it('refuse offsets that make no sense, in the Java connector’s words, and let anything be removed', async () => {
+  it('refuse invalid offsets with the Java connector’s message, and allow the removal of any', async () => {
     const config = { file: 'f', topic: 't' };
     const alter = async (partition: SourceCoordinates | null, offset: SourceCoordinates | null) =>
       fileSource.alterOffsets?.(config, [{ partition, offset }]);

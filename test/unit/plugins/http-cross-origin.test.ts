@@ -51,7 +51,7 @@ describe('pages of other origins', () => {
     assert.ok(!('Access-Control-Allow-Credentials' in headers));
   });
 
-  it('cannot be named by what is no origin', () => {
+  it('are not named by invalid origins', () => {
     for (const entry of [
       'a.example',
       'https://a.example/',

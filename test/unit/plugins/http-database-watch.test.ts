@@ -44,7 +44,7 @@ describe('the watch over the database of the HTTP API', () => {
     );
   });
 
-  it('does not call a database away that is full or refuses a user', () => {
+  it('does not consider a database unreachable that is full or refuses a user', () => {
     watch.note(new DatabaseError('sorry, too many clients already', { scope: 'infrastructure', sqlstate: '53300' }));
     watch.note(new DatabaseError('password authentication failed', { scope: 'caller', sqlstate: '28P01' }));
     assert.deepEqual(lines, []);

@@ -15,7 +15,7 @@ describe('the development certificate', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('that cannot be written says which folder, and whose it must be', async () => {
+  it('that cannot be written names the folder and its required owner', async () => {
     await writeFile(join(folder, 'file'), '');
     const directory = join(folder, 'file', 'tls');
     await assert.rejects(developmentCertificate(directory), {

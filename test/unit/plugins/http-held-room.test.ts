@@ -8,8 +8,8 @@ function room({ answers = 4, waitMs = 60_000 } = {}): HeldRoom {
 }
 
 /** M3. */
-describe('the room for held answers', () => {
-  it('is given out whole claims at a time, first come, first served', async () => {
+describe('the memory for held answers', () => {
+  it('is granted in whole claims, in order', async () => {
     const held = room();
     const claims = await Promise.all(['a', 'b', 'a', 'b'].map((user) => held.claim(user, never)));
     assert.equal(held.bytes, 400);
@@ -34,7 +34,7 @@ describe('the room for held answers', () => {
     assert.equal(held.bytes, 0);
   });
 
-  it('has half for one user, who does not delay others that wait after him', async () => {
+  it('is limited to half for one user, who does not delay others that wait after him', async () => {
     const held = room();
     const own = await Promise.all([held.claim('a', never), held.claim('a', never)]);
     let isServed = false;
@@ -54,14 +54,14 @@ describe('the room for held answers', () => {
     assert.equal(held.bytes, 0);
   });
 
-  it('has room for one answer of a user, however small it is', async () => {
+  it('suffices for one answer of a user, however small it is', async () => {
     const held = room({ answers: 1 });
     const claim = await held.claim('a', never);
     assert.equal(held.bytes, 100);
     claim.release();
   });
 
-  it('is refused with 503 after the wait, and nobody waits any more', async () => {
+  it('is refused with 503 after the wait, and no request waits any longer', async () => {
     const held = room({ answers: 1, waitMs: 5 });
     const claim = await held.claim('a', never);
     await assert.rejects(held.claim('b', never), { name: 'ApiFailure', status: 503, retryAfterSeconds: 1 });
@@ -69,7 +69,7 @@ describe('the room for held answers', () => {
     assert.equal(held.bytes, 0);
   });
 
-  it('is not waited for by a request that was given up', async () => {
+  it('is not awaited by an abandoned request', async () => {
     const held = room({ answers: 1 });
     const claim = await held.claim('a', never);
     const controller = new AbortController();

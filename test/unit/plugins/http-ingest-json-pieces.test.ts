@@ -52,7 +52,7 @@ const LARGE = Array.from({ length: 30_000 }, (_, id) => ({ ...POINT, timestamp: 
 const LARGE_BODY = Buffer.from(JSON.stringify(LARGE));
 
 describe('a JSON body in pieces', () => {
-  it('has the same elements with the same numbers, wherever network and pieces cut it', () => {
+  it('has the same elements with the same numbers, however network and pieces divide it', () => {
     const json = fc.jsonValue({ maxDepth: 3 });
     fc.assert(
       fc.property(fc.array(json), fc.nat(3), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 60 }), check),
@@ -74,12 +74,12 @@ describe('a JSON body in pieces', () => {
     assert.deepEqual(cut(`\ufeff ${body} \n`, 1, 1_000).pieces, 1);
   });
 
-  it('is decoded while it comes, and all of it', async () => {
+  it('is decoded completely, while it arrives', async () => {
     const { rows, faults, failure } = await decoded(chunksOf(LARGE_BODY, 65_536));
     assert.deepEqual([rows, faults, failure], [30_000, [], '']);
   });
 
-  it('that ends too early leaves no row when it is small, and is reported with its place when it is large', async () => {
+  it('that ends too early stores no row when it is small, and is reported with its place when it is large', async () => {
     const small = Buffer.from(JSON.stringify([POINT, POINT]).slice(0, -1));
     const early = await decoded([small]);
     assert.deepEqual([early.rows, early.faults.length], [0, 1]);
@@ -99,7 +99,7 @@ describe('a JSON body in pieces', () => {
     assert.ok(large.rows < 30_000);
   });
 
-  it('is not JSON with a comma too many or a bad element, wherever that is', async () => {
+  it('is invalid with an extra comma or an invalid element, at any place', async () => {
     const text = LARGE_BODY.toString();
     const middle = text.indexOf('},{', 2_500_000) + 1;
     const broken: [body: string, told: RegExp][] = [
@@ -121,7 +121,7 @@ describe('a JSON body in pieces', () => {
     assert.throws(() => cut('[,1]', 2, 1), /where point 1 should be there is none/);
   });
 
-  it('that is no UTF-8 is refused from there on', async () => {
+  it('is refused from the first byte on that is not UTF-8', async () => {
     const bytes = Buffer.from(LARGE_BODY);
     bytes[2_000_000] = 0xff;
     const { rows, faults } = await decoded(chunksOf(bytes, 65_536));

@@ -75,8 +75,8 @@ const line = fc.oneof(
   },
 );
 
-describe('a body of line protocol that comes in pieces', () => {
-  it('is the same rows and faults, each once and with the same line numbers, however it is cut', () => {
+describe('a body of line protocol that arrives in pieces', () => {
+  it('has the same rows and faults, each once and with the same line numbers, however it is cut', () => {
     fc.assert(
       fc.property(
         fc.array(line, { maxLength: 30 }),
@@ -93,7 +93,7 @@ describe('a body of line protocol that comes in pieces', () => {
     );
   });
 
-  it('is read in pieces of the wanted size, and in ever larger ones while a string has no end', () => {
+  it('is read in pieces of the requested size, and in ever larger ones while a string has no end', () => {
     const plain = Buffer.from('t v=1\n'.repeat(10_000));
     assert.equal(decodedInPieces(plain, [], 6_000).pieces, 2);
     const everyThousand = Array.from({ length: 59 }, (_, cut) => (cut + 1) * 1_000);

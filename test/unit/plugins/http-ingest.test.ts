@@ -41,7 +41,7 @@ function storing(write: (rows: DecodedRows) => Promise<WriteReport>): Store {
 }
 
 describe('the flow of a body into the database', () => {
-  it('has two parts on their way at the most, and one per table', async () => {
+  it('has at most two writes in flight, and one per table', async () => {
     const running: (readonly string[])[] = [];
     let most = 0;
     const order: string[] = [];
@@ -70,7 +70,7 @@ describe('the flow of a body into the database', () => {
     assert.deepEqual([ofTable('a'), ofTable('b'), ofTable('c')], [['a5', 'a1', 'a4'], ['b1', 'b3'], ['c2']]);
   });
 
-  it('ends with 503 when the database goes away, and counts what was stored before', async () => {
+  it('ends with 503 when the database becomes unreachable, and counts what was stored before', async () => {
     let calls = 0;
     const store = storing(async ({ batch }) => {
       if (++calls > 2) throw new DatabaseError('connection reset', { scope: 'infrastructure' });
@@ -118,7 +118,7 @@ describe('the flow of a body into the database', () => {
 });
 
 describe('the reported bad lines', () => {
-  it('are the hundred lowest numbers, whatever order they come in, with their texts', () => {
+  it('are the hundred lowest numbers, in any order of arrival, with their texts', () => {
     const counts = new OutcomeCounts();
     const numbers = Array.from({ length: 300 }, (_, index) => ((index * 7) % 300) + 1);
     for (let from = 0; from < 300; from += 60) {
@@ -137,7 +137,7 @@ describe('the reported bad lines', () => {
     }
   });
 
-  it('has the prefix pq: for what the database says', () => {
+  it('have the prefix pq: for messages of the database', () => {
     const counts = new OutcomeCounts();
     counts.addFaults([fault(2, '22P02'), fault(1)]);
     const outcome = { ...counts, stored: 0, collapsed: 0, badCount: 2, badLines: counts.badLines, failure: undefined };
@@ -178,12 +178,12 @@ describe('precision=', () => {
     for (const wrong of ['', 'NS', 'd', 'x'.repeat(500)]) assert.throws(() => lineTimes(wrong), { status: 400 });
   });
 
-  it('makes minutes and hours of what was read as seconds, exactly', () => {
+  it('converts seconds to minutes and hours exactly', () => {
     assert.deepEqual(read('m', [1_000_000, -1_000_000, 9e15]), [60_000_000, -60_000_000, 540_000_000_000_000_000n]);
     assert.deepEqual(read('h', [1_000_000, 0]), [3_600_000_000, 0]);
   });
 
-  it('auto tells units by size, and keeps every digit', () => {
+  it('auto determines units by size, and keeps every digit', () => {
     const nanos = 1_700_000_000_123_456_789n;
     assert.deepEqual(
       read('auto', [1_700_000_000, -1_700_000_000, 1_700_000_000_123, 1_700_000_000_123_456, nanos, -nanos, 0]),

@@ -29,7 +29,7 @@ const OTHERS = [
 ];
 
 describe('the OpenAPI description of the database HTTP API', () => {
-  it('has every route of the API and no other, and says which need no credentials', async () => {
+  it('has every route of the API and no other, and marks those without credentials', async () => {
     const settings = parseOptions(serviceOptions, {
       listeners: 'http://127.0.0.1:0',
       tls: 'off',

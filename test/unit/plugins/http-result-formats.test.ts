@@ -51,7 +51,7 @@ describe('the SQL of a request', () => {
     assert.equal((await readSqlBody(request({ text: '{"sql":1}', type: 'text/plain' }), 100)).sql, '{"sql":1}');
   });
 
-  it('is refused with what is wrong, and where', async () => {
+  it('is refused with the error and its place', async () => {
     const refusals: [text: string, reason: RegExp][] = [
       ['{"sql":', /^the body is not JSON: /],
       ['{}', /^sql must be a text/],
@@ -124,7 +124,7 @@ describe('a page of a result', () => {
 });
 
 describe('the format of a result', () => {
-  it('is what Accept likes best, else JSON', () => {
+  it('is the one that Accept prefers, otherwise JSON', () => {
     const formats: [string | undefined, ResultFormat][] = [
       [undefined, 'json'],
       ['*/*', 'json'],
@@ -155,7 +155,7 @@ describe('the format of a result', () => {
     return writer.head(0) + writer.rows(rows).toString() + (writer.tail?.() ?? '');
   };
 
-  it('CSV has a line of names, quotes where they are needed, and tells NULL from an empty text', () => {
+  it('CSV has a line of names, quotes where they are needed, and distinguishes NULL from an empty text', () => {
     assert.equal(
       written('csv'),
       '"a,""b""",t,n,ok\r\nx,2024-05-06T07:08:09.25+02:00,9007199254740993,true\r\n"",,,false\r\n"a ""q"",\r\n",infinity,-1,\r\n',

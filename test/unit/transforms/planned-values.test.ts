@@ -58,7 +58,7 @@ const VALUES: readonly (readonly [SchemaType, string | undefined, readonly Exclu
 ];
 
 describe('values of planned transforms', () => {
-  it('are cast as those of records are', () => {
+  it('are cast like those of records', () => {
     for (const [type, name, values] of VALUES) {
       const schema = new Schema(type, { name });
       for (const to of ['int8', 'int16', 'int32', 'int64', 'float32', 'float64', 'boolean', 'string'] as const) {
@@ -98,7 +98,7 @@ describe('values of planned transforms', () => {
     }
   });
 
-  it('exist where the schema decides what becomes of a record', () => {
+  it('exist if the schema determines the result of a record', () => {
     const schema = Schema.struct([
       { name: 'a', schema: new Schema('string') },
       { name: 'b', schema: new Schema('int64') },

@@ -40,13 +40,13 @@ describe('a chain of transformations', () => {
     assert.equal(chainOf({ transforms: '' }).empty, true);
   });
 
-  it('applies them in the order of their aliases, whatever names their classes have', () => {
+  it('applies them in the order of their aliases, regardless of the names of their classes', () => {
     const chain = chainOf({ ...ROUTED, transforms: ' b , a' });
     assert.equal(chain.empty, false);
     assert.equal(chain.apply(recordIn('t'))?.topic, 't-b-a');
   });
 
-  it('asks the predicate before each, with what came out of the one before', () => {
+  it('evaluates the predicate before each, with the result of the previous one', () => {
     const config = {
       ...ROUTED,
       transforms: 'a,b',
@@ -64,7 +64,7 @@ describe('a chain of transformations', () => {
     assert.equal(chain.apply(recordIn('t')), null);
   });
 
-  it('tells whose failure it was', () => {
+  it('names the transform that failed', () => {
     const type = 'org.apache.kafka.connect.transforms.Cast$Value';
     const chain = chainOf({ ...ROUTED, transforms: 'a,c', 'transforms.c.type': type, 'transforms.c.spec': 'int8' });
     assert.throws(() => chain.apply(recordIn('t', 'x')), DataError);

@@ -35,7 +35,7 @@ const AB = Schema.struct([
 ]);
 
 describe('transformed records', () => {
-  it('have one and the same schema while they come with the same one', () => {
+  it('have the same schema as long as the input has the same one', () => {
     for (const [name, config] of [
       ['InsertField$Value', { 'topic.field': 'topic' }],
       ['ReplaceField$Value', { renames: 'a:c' }],
@@ -53,7 +53,7 @@ describe('transformed records', () => {
     }
   });
 
-  it('are copies: the record and the value that came stay as they were', () => {
+  it('are copies: the original record and value stay unchanged', () => {
     const value = new Map<ConnectValue, ConnectValue>([['a', 1n]]);
     const came = record(value);
     const inserted = transformation('InsertField$Value', { 'offset.field': 'o', 'partition.field': 'p' }).apply(came);
@@ -92,7 +92,7 @@ describe('transformed records', () => {
     assert.equal(cast('float32', 2n ** 60n + 2n ** 36n + 1n), 2 ** 60 + 2 ** 37);
   });
 
-  it('T6: fail with Java’s exceptions where a Java transform does', () => {
+  it('T6: fail with Java’s exceptions if a Java transform does', () => {
     const failure = (name: string, config: Record<string, string>, given: SinkRecord): string => {
       try {
         transformation(name, config).apply(given);
