@@ -214,7 +214,11 @@ function packageRules(place) {
   };
 }
 
-const places = ['src/', 'plugins/', ...new Set(restrictedImports.flatMap(({ outside, inside }) => [...outside, ...inside]))];
+const places = [
+  'src/',
+  'plugins/',
+  ...new Set(restrictedImports.flatMap(({ outside, inside }) => [...outside, ...inside])),
+];
 
 export default defineConfig(
   globalIgnores(['dist/', 'dist-test/', 'site/', 'node_modules/', '.sluice/', 'test/support/run-*/']),

@@ -13,13 +13,7 @@ export class NoticedTables {
   readonly #noticed = new Set<string>();
 
   /** Notifications wake the queue. `refresh` is called when notifications may have been missed. */
-  constructor(
-    executor: Executor,
-    logger: Logger,
-    feeds: FeedSet,
-    queue: PageQueue<TableFeed>,
-    refresh: () => void,
-  ) {
+  constructor(executor: Executor, logger: Logger, feeds: FeedSet, queue: PageQueue<TableFeed>, refresh: () => void) {
     this.#feeds = feeds;
     const onRows = (notice: RowNotice) => {
       this.#note(notice);

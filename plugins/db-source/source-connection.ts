@@ -38,9 +38,7 @@ export class SourceConnection {
   /** Waits until the database is available again after the failure `cause`. */
   async reopen(cause: unknown): Promise<void> {
     this.#waits.unavailable(cause);
-    this.#context.logger.warn(
-      `Lost the connection to the source database; reconnecting: ${toError(cause).message}`,
-    );
+    this.#context.logger.warn(`Lost the connection to the source database; reconnecting: ${toError(cause).message}`);
     await this.#attempt(() => Promise.resolve());
     if (isLost(cause)) this.#waits.available();
   }

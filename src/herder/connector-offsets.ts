@@ -73,7 +73,9 @@ export class ConnectorOffsets {
   async preview(name: string, target: OffsetTarget): Promise<OffsetsPreview> {
     const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     if (plugin.type === 'source') return this.#previewSource(state, plugin, target);
-    return withAdmin(this.#dependencies.clients, state, (admin) => previewSink(admin, groupId(state), state.config, target));
+    return withAdmin(this.#dependencies.clients, state, (admin) =>
+      previewSink(admin, groupId(state), state.config, target),
+    );
   }
 
   async #previewSource(

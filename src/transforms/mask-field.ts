@@ -24,8 +24,7 @@ const options = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation:
-      'Replaces numbers and texts, converted to the type of the field; zero, false or empty without it.',
+    documentation: 'Replaces numbers and texts, converted to the type of the field; zero, false or empty without it.',
     validator: nonEmptyString,
   },
   'replace.null.with.default': replaceNullWithDefault,

@@ -241,7 +241,11 @@ describe('with Apache Kafka’s own worker', function () {
     const keys = (await kafka.all(topics.offsets)).map(({ key }) => key?.toString() ?? '');
     const sources = ['running', 'paused', 'stopped', 'ours', 'ours-stopped'];
     const expected = sources.map((name) => `["${name}",{"filename":"${file(name)}"}]`);
-    assert.deepEqual([...new Set(keys)].sort(), expected.sort(), 'one key for each file, no matter which worker wrote it');
+    assert.deepEqual(
+      [...new Set(keys)].sort(),
+      expected.sort(),
+      'one key for each file, no matter which worker wrote it',
+    );
   });
 
   it('works with Java workers in one group with mixed.group=allow, so that they are replaced one at a time, and back', async () => {

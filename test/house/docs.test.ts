@@ -163,7 +163,8 @@ describe('the documents', () => {
     };
     assert.deepEqual(packages, Object.keys(MAY_IMPORT));
     for (const [place, imported] of Object.values(MAY_IMPORT).entries()) {
-      for (const name of imported) assert.ok(name === 'plugins' || packages.indexOf(name) < place, `${name} of ${place}`);
+      for (const name of imported)
+        assert.ok(name === 'plugins' || packages.indexOf(name) < place, `${name} of ${place}`);
     }
   });
 

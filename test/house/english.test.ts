@@ -77,7 +77,9 @@ interface Place {
 
 // A phrase may go over the end of a line, in a comment or in a paragraph.
 const RULES = [
-  ...PHRASES.map(([phrase, instead]) => [new RegExp(phrase.replaceAll(' ', String.raw`\s[\s*/]*`), 'gi'), instead] as const),
+  ...PHRASES.map(
+    ([phrase, instead]) => [new RegExp(phrase.replaceAll(' ', String.raw`\s[\s*/]*`), 'gi'), instead] as const,
+  ),
   [new RegExp(WITHOUT_SUBJECT, 'g'), 'a sentence with its subject'] as const,
 ];
 /** Matches every file that has a phrase anywhere; only these are parsed. */
@@ -103,7 +105,10 @@ function proseOfSource(source: string, file: string): Prose[] {
   code.push(source.slice(end));
   // Literals are blank in the code, so that `//` within them begins no comment.
   const comments = code.join('').matchAll(/(?:^ *\/\/.*\n)+|\/\/.*|\/\*[\s\S]*?\*\//gm);
-  return [...literals, ...[...comments].map(({ index, 0: text }) => ({ at: index + text.search(/\S/), text: text.trim() }))];
+  return [
+    ...literals,
+    ...[...comments].map(({ index, 0: text }) => ({ at: index + text.search(/\S/), text: text.trim() })),
+  ];
 }
 
 /** Paragraphs of a document, in which code is blank. */
@@ -129,7 +134,9 @@ function placesIn(file: string, source: string): Place[] {
 /** The sources and documents of the repository, except this file, as paths from its top. */
 function files(): string[] {
   const below = ['src', 'plugins', 'test', 'docs'].flatMap((folder) =>
-    readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
+    readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).map(
+      (name) => `${folder}/${name.replaceAll('\\', '/')}`,
+    ),
   );
   const pages = readdirSync(root).filter((name) => name.endsWith('.md'));
   return [...pages, ...below.sort()].filter(
@@ -179,7 +186,9 @@ describe('comments, texts and documents', () => {
       'const view = <p>It is away {/* Told so. */}</p>;',
     ].join('\n');
     assert.deepEqual(
-      placesIn('a.tsx', source).map(({ line, phrase }) => `${String(line)} ${phrase}`).sort(),
+      placesIn('a.tsx', source)
+        .map(({ line, phrase }) => `${String(line)} ${phrase}`)
+        .sort(),
       ['1 /** Of', '3 told', '4 anew', '4 mend', '4 whoever', '5 of before', '6 /* Told', '6 Told', '6 is away'],
     );
     const page = '# Told\n\n`told` and it goes\non\n\n```sh\ntold\n```\n';

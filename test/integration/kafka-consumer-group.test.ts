@@ -344,7 +344,10 @@ describe('a consumer group', () => {
         'it has all at once',
       );
       await assert.rejects(before.commit([{ topic, partition: 0, offset: 1 }]), CommitRefusedError);
-      await until(async () => (await before.poll(50)).length === 0 && told({ log }).length > 1, 'its listener is called');
+      await until(
+        async () => (await before.poll(50)).length === 0 && told({ log }).length > 1,
+        'its listener is called',
+      );
       assert.deepEqual(told({ log }).slice(0, 2), ['onAssigned 0,1', 'onLost 0,1']);
       await Promise.all([before.close(5000), after.close(5000)]);
     });

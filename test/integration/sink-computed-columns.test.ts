@@ -69,7 +69,10 @@ describe('values of columns that the database computes (M3)', function () {
     await fixture.createTagged(table);
     await fixture.done(await fixture.start(topic, { 'protocol.type': 'json_db' }), MANY);
     const differing = `select k_timestamp, n, twice, site from ${table} except select k_timestamp, n, twice, site from ${table}_original`;
-    await until(async () => (await fixture.sql.number(`select count(*) from ${table}`)) === MANY, 'all rows have returned');
+    await until(
+      async () => (await fixture.sql.number(`select count(*) from ${table}`)) === MANY,
+      'all rows have returned',
+    );
     assert.deepEqual(await fixture.sql.rows(differing), []);
   });
 });

@@ -31,7 +31,10 @@ describe('a model of the documents', function () {
 
   it('tells a row, a value, a type and a key that differ from those of the table', async () => {
     const sql = new SqlClient(stage.database('unmarked'));
-    await sql.run('create table changed (id bigint primary key, n integer)', 'insert into changed values (1, 5), (2, null)');
+    await sql.run(
+      'create table changed (id bigint primary key, n integer)',
+      'insert into changed values (1, 5), (2, null)',
+    );
     const difference = async (type: string, key: string, n: string): Promise<string> => {
       const model = new TableModel('changed');
       model.create(

@@ -1,6 +1,13 @@
 import { isIP } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addressGroup, ConfigError, listenFailure, plainAddress, PortListener, type Logger } from '../../../src/index.ts';
+import {
+  addressGroup,
+  ConfigError,
+  listenFailure,
+  plainAddress,
+  PortListener,
+  type Logger,
+} from '../../../src/index.ts';
 import type { TrustedProxies } from '../access/client-address.ts';
 import type { ServiceSettings } from '../options.ts';
 import { refuseConnection } from './api-server.ts';

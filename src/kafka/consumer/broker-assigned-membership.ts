@@ -144,7 +144,9 @@ export class BrokerAssignedMembership implements Membership {
 
   async #reconcile(target: PartitionsById, assigned: readonly AssignedPartition[]): Promise<void> {
     const assignedIds = new Map(assigned.map((each) => [keyOf(each), each.topicId]));
-    const kept = this.ownedPartitions.owned.filter((tp) => assignedIds.get(keyOf(tp)) === this.#ownedTopicIds.get(keyOf(tp)));
+    const kept = this.ownedPartitions.owned.filter(
+      (tp) => assignedIds.get(keyOf(tp)) === this.#ownedTopicIds.get(keyOf(tp)),
+    );
     if (kept.length < this.ownedPartitions.owned.length) {
       this.ownedPartitions.keepOnly(kept);
       await this.#applyReady(target, assigned);

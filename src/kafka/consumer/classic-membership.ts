@@ -215,7 +215,10 @@ export class ClassicMembership implements GroupProtocol, Membership {
       rackId: this.#dependencies.config.rackId,
     };
     return this.#assignors.map((assignor) => {
-      return { name: assignor.name, metadata: encodeSubscription({ ...subscription, userData: assignor.userData?.() }) };
+      return {
+        name: assignor.name,
+        metadata: encodeSubscription({ ...subscription, userData: assignor.userData?.() }),
+      };
     });
   }
 

@@ -70,7 +70,10 @@ export class ConsumerOffsets {
   }
 
   /** With read_uncommitted, the end is after the records of open transactions. */
-  ends(partitions: readonly TopicPartition[], isolation: Isolation = this.#config.isolation): Promise<readonly PartitionPosition[]> {
+  ends(
+    partitions: readonly TopicPartition[],
+    isolation: Isolation = this.#config.isolation,
+  ): Promise<readonly PartitionPosition[]> {
     return this.#retry('Reading end offsets', async () => {
       const readCommitted = isolation === 'read_committed';
       try {

@@ -113,7 +113,9 @@ export class TopicPeek {
     const converters = buildConverters(config, plugins);
     const decoder = new MessageDecoder(converters);
     try {
-      const { topics, stretches } = await withAdmin(this.#dependencies.clients, ready, (admin) => this.#stretches(admin, ready, query));
+      const { topics, stretches } = await withAdmin(this.#dependencies.clients, ready, (admin) =>
+        this.#stretches(admin, ready, query),
+      );
       const { key, limit = DEFAULT_LIMIT } = query;
       const turn = new Turn();
       const keep = async (record: ConsumedRecord): Promise<boolean> => {
@@ -150,7 +152,9 @@ export class TopicPeek {
     signal: AbortSignal,
   ): Promise<ConsumedRecord> {
     const query = { topic, partition, offset };
-    const { stretches } = await withAdmin(this.#dependencies.clients, ready, (admin) => this.#stretches(admin, ready, query));
+    const { stretches } = await withAdmin(this.#dependencies.clients, ready, (admin) =>
+      this.#stretches(admin, ready, query),
+    );
     const all = (): Promise<boolean> => Promise.resolve(true);
     const { records } = await this.#read(ready, stretches, { ...PAGE, window: 1 }, 1, all, signal);
     const [record] = records;

@@ -60,6 +60,10 @@ describe('pages of other origins', () => {
       'https://a*.example',
       'https://a:b@c',
     ])
-      assert.throws(() => new CrossOrigin([entry]), /database\.http\.cors\.allow\.origins: .* is not \*, an origin/, entry);
+      assert.throws(
+        () => new CrossOrigin([entry]),
+        /database\.http\.cors\.allow\.origins: .* is not \*, an origin/,
+        entry,
+      );
   });
 });

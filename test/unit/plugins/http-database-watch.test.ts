@@ -30,7 +30,10 @@ describe('the watch over the database of the HTTP API', () => {
     nowMs += 90_000;
     watch.note(undefined);
     watch.note(undefined);
-    assert.deepEqual(lines, ['warn unreachable, requests are answered 503: connect ECONNREFUSED', 'info reachable again after 90 s']);
+    assert.deepEqual(lines, [
+      'warn unreachable, requests are answered 503: connect ECONNREFUSED',
+      'info reachable again after 90 s',
+    ]);
   });
 
   it('logs an unstable one at most once a minute', () => {
