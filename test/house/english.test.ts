@@ -152,7 +152,11 @@ function isBelow(path: string, folders: readonly string[]): boolean {
 }
 
 describe('comments, texts and documents', () => {
-  const places = files().flatMap((file) => placesIn(file, readFileSync(root + file, 'utf8')));
+  let places: readonly Place[];
+
+  before(() => {
+    places = files().flatMap((file) => placesIn(file, readFileSync(root + file, 'utf8')));
+  });
 
   it('are in plain English', () => {
     const excepted = new Set(EXCEPTIONS.map(([file, phrase]) => `${file} ${phrase}`));
