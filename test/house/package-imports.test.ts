@@ -6,8 +6,8 @@ import { importsBelow } from '../support/imports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A file, what it imports, and what the lint has to say of it. */
-const shut: readonly (readonly [file: string, from: string, message: RegExp])[] = [
+/** A file, its import, and the message of the lint rule. */
+const forbidden: readonly (readonly [file: string, from: string, message: RegExp])[] = [
   ['src/connect/snippet.ts', 'kafkajs', /Only src\/kafka imports the Kafka library/],
   ['plugins/db-sink/snippet.ts', 'kafkajs/src/cluster/index.js', /Only src\/kafka/],
   ['src/worker/snippet.ts', 'kafkajs', /Only src\/kafka/],
@@ -50,7 +50,7 @@ const shut: readonly (readonly [file: string, from: string, message: RegExp])[] 
   ['plugins/console/test/snippet.ts', '../../../test/support/until.ts', /does not import its tests/],
 ];
 
-const open: readonly (readonly [file: string, from: string])[] = [
+const allowed: readonly (readonly [file: string, from: string])[] = [
   ['src/kafka/snippet.ts', 'kafkajs'],
   ['plugins/database/executor/snippet.ts', 'pg-cursor'],
   ['src/rest/snippet.ts', '@koa/router'],
@@ -80,10 +80,10 @@ function packageOf(file: string): string {
   return name === 'database' ? `plugins/database/${inner}` : `plugins/${name}`;
 }
 
-describe('the doors of the house', () => {
+describe('imports between packages', () => {
   const eslint = new ESLint({
     cwd: root,
-    // Types are of no use to the doors, and a file that does not exist has none.
+    // The rules need no types, and a file that does not exist has none.
     overrideConfig: [{ files: ['**/*.ts'], ...tseslint.configs.disableTypeChecked }],
   });
 
@@ -92,21 +92,21 @@ describe('the doors of the house', () => {
     return (result?.messages ?? []).map(({ message }) => message);
   }
 
-  for (const [file, from, message] of shut) {
-    it(`are shut between ${file} and ${from}`, async () => {
+  for (const [file, from, message] of forbidden) {
+    it(`are forbidden from ${file} to ${from}`, async () => {
       assert.match((await lint(file, `import '${from}';\n`)).join('\n'), message);
       assert.match((await lint(file, `import type { X } from '${from}';\nexport type { X };\n`)).join('\n'), message);
       assert.match((await lint(file, `export const late = import('${from}');\n`)).join('\n'), message);
     });
   }
 
-  for (const [file, from] of open) {
-    it(`are open between ${file} and ${from}`, async () => {
+  for (const [file, from] of allowed) {
+    it(`are allowed from ${file} to ${from}`, async () => {
       assert.deepEqual(await lint(file, `import '${from}';\n`), []);
     });
   }
 
-  it('let the command line see the types of answers, and nothing else of them', async () => {
+  it('give the command line the types of answers, and nothing else of their packages', async () => {
     for (const from of ['../../rest/answers.ts', '../../operate/drain/cluster-answers.ts']) {
       const file = 'src/cli/doctor/snippet.ts';
       assert.deepEqual(await lint(file, `import type { X } from '${from}';\nexport type { X };\n`), []);
@@ -133,7 +133,7 @@ describe('the doors of the house', () => {
     assert.deepEqual(sorted(Object.entries(MAY_IMPORT)), sorted(used));
   });
 
-  it('have named exports and files with descriptive names', async () => {
+  it('use named exports, and files with descriptive names', async () => {
     assert.match((await lint('src/rest/snippet.ts', 'export default 1;\n')).join(), /named exports/);
     assert.match((await lint('src/rest/SnippetFile.ts', 'export const a = 1;\n')).join(), /not kebab-case/);
     assert.match((await lint('src/rest/string-utils.ts', 'export const a = 1;\n')).join(), /does not say/);
