@@ -171,7 +171,7 @@ describe('changes in the console', function () {
     await page.getByRole('button', { name: `Restore ${name}` }).waitFor();
   });
 
-  it('replays dead letters whose table was mended: previewed with their rows, then with progress until they have arrived', async () => {
+  it('replays dead letters whose table was fixed: previewed with their rows, then with progress until they have arrived', async () => {
     const { page } = shown;
     const topic = await fixture.topicOf([]);
     await fixture.sql.run(`create table ${topic} (ts timestamptz(3), n int8 constraint small check (n < 100))`);

@@ -7,19 +7,19 @@ import { answer, flag, pathName, queryText, type Route } from '../../rest/resour
 import { LOG_PART, type LogPart } from './console-answers.ts';
 import { eventBytes, EventStreams, type EventStream } from './event-stream.ts';
 
-/** More open logs at once are refused. */
+/** Maximum number of open logs. */
 const MAX_LOGS = 20;
-/** A browser that does not read is cut off. */
+/** A browser with more unread bytes is disconnected. */
 const MAX_UNREAD_BYTES = 4_194_304;
 const OWN_MS = 300;
 const OTHERS_MS = 2000;
-/** Proxies close what is silent. */
+/** Proxies close idle connections. */
 const BEAT_MS = 15_000;
 const BEAT = Buffer.from(': still here\n\n');
 
 const isPart = validatorOf<LogPart>(LOG_PART);
 
-/** `/ui/connectors/{connector}/log`: the lines of a connector as they come, from all workers that have tasks of it. */
+/** `/ui/connectors/{connector}/log`: new lines of a connector, from all workers that have tasks of it. */
 export function connectorLogResource(
   herder: Herder,
   health: ConnectorHealth,
@@ -56,12 +56,12 @@ interface LogSources {
   readonly connectorLog: ConnectorLog;
 }
 
-/** What one browser is told. */
+/** The log events of one browser. */
 class LogFeed {
   readonly #connector: string;
   readonly #sources: LogSources;
   readonly #get: (worker: string, path: string) => Promise<unknown>;
-  /** The last line that was told, by worker. */
+  /** The number of the last line that was sent, by worker. */
   readonly #told = new Map<string, number>();
   #silent = '';
   #stream: EventStream | undefined;

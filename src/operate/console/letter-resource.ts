@@ -5,7 +5,7 @@ import { goneSignal } from '../../rest/client-gone.ts';
 import { RequestError } from '../../errors.ts';
 import { answerText, pathName, withinTimeLimit, type Context, type Route } from '../../rest/resource.ts';
 
-/** One dead letter in full, for browsers. */
+/** One dead-letter record in full, for browsers. */
 export function letterResource(herder: Herder, readings: LetterReadings): readonly Route[] {
   return [
     {

@@ -32,14 +32,14 @@ export interface ConnectorDeadLettersDependencies {
 const READ_TIMEOUT_MS = 30_000;
 const HEX_BYTES = 256;
 const MAX_HEADERS = 50;
-/** Of a letter that is shown alone. */
+/** Limits of a record that is shown alone. */
 const MAX_HEX_BYTES = 65_536;
 const MAX_ALL_HEADERS = 1000;
 const MAX_TEXT = 2_000;
 const MAX_PREVIEWED = 100;
 const MAX_PREVIEWED_BYTES = 16_000_000;
 
-/** What there is to know of the dead letters of connectors. Nothing is written and nothing is committed. */
+/** Groups, previews and details of dead-letter records. Nothing is written and nothing is committed. */
 export class ConnectorDeadLetters {
   readonly #dependencies: ConnectorDeadLettersDependencies;
 
@@ -48,8 +48,8 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * The dead letters among the first `limit` records of the topic, in groups, and how far was read; as JSON text, without
-   * secrets.
+   * The dead-letter records among the first `limit` records of the topic, in groups, and how far the topic was read; as
+   * JSON text without secrets.
    * @throws RequestError 404: no such connector, or it has no dead-letter topic
    */
   async groups(connector: string, limit: number, signal: AbortSignal): Promise<string> {
@@ -92,8 +92,8 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * What would happen to the first 100 letters of a selection if they came again now, as JSON text. `chain`:
-   * options of transforms and predicates in place of the connector's own.
+   * The outcome of replaying the first 100 records of a selection now, as JSON text. `chain`: options of transforms and
+   * predicates in place of the connector's own.
    * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: the configuration is not valid
    */
   async preview(
@@ -125,8 +125,9 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * One letter in full, as JSON text: the decoded record, the bytes, the fault, and all headers that the record had.
-   * @throws RequestError 404: there is no such letter of the connector
+   * One dead-letter record in full, as JSON text: the decoded record, the bytes, the fault, and all headers of the
+   * original record.
+   * @throws RequestError 404: the connector has no such dead-letter record
    */
   async letter(connector: string, partition: number, offset: number, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
@@ -143,7 +144,7 @@ export class ConnectorDeadLetters {
     const [letter] = found;
     if (letter === undefined) {
       const place = `partition ${String(partition)}, offset ${String(offset)}`;
-      throw new RequestError(404, `Topic ${topic} has no letter of connector ${connector} at ${place}`);
+      throw new RequestError(404, `Topic ${topic} has no record of connector ${connector} at ${place}`);
     }
     const decoded = await this.#decoded(ready, [letter], signal);
     const bytes = { keyBytes: letter.key?.length ?? null, valueBytes: letter.value?.length ?? null };
@@ -162,7 +163,7 @@ export class ConnectorDeadLetters {
     return new SentLetters(connector, deadLetterTopic(config) ?? '', await this.#dependencies.replays.list(connector));
   }
 
-  /** A registry that is away does not hide the groups. */
+  /** If the schema registry is unreachable, the groups are still shown. */
   async #decoded(
     ready: ReadyConnector,
     letters: readonly DeadLetter[],
@@ -197,10 +198,10 @@ function withinLimit(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
 }
 
-/** Rows, lines and statements go into the answer as they are. */
+/** Rows, lines and statements are copied into the answer unchanged. */
 type PreviewView = Partial<PreviewedRecord>;
 
-/** Connect puts the place of a record around the message of its fault. */
+/** Connect adds the position of a record to the message of its fault. */
 function isSameText(a = '', b = ''): boolean {
   return a !== '' && b !== '' && (a.includes(b) || b.includes(a));
 }
@@ -218,7 +219,7 @@ function outcome(
   return isSame ? 'fails with the same fault' : 'fails with another fault';
 }
 
-/** `replay`: the newest one that has sent the letter. */
+/** `replay`: the newest replay that has sent the record. */
 function letterView(letter: DeadLetter, sent: SentLetters) {
   const { partition, offset, timestamp, origin, task, attempt } = letter;
   const replay = sent.replayOf(letter);

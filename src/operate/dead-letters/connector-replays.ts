@@ -30,17 +30,20 @@ export interface ReplayOrder {
   readonly selection: LetterSelection;
   /** Options of transforms and predicates in place of the connector's own. */
   readonly chain: ConnectorConfig | undefined;
-  /** Letters per second at most. */
+  /** Maximum number of dead-letter records per second. */
   readonly rate: number;
-  /** Who asks for it. */
+  /** The user who requests the replay. */
   readonly by: string;
 }
 
-/** Of the topic: what is stored of a replay stays below the limit of OwnStore. */
+/** Maximum number of partitions of the topic, so that a stored replay stays below the limit of OwnStore. */
 const MAX_PARTITIONS = 1000;
 const MAX_SELECTION_CHARACTERS = 64_000;
 
-/** What clients ask of replays; the answers are JSON text without secrets. NotOwnerErrors where another worker has the connector. */
+/**
+ * Requests of clients about replays; the answers are JSON text without secrets. All throw a NotOwnerError if another
+ * worker has the connector.
+ */
 export class ConnectorReplays {
   readonly #dependencies: ConnectorReplaysDependencies;
 
@@ -54,9 +57,10 @@ export class ConnectorReplays {
   }
 
   /**
-   * Begins to send letters through the pipeline of a sink; those that are written from now on are not among them.
-   * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no letter of the group; 400: the
-   *   configuration is not valid; 409: a replay is running
+   * Starts to send dead-letter records through the pipeline of a sink; records that are written from now on are not
+   * included.
+   * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no record of the group;
+   * 400: the configuration is not valid; 409: a replay is running
    */
   async begin(connector: string, { selection, chain, rate, by }: ReplayOrder): Promise<string> {
     const { directory, requests, replays, validation, reader, readings } = this.#dependencies;
@@ -83,7 +87,7 @@ export class ConnectorReplays {
     return this.#text(replayView(replay));
   }
 
-  /** The last 20 of a connector, the newest first. */
+  /** The last 20 replays of a connector, the newest first. */
   async list(connector: string): Promise<string> {
     this.#dependencies.directory.require(connector);
     const replays = await this.#dependencies.replays.list(connector);
@@ -95,7 +99,7 @@ export class ConnectorReplays {
     return this.#text(replayView(await this.#dependencies.replays.get(connector, id)));
   }
 
-  /** Resolves when nothing of it is written any more. */
+  /** Resolves when the replay writes nothing any more. */
   async end(connector: string, id: number): Promise<string> {
     await this.#dependencies.requests.mustOwn(connector);
     return this.#text(replayView(await this.#dependencies.replays.end(connector, id)));

@@ -1,32 +1,32 @@
 import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
 
 const CONTEXT_PREFIX = '__connect.errors.';
-/** What Sluice says of a dead letter beyond Connect's context headers. */
+/** Prefix of Sluice's own headers, beyond Connect's context headers. */
 const OWN_PREFIX = 'sluice.';
 const REPLAY_ATTEMPT = `${OWN_PREFIX}replay.attempt`;
 const REPLAYED_LETTER = `${OWN_PREFIX}replay.letter`;
 const CAUSED_BY = 'Caused by: ';
 
-/** Where a record came from before it became a dead letter. */
+/** The position of a record before it became a dead letter. */
 interface LetterOrigin {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
 }
 
-/** A record of a dead-letter topic, with what its context headers say; what they do not say is `undefined`. */
+/** A record of a dead-letter topic, with the values of its context headers; `undefined`: there is no such header. */
 export interface DeadLetter {
   /** The dead-letter topic. */
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** Timestamp of the letter in its topic, in milliseconds since the epoch. */
+  /** Timestamp of the record in the dead-letter topic, in milliseconds since the epoch. */
   readonly timestamp: number;
-  /** Time of the record before it became a letter; the timestamp is -1 when it had none. */
+  /** Time of the original record; the timestamp is -1 if it had none. */
   readonly recordTime: Pick<ConsumedRecord, 'timestamp' | 'timestampType'>;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  /** Those that the record had before: without `__connect.errors.…` and `sluice.…`. */
+  /** The headers of the original record: without `__connect.errors.…` and `sluice.…`. */
   readonly headers: readonly ConsumedHeader[];
   readonly origin: LetterOrigin | undefined;
   readonly connector: string | undefined;
@@ -35,24 +35,24 @@ export interface DeadLetter {
   /** The Java name of the exception. */
   readonly exception: string | undefined;
   readonly message: string | undefined;
-  /** Class and message of the last cause in the stack trace; absent where the message says what is wrong. */
+  /** Class and message of the last cause in the stack trace; absent if the message already says what is wrong. */
   readonly cause: string | undefined;
   /** The converter, transform or task class that failed. */
   readonly className: string | undefined;
   readonly sqlstate: string | undefined;
   readonly table: string | undefined;
   readonly column: string | undefined;
-  /** Row of the message, from 1. */
+  /** Row within the message, from 1. */
   readonly row: number | undefined;
-  /** The replay that it failed in, from 1; 0 for a letter that was never replayed. */
+  /** Number of the replay in which it failed, from 1; 0: it was never replayed. */
   readonly attempt: number;
-  /** Which letter of which replay it was then, as `replayHeaders` names it. */
+  /** The replay and the record of it that failed, as `replayHeaders` writes them. */
   readonly replayed: string | undefined;
 }
 
 /**
- * A record of a dead-letter topic as a letter. Texts are taken as they are: whoever shows them hides secrets. A header that
- * comes twice counts as it stands last, because Connect appends its own to those of the record.
+ * Parses a record of a dead-letter topic. Texts are not changed: callers that show them must hide secrets. If a header
+ * occurs twice, the last one counts, because Connect appends its own to those of the record.
  */
 export function deadLetter(record: ConsumedRecord): DeadLetter {
   const context = new Map<string, Buffer | null>();
@@ -88,7 +88,7 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
   };
 }
 
-/** Only where the message ends with a colon. */
+/** `undefined` unless the message ends with a colon. */
 function causeOf(of: (key: string) => string | undefined): string | undefined {
   if (of(`${CONTEXT_PREFIX}exception.message`)?.trimEnd().endsWith(':') !== true) return undefined;
   const trace = of(`${CONTEXT_PREFIX}exception.stacktrace`) ?? '';
@@ -96,7 +96,7 @@ function causeOf(of: (key: string) => string | undefined): string | undefined {
   return start < 0 ? undefined : trace.slice(start + CAUSED_BY.length).split('\n', 1)[0];
 }
 
-/** `of`: the text of a header, `undefined` where there is none. */
+/** `of` returns the text of a header; `undefined`: there is no such header. */
 function letterOrigin(of: (key: string) => string | undefined): LetterOrigin | undefined {
   const topic = of(`${CONTEXT_PREFIX}topic`);
   const [partition, offset] = [
@@ -107,7 +107,10 @@ function letterOrigin(of: (key: string) => string | undefined): LetterOrigin | u
   return { topic, partition, offset };
 }
 
-/** Letters of Java workers and of earlier versions have no header for it: then the timestamp of the letter is that of the record. */
+/**
+ * Records of Java workers and of earlier versions have no header for it: their timestamp is that of the original
+ * record.
+ */
 function recordTime(record: ConsumedRecord, of: (key: string) => string | undefined): DeadLetter['recordTime'] {
   const text = of(`${OWN_PREFIX}timestamp`);
   const timestamp = text === '-1' ? -1 : (wholeNumber(text) ?? record.timestamp);
@@ -115,7 +118,7 @@ function recordTime(record: ConsumedRecord, of: (key: string) => string | undefi
   return { timestamp, timestampType: isAppendTime ? 'LogAppendTime' : 'CreateTime' };
 }
 
-/** Headers of the letter that comes of one that fails in a replay. `group`: the replay's. */
+/** Headers of a record that fails again in a replay. `group`: the consumer group of the replay. */
 export function replayHeaders(group: string, { attempt, partition, offset }: DeadLetter): readonly ConsumedHeader[] {
   const replayed = `${group}/${String(partition)}/${String(offset)}`;
   return [
@@ -124,7 +127,7 @@ export function replayHeaders(group: string, { attempt, partition, offset }: Dea
   ];
 }
 
-/** The place of the letter that failed, of the text in its header; `undefined`: it failed in another replay. */
+/** Parses the header with the position of the failed record; `undefined`: it failed in another replay. */
 export function placeInReplay(
   group: string,
   replayed: string,
@@ -144,12 +147,12 @@ export function originalRecord(letter: DeadLetter): ConsumedRecord {
   return { topic, partition, offset, ...time, key, value, headers };
 }
 
-/** Whether a header tells of the failure, and not of the record. */
+/** Whether a header describes the failure, not the record. */
 function isLetterHeader(key: string): boolean {
   return key.startsWith(CONTEXT_PREFIX) || key.startsWith(OWN_PREFIX);
 }
 
-/** Bytes of a letter that is kept in memory, about. */
+/** Approximate memory of a dead-letter record, in bytes. */
 export function letterBytes({ key, value, message }: DeadLetter): number {
   return (key?.length ?? 0) + (value?.length ?? 0) + (message?.length ?? 0);
 }

@@ -35,9 +35,9 @@ const DEFAULT_LIMIT = 100_000;
 const MAX_LIMIT = 10_000_000;
 const LIMIT = integerBetween(1, MAX_LIMIT);
 const MAX_TASKS_ASKED = 100;
-/** A replay is stored with its chain, below the limit of OwnStore. */
+/** Maximum length of a replay's chain, so that the stored replay stays below the limit of OwnStore. */
 const MAX_CHAIN_CHARACTERS = 64_000;
-/** Characters of an option's name that an error message shows. */
+/** Maximum length of an option's name in an error message. */
 const MAX_NAMED = 200;
 const PEER_TIMEOUT_MS = 5_000;
 
@@ -70,7 +70,7 @@ export function deadLettersResource({
       summary: 'Dead letters of a sink in groups, and the last faults of its tasks',
       tag: 'connectors',
       query: {
-        limit: { description: 'Records of the topic that are looked at, at most', schema: LIMIT },
+        limit: { description: 'Maximum number of records of the topic that are examined', schema: LIMIT },
       },
       answers: { 200: DEAD_LETTERS },
       handle: async (context) => {
@@ -84,7 +84,7 @@ export function deadLettersResource({
     {
       method: 'GET',
       path: '/connectors/:connector/tasks/:task/faults',
-      summary: 'Records of a task that failed lately, oldest first',
+      summary: 'The last records of a task that failed, oldest first',
       tag: 'tasks',
       answers: { 200: arrayOf(RECENT_FAULT) },
       handle: async (context) => {
@@ -97,7 +97,7 @@ export function deadLettersResource({
     {
       method: 'POST',
       path: '/connectors/:connector/dead-letters/preview',
-      summary: 'What would happen to dead letters now; nothing is written',
+      summary: 'Preview a replay of dead letters; nothing is written',
       tag: 'connectors',
       body: PREVIEW_LETTERS_BODY,
       answers: { 200: PREVIEWED_LETTERS },
@@ -186,7 +186,7 @@ function idOf(context: Context): number {
   return id;
 }
 
-/** The user, where there are users, and the address, where it is known. */
+/** The user and the address, as far as they are known. */
 function senderText({ user, address }: Actor): string {
   return [user ?? '', address ?? ''].filter((part) => part !== '').join('@');
 }

@@ -33,7 +33,7 @@ const LETTER = {
   fault: LETTER_FAULT,
 };
 
-/** A letter with its record. The last three are only in the answer about one letter. */
+/** A dead-letter record with the decoded original. The last three members are only in the answer about one record. */
 export const WHOLE_LETTER = objectOf({
   ...LETTER,
   record: DECODED_RECORD,
@@ -129,7 +129,7 @@ const WHOLE_NUMBER: Typed<number> = { type: 'integer', minimum: 0, maximum: Numb
 const NAME: Typed<string> = { type: 'string', maxLength: 1000 };
 const GROUP_ID: Typed<string> = { type: 'string', maxLength: 64 };
 
-/** Which letters: in requests for a preview or a replay, and in answers on replays. */
+/** A selection of records: in requests for a preview or a replay, and in answers about replays. */
 export const LETTER_SELECTION = objectOf({
   'group?': GROUP_ID,
   'offsets?': limited(arrayOf(objectOf({ partition: WHOLE_NUMBER, 'from?': WHOLE_NUMBER, 'to?': WHOLE_NUMBER })), 1000),

@@ -2,7 +2,7 @@ import { described, integerBetween, mapOf, objectOf, TEXT } from '../../json/ope
 import { LETTER_SELECTION } from './letter-answers.ts';
 
 const MAX_RATE = 10_000_000;
-/** Dead letters per second: a tenth of what a sink takes on a small machine. */
+/** Dead-letter records per second: a tenth of what a sink processes on a small machine. */
 export const DEFAULT_RATE = 1000;
 
 const CHOICE = {
@@ -16,5 +16,5 @@ const CHOICE = {
 export const PREVIEW_LETTERS_BODY = objectOf(CHOICE);
 export const REPLAY_LETTERS_BODY = objectOf({
   ...CHOICE,
-  'rate?': described(integerBetween(1, MAX_RATE), `Letters per second at most; ${String(DEFAULT_RATE)} if absent`),
+  'rate?': described(integerBetween(1, MAX_RATE), `Records per second at most; ${String(DEFAULT_RATE)} if absent`),
 });

@@ -12,14 +12,14 @@ interface OfConnector {
   readonly config: ConnectorConfig;
 }
 
-/** How long letters of a selection are looked for. */
+/** Time limit of the search for records of a selection. */
 const FIND_TIMEOUT_MS = 30_000;
-/** Records, and time, to count letters that failed again after a replay was interrupted. */
+/** Limits of counting the records that failed again after a replay was interrupted. */
 const MAX_COUNTED = 5_000_000;
 const COUNT_TIMEOUT_MS = 60_000;
 
 /**
- * Resolves if there are letters of the selection; letters that are not found within the limits may follow.
+ * Resolves if the topic has records of the selection, or may have some beyond the limits.
  * @throws RequestError 404: the topic has none
  */
 export async function requireLetters(
@@ -33,10 +33,13 @@ export async function requireLetters(
     AbortSignal.any([signal, AbortSignal.timeout(FIND_TIMEOUT_MS)]),
   );
   if (selected > 0 || hasMore) return 'true';
-  throw new RequestError(404, `Topic ${topic} has no letters of group ${String(selection.group)} to replay`);
+  throw new RequestError(404, `Topic ${topic} has no records of group ${String(selection.group)} to replay`);
 }
 
-/** Letters that failed again follow the end of the replay, in any partition. One that was put twice may be there twice. */
+/**
+ * Counts the records that failed again. They are after the end of the replay, in any partition; one that was put twice
+ * may occur twice.
+ */
 export async function countFailedLetters(
   reader: LetterReader,
   { connector, config, replay }: OfConnector & { readonly replay: StoredReplay },
@@ -56,7 +59,7 @@ export async function countFailedLetters(
     AbortSignal.any([signal, AbortSignal.timeout(COUNT_TIMEOUT_MS)]),
   );
   if (hasMore) {
-    throw new Error(`Not all of the records behind the replay were read, in ${String(COUNT_TIMEOUT_MS / 1000)} s`);
+    throw new Error(`Not all of the records after the replay were read within ${String(COUNT_TIMEOUT_MS / 1000)} s`);
   }
   return String(failed.size);
 }

@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { DeadLetter } from './dead-letter.ts';
 
-/** What letters of one group have in common. */
+/** The properties that the records of one group share. */
 export interface LetterGroupKey {
-  /** `UNKNOWN` for a letter without context headers. */
+  /** `UNKNOWN`: the records have no context headers. */
   readonly stage: string;
-  /** The exception for letters without an SQLSTATE. */
+  /** The exception class, if the records have no SQLSTATE. */
   readonly class: string | undefined;
   readonly sqlstate: string | undefined;
   readonly table: string | undefined;
   readonly column: string | undefined;
-  /** The message with its variable parts replaced by `…`; absent where the SQLSTATE and the table say enough. */
+  /** The message with its variable parts replaced by `…`; absent if the SQLSTATE and the table are sufficient. */
   readonly message: string | undefined;
 }
 
 const MAX_PATTERN = 200;
-/** Quoted texts, numbers, what lies in braces, and long words of letters and digits: what differs from letter to letter. */
+/**
+ * The parts that differ between records: quoted texts, numbers, text in braces, and long words of letters and digits.
+ */
 const VARIABLE = /"[^"\n]*"|'[^'\n]*'|\{[^{}\n]*\}|[+-]?\d[\w.:+-]*/g;
 
 export function letterGroupKey(letter: DeadLetter): LetterGroupKey {
@@ -32,7 +34,7 @@ export function letterGroupKey(letter: DeadLetter): LetterGroupKey {
   };
 }
 
-/** The same for the same key, in every worker and at every time. */
+/** The id of a key, which is the same on every worker at any time. */
 export function letterGroupId(key: LetterGroupKey): string {
   const parts = [key.stage, key.class, key.sqlstate, key.table, key.column, key.message];
   const text = JSON.stringify(parts.map((part) => part ?? null));
@@ -40,7 +42,8 @@ export function letterGroupId(key: LetterGroupKey): string {
 }
 
 /**
- * A message without the values that it names, so that letters with the same fault have the same pattern. Linear in its length.
+ * A message without the values that it names, so that records with the same fault have the same pattern. Linear in its
+ * length.
  * @internal
  */
 export function messagePattern(message: string): string {

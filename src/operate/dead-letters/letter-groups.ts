@@ -2,7 +2,7 @@ import type { DeadLetter } from './dead-letter.ts';
 import { letterGroupId, letterGroupKey, type LetterGroupKey } from './letter-group.ts';
 import { LetterTimes } from './letter-times.ts';
 
-/** Where and when a letter is. */
+/** The position and the time of a dead-letter record. */
 export interface LetterPlace {
   readonly partition: number;
   readonly offset: number;
@@ -11,12 +11,12 @@ export interface LetterPlace {
 
 export interface LetterGroup extends LetterGroupKey {
   readonly id: string;
-  /** Of the first letter that was read. */
+  /** The cause of the first record that was read. */
   readonly cause: string | undefined;
   count: number;
-  /** Of these letters, those that a replay has sent. */
+  /** Number of these records that a replay has sent. */
   replayed: number;
-  /** By timestamp. */
+  /** The first record by its timestamp. */
   first: LetterPlace;
   last: LetterPlace;
   readonly examples: DeadLetter[];
@@ -24,15 +24,15 @@ export interface LetterGroup extends LetterGroupKey {
 
 const MAX_GROUPS = 200;
 const MAX_EXAMPLES = 3;
-/** Of all examples together. */
+/** Maximum size of all examples together. */
 const MAX_EXAMPLE_BYTES = 4_000_000;
 
-/** Groups letters as they come; its memory is bounded. */
+/** Groups dead-letter records one by one; its memory is bounded. */
 export class LetterGroups {
   readonly times = new LetterTimes();
   readonly #groups = new Map<string, LetterGroup>();
   #exampleBytes = 0;
-  /** Letters of groups beyond the first 200. */
+  /** Number of records in groups beyond the first 200. */
   ungrouped = 0;
 
   add(letter: DeadLetter, isReplayed: boolean): void {
@@ -56,7 +56,7 @@ export class LetterGroups {
     if (group.examples.length < MAX_EXAMPLES) this.#keep(group, letter);
   }
 
-  /** The largest first. */
+  /** The groups, the largest first. */
   list(): readonly LetterGroup[] {
     return [...this.#groups.values()].sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1));
   }

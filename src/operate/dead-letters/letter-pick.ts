@@ -2,7 +2,10 @@ import type { LetterFilter, LetterRange, LetterSelection } from '../../connect/d
 import type { DeadLetter } from './dead-letter.ts';
 import { letterGroupId, letterGroupKey } from './letter-group.ts';
 
-/** Tells which letters of a topic are a connector's and of a selection. Letters without context headers count as the connector's. */
+/**
+ * Tests whether a dead-letter record is a connector's and in a selection. Records without context headers count as the
+ * connector's.
+ */
 export class LetterPick {
   readonly #connector: string;
   readonly #selection: LetterSelection;

@@ -11,21 +11,21 @@ export interface LetterReading {
   readonly connector: string;
   readonly config: ConnectorConfig;
   readonly selection: LetterSelection;
-  /** Records of the topic that are looked at, at most; absent: all that there are at the call. */
+  /** Maximum number of records of the topic that are examined; absent: all that exist at the call. */
   readonly limit?: number | undefined;
 }
 
-/** How far a reading came. */
+/** The progress of a reading. */
 export interface LetterProgress {
   /** The dead-letter topic. */
   readonly topic: string;
-  /** Records that were looked at. */
+  /** Number of examined records. */
   readonly scanned: number;
-  /** Letters of the connector that the selection has. */
+  /** Number of the connector's records that are in the selection. */
   readonly selected: number;
-  /** For each partition that was read: the next offset, and the end at the time of the call. */
+  /** The next offset of each partition that was read, and its end at the time of the call. */
   readonly partitions: readonly { readonly partition: number; readonly next: number; readonly end: number }[];
-  /** Whether records are left that were not looked at. */
+  /** Whether some records were not examined. */
   readonly hasMore: boolean;
 }
 
@@ -39,7 +39,10 @@ export function deadLetterTopic(config: ConnectorConfig): string | undefined {
   return topic === '' ? undefined : topic;
 }
 
-/** Reads the dead letters of connectors, with the client settings of the connector, without a group and without commits. */
+/**
+ * Reads the dead-letter topics of connectors with the client settings of the connector, without a group and without
+ * commits.
+ */
 export class LetterReader {
   readonly #clients: Pick<TaskClients, 'admin' | 'sinkConsumer'>;
 
@@ -48,9 +51,10 @@ export class LetterReader {
   }
 
   /**
-   * Calls `onLetter` with each selected letter, in offset order per partition, up to what was in the topic at the call; the next
-   * letter waits until it has resolved. `false`: enough. Letters of other connectors in the same topic are left out; letters
-   * without context headers count as this connector's. An aborted signal ends the reading early: `hasMore` says so.
+   * Calls `onRecord` with each selected record, in offset order per partition, up to the end of the topic at the call;
+   * the next record waits until the call has resolved. `false` ends the reading. Records of other connectors in the
+   * same topic are left out; records without context headers count as this connector's. If the signal aborts, the
+   * reading ends early, and `hasMore` is true.
    * @throws RequestError 404: the connector has no dead-letter topic
    */
   async readLetters(
@@ -82,7 +86,7 @@ export class LetterReader {
   }
 
   /**
-   * What there is to be read of each partition for a selection now.
+   * The offsets of each partition that a selection covers now.
    * @throws RequestError 404: the connector has no dead-letter topic
    */
   async stretches(
@@ -97,7 +101,7 @@ export class LetterReader {
     const admin = this.#clients.admin(connector, config);
     let ends: readonly PartitionPosition[];
     try {
-      // The task makes the topic when it starts: before that there are no letters.
+      // The task creates the topic when it starts; before that there are no records.
       if (!(await admin.describeTopics([topic])).has(topic)) return { topic, partitions: [] };
       ends = await admin.endOffsets(topic);
     } finally {
@@ -161,7 +165,7 @@ class Scan {
     }
   }
 
-  /** Control records, and records that compaction took away, have no letter; the position is behind them all the same. */
+  /** The position also passes control records and records that compaction removed. */
   #passOverGaps(): void {
     for (const stretch of this.#stretches.values()) {
       const position = this.#consumer.position({ topic: this.#topic, partition: stretch.partition });
@@ -178,7 +182,7 @@ class Scan {
   }
 }
 
-/** Read from the beginning when the first records are gone, and as no member of a group. */
+/** Reads from the beginning if the first records are gone, and does not join a group. */
 function readingConfig(config: ConnectorConfig): ConnectorConfig {
   const without = new Set(['consumer.override.auto.offset.reset', 'consumer.override.group.instance.id']);
   return Object.fromEntries(Object.entries(config).filter(([key]) => !without.has(key)));

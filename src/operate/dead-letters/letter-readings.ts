@@ -19,7 +19,7 @@ const NO_LETTERS = { topic: null, scanned: 0, hasMore: false, partitions: [], un
 interface DeadLetterTopicReading {
   readonly feature: 'dead letters';
   readonly connector: string;
-  /** As it is stored, with variables. */
+  /** The stored configuration, with variables. */
   readonly config: ConnectorConfig;
 }
 
@@ -38,7 +38,10 @@ export type LetterReading =
   | (DeadLetterTopicReading & { readonly kind: 'has letters'; readonly selection: LetterSelection })
   | (DeadLetterTopicReading & { readonly kind: 'failed letters'; readonly replay: StoredReplay });
 
-/** Requests what is in the dead letter topic of a connector. Each rejects with a RequestError 404 if there is no such connector. */
+/**
+ * Requests the contents of a connector's dead-letter topic. Each method rejects with a RequestError 404 if there is no
+ * such connector.
+ */
 export class LetterReadings {
   readonly #directory: Pick<ConnectorDirectory, 'config'>;
   readonly #replays: Pick<Replays, 'list'>;
@@ -76,14 +79,14 @@ export class LetterReadings {
     return this.#read(reading, { signal, timeoutMs: LETTERS_MS });
   }
 
-  /** Rejects with 404 if the whole topic has no letter of the selection. */
+  /** Rejects with 404 if the topic has no record of the selection. */
   async requireLetters(connector: string, config: ConnectorConfig, selection: LetterSelection): Promise<void> {
     const signal = new AbortController().signal;
     const reading = { feature: 'dead letters', kind: 'has letters', connector, config, selection } as const;
     await this.#read(reading, { signal, timeoutMs: LETTERS_MS });
   }
 
-  /** The number of letters of a replay that have failed again. */
+  /** The number of records of a replay that failed again. */
   async failedLetters(connector: string, replay: StoredReplay): Promise<number> {
     const config = this.#directory.config(connector);
     const signal = new AbortController().signal;

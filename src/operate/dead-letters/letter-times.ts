@@ -1,6 +1,6 @@
-/** Counts of letters over time; buckets without letters are 0. */
+/** Counts of records over time; buckets without records are 0. */
 export interface LetterHistogram {
-  /** When the first bucket begins; milliseconds since the epoch. */
+  /** Start of the first bucket, in milliseconds since the epoch. */
   readonly from: number;
   readonly bucketMs: number;
   readonly counts: readonly number[];
@@ -9,15 +9,18 @@ export interface LetterHistogram {
 const MAX_BUCKETS = 60;
 const FIRST_BUCKET_MS = 1000;
 
-/** Counts letters of groups over time, all on one axis, whose buckets get twice as long whenever the times no longer fit. */
+/**
+ * Counts the records of groups over time. All groups share one axis, whose buckets double in length when the times no
+ * longer fit.
+ */
 export class LetterTimes {
-  /** By group, then by the number of the bucket, counted from the epoch. */
+  /** By group, then by the number of the bucket since the epoch. */
   readonly #counts = new Map<string, Map<number, number>>();
   #bucketMs = FIRST_BUCKET_MS;
   #first = Infinity;
   #last = -Infinity;
 
-  /** A letter without a time has a negative one, and is not counted. */
+  /** A record without a time has a negative timestamp and is not counted. */
   add(group: string, timestamp: number): void {
     if (timestamp < 0) return;
     let bucket = Math.floor(timestamp / this.#bucketMs);
@@ -32,7 +35,7 @@ export class LetterTimes {
     counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
   }
 
-  /** `undefined`: no letter of the group has a time. */
+  /** `undefined`: no record of the group has a time. */
   histogram(group: string): LetterHistogram | undefined {
     const counts = this.#counts.get(group);
     if (counts === undefined) return undefined;

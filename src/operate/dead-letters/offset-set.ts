@@ -1,7 +1,7 @@
-/** Offsets that a part of the set has room for. */
+/** Number of offsets in one part of the set. */
 const PART_OFFSETS = 32_768;
 
-/** Offsets of partitions, with a bit for each: many of them lie close together. */
+/** A set of offsets of partitions, one bit each, because many of them are close together. */
 export class OffsetSet {
   readonly #parts = new Map<string, Uint32Array>();
   size = 0;

@@ -18,16 +18,19 @@ export interface LetterReading {
   readonly consumer: SinkConsumer;
   readonly pick: LetterPick;
   readonly counts: ReplayCounts;
-  /** Finds out what becomes of a letter that an earlier task has stored and not counted. Absent: it is delivered in any case. */
+  /**
+   * Converts a record that an earlier task has stored but not counted, to find its outcome. Absent: it counts as
+   * delivered.
+   */
   readonly recount: ((record: ConsumedRecord) => unknown) | undefined;
-  /** All letters are stored and counted. */
+  /** Called when all records are stored and counted. */
   readonly onComplete: () => void;
 }
 
 /**
- * Reads dead letters on behalf of a sink task: the selected ones become the records that the connector once consumed, with the offsets that
- * they have in the dead-letter topic. Letters that are stored already, because an earlier task ended before it could count them, are read
- * for the counts and not handed out. The other methods delegate.
+ * Reads dead letters on behalf of a sink task: the selected ones become the records that the connector once consumed,
+ * with their offsets in the dead-letter topic. Records that an earlier task has stored but not counted are read for the
+ * counts and not returned to the task. The other methods delegate.
  */
 export class ReplayConsumer implements SinkConsumer {
   readonly #reading: LetterReading;
@@ -106,7 +109,7 @@ export class ReplayConsumer implements SinkConsumer {
     this.#reading.onComplete();
   }
 
-  /** The next letter that the task gets; earlier ones may be read before. */
+  /** The offset of the next record that the task gets; earlier records may still be read. */
   position(place: TopicPartition): number | undefined {
     const position = this.#consumer.position(place);
     return position === undefined ? undefined : Math.max(position, this.#counts.stored(place.partition));

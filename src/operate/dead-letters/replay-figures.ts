@@ -3,10 +3,10 @@ import { deliveredOf, type StoredReplay } from './stored-replay.ts';
 
 const OUTCOMES = ['delivered', 'dropped', 'failed'] as const;
 
-/** Letters that replays have sent from this worker, by what came of them. */
+/** Records that replays have sent from this worker, by outcome. */
 type ReplayedLetters = Record<(typeof OUTCOMES)[number], number>;
 
-/** What replays have done on this worker since its start, by connector. */
+/** Counts of the replays on this worker since its start, by connector. */
 export class ReplayFigures {
   readonly #letters = new Map<string, ReplayedLetters>();
   readonly #running = new Set<string>();
@@ -16,7 +16,7 @@ export class ReplayFigures {
     if (!this.#letters.has(connector)) this.#letters.set(connector, { delivered: 0, dropped: 0, failed: 0 });
   }
 
-  /** A replay that was `before` is `now`; counts never go back. */
+  /** Adds the progress of a replay from `before` to `now`; counts never decrease. */
   advanced(connector: string, before: StoredReplay, now: StoredReplay): void {
     const letters = this.#letters.get(connector);
     if (letters === undefined) return;
@@ -37,7 +37,7 @@ export class ReplayFigures {
   addTo(page: MetricsPage): void {
     const help = 'Whether a replay of dead letters of the connector runs on this worker';
     page.declare('sluice_replay_running', 'gauge', help);
-    const lettersHelp = 'Dead letters that replays on this worker have passed, by what came of them';
+    const lettersHelp = 'Dead letters that replays on this worker have processed, by outcome';
     page.declare('sluice_replay_letters_total', 'counter', lettersHelp);
     for (const [connector, letters] of this.#letters) {
       page.gauge('sluice_replay_running', help, { connector }, Number(this.#running.has(connector)));

@@ -14,7 +14,7 @@ import { ReplayConsumer } from './replay-consumer.ts';
 import { ReplayCounts } from './replay-counts.ts';
 import { ReplayFailures } from './replay-failures.ts';
 
-/** How often offsets are committed, besides when the sink asks for it. */
+/** Interval of offset commits, besides those that the sink requests. */
 const COMMIT_MS = 1000;
 
 /** Builds the tasks that replay dead letters: a sink task that reads the dead-letter topic. Other tasks are built by the factory. */
@@ -72,7 +72,7 @@ export class ReplayTasks implements TaskBuilder {
   }
 }
 
-/** A group that has no offsets at first. Ids of static members are for the connector's group. */
+/** Uses the group of the replay, which has no offsets at first. Ids of static members are for the connector's group. */
 function ownGroup({ group }: ReplayAssignment): FixedProperties {
   return { 'group.id': group, 'auto.offset.reset': 'earliest', 'group.instance.id': undefined };
 }

@@ -2,7 +2,7 @@ import type { DeadLetter } from './dead-letter.ts';
 import { LetterPick } from './letter-pick.ts';
 import type { StoredReplay } from './stored-replay.ts';
 
-/** Tells which letters of a topic the replays that are kept have sent. A letter that failed again is a new letter. */
+/** Finds the stored replays that have sent a dead-letter record. A record that failed again is a new record. */
 export class SentLetters {
   readonly #replays: readonly { readonly replay: StoredReplay; readonly pick: LetterPick }[];
 
@@ -13,7 +13,7 @@ export class SentLetters {
       .map((replay) => ({ replay, pick: new LetterPick(connector, replay.selection) }));
   }
 
-  /** The newest replay that has sent the letter. */
+  /** The id of the newest replay that has sent the record. */
   replayOf(letter: DeadLetter): number | undefined {
     const { partition, offset } = letter;
     return this.#replays.find(

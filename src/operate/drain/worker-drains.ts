@@ -10,15 +10,16 @@ import type { DrainOrder } from './drain-body.ts';
 export type DrainState = GroupWorkerAnswer['state'];
 
 export interface DrainedWorker extends GroupWorker {
-  /** `drained`: it has stopped everything, and others have got it. */
+  /** `drained`: nothing runs on the worker any more; its work has moved to other workers. */
   readonly state: DrainState;
 }
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * Workers that are to give up their work, before they are stopped or replaced. The leader decides whether one may, and tells it;
- * the worker then says so itself each time that it joins the group, so that the next leader knows it too.
+ * Drains workers: a draining worker releases its connectors and tasks before it is stopped or replaced. The leader
+ * decides whether a worker may drain, and notifies it. The worker repeats the drain in its metadata each time it joins
+ * the group, so that the next leader knows it too.
  */
 export class WorkerDrains {
   readonly #placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>;
@@ -26,12 +27,12 @@ export class WorkerDrains {
   readonly #sessionKey: () => SessionKey | undefined;
   readonly #algorithm: string;
   readonly #workerId: string;
-  /** Leader only: what workers were told that does not show in the group yet. */
+  /** Leader only: orders that were sent to workers and do not show in the group yet. */
   readonly #told = new Map<string, boolean>();
 
   /**
    * `algorithm`: `inter.worker.signature.algorithm`
-   * `workerId`: of this worker, advertised `host:port`.
+   * `workerId`: the advertised `host:port` of this worker.
    */
   constructor(
     placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>,
@@ -71,8 +72,8 @@ export class WorkerDrains {
   }
 
   /**
-   * Begins to drain a worker, or ends that. Throws a NotOwnerError unless this worker leads, and a RequestError with 404 for a
-   * worker that is not in the group, 409 for the last one that takes work.
+   * Starts or ends the drain of a worker. Throws a NotOwnerError unless this worker leads, and a RequestError: 404 if
+   * the worker is not in the group, 409 if no other worker takes work.
    */
   async drain(workerId: string, drain: boolean): Promise<DrainedWorker> {
     const workers = this.workers();
@@ -100,7 +101,10 @@ export class WorkerDrains {
     return this.workers().find((each) => each.workerId === worker.workerId) ?? worker;
   }
 
-  /** The leader has told this worker. Throws a RequestError with 409 where another worker was meant. */
+  /**
+   * Called when this worker has received an order of the leader. Throws a RequestError 409 if the order is for another
+   * worker.
+   */
   obey({ worker, drain }: DrainOrder): void {
     const placement = this.#placement;
     const workerId = this.#workerId;

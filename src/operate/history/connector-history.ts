@@ -328,7 +328,7 @@ export class ConnectorHistory implements HerderListener, ChangeRecorder {
     work.catch((error: unknown) => {
       this.#dependencies.logger.warn(
         { reason: toError(error).message },
-        'A change of a connector could not be written into its history',
+        'Failed to record a change of a connector in its history',
       );
     });
   }

@@ -5,29 +5,29 @@ import { topicPartitionKey } from '../../data/record.ts';
 export interface Stretch {
   readonly topic: string;
   readonly partition: number;
-  /** The first offset that there is. */
+  /** The first existing offset. */
   readonly begin: number;
-  /** What lies before this offset has not been read. */
+  /** Records before this offset have not been read. */
   low: number;
-  /** Records that were read and not taken yet, the newest last. */
+  /** Records that were read and not returned yet, the newest last. */
   readonly left: ConsumedRecord[];
 }
 
 export interface Bounds {
   /** After this number of records no further window is read. */
   readonly maxRecords: number;
-  /** The size of the records that are kept at a time. */
+  /** Maximum size in bytes of the records that are held at a time. */
   readonly maxBytes: number;
   readonly deadline: number;
-  /** Aborted when nobody waits for the records any more. */
+  /** Aborted when the client no longer waits for the records. */
   readonly signal: AbortSignal;
 }
 
 const POLL_MS = 100;
 
 /**
- * Reads the newest records of partitions first, though Kafka reads forwards alone: a window before what has been read, then the one
- * before that. Records come by time, and within a partition by offset, the newest first.
+ * Reads the newest records of partitions first, although Kafka only reads forwards: it reads one window of offsets,
+ * then the window before it. Records are returned by time, and within a partition by offset, the newest first.
  */
 export class BackwardReader {
   readonly #consumer: Consumer;
@@ -37,7 +37,7 @@ export class BackwardReader {
   #scanned = 0;
   #isOver = false;
 
-  /** `windowRecords`: offsets of all windows that are read together. */
+  /** `windowRecords`: the number of offsets of all windows that are read together. */
   constructor(consumer: Consumer, stretches: readonly Stretch[], bounds: Bounds, windowRecords: number) {
     this.#consumer = consumer;
     this.#stretches = stretches;
@@ -45,12 +45,12 @@ export class BackwardReader {
     this.#windowRecords = windowRecords;
   }
 
-  /** Records that were looked at. */
+  /** Number of examined records. */
   get scanned(): number {
     return this.#scanned;
   }
 
-  /** At most `limit` records that `keep` says, within the bounds. */
+  /** At most `limit` records for which `keep` resolves to true, within the bounds. */
   async read(limit: number, keep: (record: ConsumedRecord) => Promise<boolean>): Promise<ConsumedRecord[]> {
     const found: ConsumedRecord[] = [];
     while (found.length < limit) {
@@ -68,7 +68,7 @@ export class BackwardReader {
     return found;
   }
 
-  /** Where the next page ends; none for partitions that were read to their beginning. */
+  /** Where the next page ends; partitions that were read to their beginning are absent. */
   next(): readonly PartitionPosition[] {
     return this.#stretches.flatMap(({ topic, partition, begin, low, left }) => {
       const last = left.at(-1);
@@ -86,7 +86,7 @@ export class BackwardReader {
     return newest;
   }
 
-  /** One window of each; where they have too many bytes, smaller ones. */
+  /** Reads one window of each partition; smaller ones if they have too many bytes. */
   async #readWindows(stretches: readonly Stretch[], keep: (record: ConsumedRecord) => Promise<boolean>): Promise<void> {
     let some = stretches;
     for (;;) {
@@ -115,7 +115,7 @@ export class BackwardReader {
     let bytes = this.#stretches.reduce((sum, { left }) => sum + left.reduce((all, each) => all + sizeOf(each), 0), 0);
     const partitions = windows.map(({ stretch }) => placeOf(stretch));
     consumer.assign(partitions);
-    // Those of the window before may still be paused.
+    // Partitions of the previous window may still be paused.
     consumer.resume(partitions);
     for (const { stretch, from } of windows) consumer.seek({ ...placeOf(stretch), offset: from });
     while (open.size > 0) {
@@ -132,7 +132,7 @@ export class BackwardReader {
         bytes += sizeOf(record);
         if (bytes > this.#bounds.maxBytes && !isAlone) return 'too large';
       }
-      // Control records, and records that compaction took away, are passed over.
+      // Control records, and records that compaction removed, are skipped.
       const done = [...open.values()].filter(
         ({ stretch }) => (consumer.position(placeOf(stretch)) ?? 0) >= stretch.low,
       );

@@ -20,7 +20,7 @@ import { BackwardReader, type Bounds, type Stretch } from './backward-reader.ts'
 import type { MessagePage } from './message-answers.ts';
 import { MessageDecoder } from './shown-message.ts';
 
-/** Which messages are looked for; all bounds are upper ones, as the newest messages come first. */
+/** A search for messages. All bounds are upper bounds, because the newest messages come first. */
 export interface PeekQuery {
   readonly topic?: string | undefined;
   readonly partition?: number | undefined;
@@ -29,7 +29,7 @@ export interface PeekQuery {
   readonly offset?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly time?: number | undefined;
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   readonly before?: readonly PartitionPosition[] | undefined;
   readonly limit?: number | undefined;
 }
@@ -52,7 +52,7 @@ export interface TopicPeekDependencies {
   readonly topics: Pick<ConnectorTopics, 'list'>;
 }
 
-/** Options that do not matter for reading may be invalid, and the database is not asked. */
+/** Options that are not needed for reading may be invalid, and the database is not contacted. */
 const FOR_READING = { counts: isForReading, connects: false };
 const DEFAULT_LIMIT = 50;
 const MAX_TOPICS = 100;
@@ -60,10 +60,10 @@ const MAX_PARTITIONS = 500;
 const MAX_BYTES = 33_554_432;
 const READ_MS = 8000;
 const CLOSE_MS = 2000;
-/** Of a page; a search by key looks at more. */
+/** Bounds of a page; a search by key examines more records. */
 const PAGE: Pick<Bounds, 'maxRecords'> & { readonly window: number } = { maxRecords: 10_000, window: 2000 };
 const SEARCH: typeof PAGE = { maxRecords: 50_000, window: 10_000 };
-/** What consumers may fetch ahead is read in vain. */
+/** Small fetches, because prefetched records are discarded. */
 const FETCHES = {
   'auto.offset.reset': 'earliest',
   'fetch.max.wait.ms': '100',
@@ -83,8 +83,9 @@ export class TopicPeek {
   }
 
   /**
-   * A page of messages as JSON text, without secrets. `signal`: nobody waits for it any more.
-   * @throws RequestError 404: no such connector; 400: it has no such topic or partition; 403: it is a source, and topics are not tracked
+   * A page of messages as JSON text without secrets. `signal` aborts when the client no longer waits.
+   * @throws RequestError 404: no such connector; 400: it has no such topic or partition; 403: it is a source, and
+   * topics are not tracked
    */
   async page(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
     const ready = await readyConnector(connector, this.#dependencies, FOR_READING);
@@ -92,7 +93,7 @@ export class TopicPeek {
   }
 
   /**
-   * What the connector would do with one message, as `ConnectorPreview` says it.
+   * A preview of what the connector would do with one message; see `ConnectorPreview`.
    * @throws RequestError 404: no such connector, or no such message
    */
   async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
@@ -203,7 +204,7 @@ export class TopicPeek {
 }
 
 interface Found {
-  /** Those of the connector that exist, the first 100, with the numbers of their partitions. */
+  /** The first 100 existing topics of the connector, with the numbers of their partitions. */
   readonly topics: readonly { readonly topic: string; readonly partitions: number }[];
   readonly stretches: readonly Stretch[];
 }
@@ -247,7 +248,7 @@ async function stretchesOfTopic(admin: Admin, topic: string, query: PeekQuery): 
   const cursor = before && new Map(before.map((each) => [topicPartitionKey(each.topic, each.partition), each.offset]));
   return ends.flatMap((end) => {
     if (partition !== undefined && end.partition !== partition) return [];
-    // A page goes on only where the one before has said so.
+    // A page only continues in partitions that the previous page has named.
     const upTo = cursor === undefined ? Infinity : (cursor.get(topicPartitionKey(topic, end.partition)) ?? 0);
     const first = begin.get(end.partition) ?? 0;
     const low = Math.min(end.offset, (offset ?? Infinity) + 1, timed?.get(end.partition) ?? Infinity, upTo);
@@ -265,12 +266,12 @@ async function topicNames(admin: Admin, config: ConnectorConfig): Promise<readon
   return (await admin.topics()).filter((topic) => matches(topic)).sort();
 }
 
-/** What is wrong with other options, or with the database, is in nobody's way here. */
+/** Errors of other options, or of the database, do not matter for reading. */
 function isForReading(option: string): boolean {
   return /^(?:topics|(?:key|value|header)\.converter)(?:\.|$)/.test(option);
 }
 
-/** As no member of a group. */
+/** Reads without joining a group as a static member. */
 function alone(config: ConnectorConfig): ConnectorConfig {
   const { 'consumer.override.group.instance.id': _instance, ...others } = config;
   return others;

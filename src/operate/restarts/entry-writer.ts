@@ -40,7 +40,7 @@ export class EntryWriter {
     } catch (error) {
       this.#logger.warn(
         { key, reason: toError(error).message },
-        'How it stands with a restart could not be stored: a worker that takes the task over counts its restarts from the beginning',
+        'Failed to store a restart state; a worker that takes the task over counts its restarts from the beginning',
       );
     }
   }

@@ -315,7 +315,7 @@ async function settingsOf(
   } catch (error) {
     logger.warn(
       { connector, reason: toError(error).message },
-      `The options restart.… of connector ${connector} cannot be read; those of the worker hold`,
+      `The options restart.… of connector ${connector} cannot be read; the options of the worker apply`,
     );
     return restartSettings({}, defaults);
   }

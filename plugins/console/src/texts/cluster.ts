@@ -68,13 +68,13 @@ export const texts = {
     notCompact: (topic: string, policy: string) =>
       `cleanup.policy is ${policy}, so that Kafka deletes what the workers need: kafka-configs.sh --alter --entity-type topics --entity-name ${topic} --add-config cleanup.policy=compact`,
     oneReplica: (brokers: number) =>
-      `There is one replica on ${String(brokers)} brokers: with its broker, the state of the group is away. Give it 3 replicas with kafka-reassign-partitions.sh.`,
+      `There is one replica on ${String(brokers)} brokers: without its broker, the state of the group is unavailable. Give it 3 replicas with kafka-reassign-partitions.sh.`,
     partitions: (partitions: number) =>
       `It has ${String(partitions)} partitions, and must have 1, as the order of its records counts.`,
     leaderless: (partitions: number) =>
-      `${count(partitions, 'partition')} have no leader: the brokers that have them are away.`,
+      `${count(partitions, 'partition')} have no leader: their brokers are unavailable.`,
     minInsync: (replicas: number, minimum: number) =>
-      `min.insync.replicas is ${String(minimum)} of ${String(replicas)} replicas: workers cannot write while one broker is away.`,
+      `min.insync.replicas is ${String(minimum)} of ${String(replicas)} replicas: workers cannot write while one broker is unavailable.`,
   },
 
   loggers: 'Loggers',

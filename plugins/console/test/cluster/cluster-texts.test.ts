@@ -28,7 +28,7 @@ describe('what is wrong with an internal topic', () => {
     assert.deepEqual(problems({ replicas: 1, minInsyncReplicas: 1 }, 1), []);
   });
 
-  it('says that Kafka deletes its records, with the command that mends it', () => {
+  it('says that Kafka deletes its records, with the command that fixes it', () => {
     const [first] = problems({ cleanupPolicy: 'delete' });
     assert.match(
       first ?? '',
