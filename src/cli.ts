@@ -94,7 +94,7 @@ program
 
 program
   .command('doctor')
-  .description('look at everything that a worker and its connectors need, and say how to mend what is wrong')
+  .description('look at everything that a worker and its connectors need, and say how to fix what is wrong')
   .argument('[worker.properties]', 'worker settings; CONNECT_* variables are read as well and win')
   .argument('[connectors...]', 'connector files: JSON or .properties')
   .option('--json', 'print the findings as one line of JSON')

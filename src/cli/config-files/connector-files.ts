@@ -24,7 +24,7 @@ export interface DesiredConnector {
   readonly name: string;
   /** With `name`, variables replaced. */
   readonly config: Readonly<Record<string, string>>;
-  /** `state`: to be kept. */
+  /** `state`: a state that is kept. */
   readonly state: DesiredState | undefined;
   /** `initial_state`: only when the connector is created. */
   readonly initialState: DesiredState | undefined;
@@ -120,7 +120,7 @@ async function readOne(
   return connectors;
 }
 
-/** Something is wrong in this line of the file. */
+/** An error in this line of the file. */
 class PlacedError extends ConfigError {
   readonly line: number;
 

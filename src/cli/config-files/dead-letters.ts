@@ -14,7 +14,7 @@ import { clientOf, type ClusterFlags } from './run.ts';
 
 export interface LetterFlags extends ClusterFlags {
   readonly group?: string;
-  /** A selection as JSON, for what is more than a group. */
+  /** A selection as JSON, for more than a group. */
   readonly selection?: string;
   readonly rate?: number;
   readonly transforms?: string;
@@ -30,7 +30,7 @@ const FOLLOW_MS = 1000;
 const EXIT_ERROR = 1;
 const EXIT_FAILED_AGAIN = 2;
 
-/** The exit code of `sluice dead-letters`: 2 when letters have failed again in a replay that was followed, or in the one asked for. */
+/** The exit code of `sluice dead-letters`: 2 if records failed again in the replay that was followed or requested. */
 export async function runDeadLetters(connector: string, action: LetterAction, flags: LetterFlags): Promise<number> {
   const client = await clientOf(flags);
   const path = `/connectors/${encodeURIComponent(connector)}/dead-letters`;
@@ -48,7 +48,7 @@ export async function runDeadLetters(connector: string, action: LetterAction, fl
   return ended(client, path, begun, flags);
 }
 
-/** Waits for the end, where that is asked for, and prints the last state. */
+/** If requested, waits for the end of the replay; prints its last state. */
 async function ended(client: ConnectClient, path: string, begun: ReplayAnswer, flags: LetterFlags): Promise<number> {
   let replay = begun;
   while (flags.follow === true && replay.state === 'RUNNING') {
@@ -87,7 +87,7 @@ function objectOf(text: string, where: string): object {
     const value = JSON.parse(text) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The message below says what it must be.
+    // The error below says what the text must be.
   }
   throw new ConfigError(`${where} must be a JSON object`);
 }
@@ -130,7 +130,7 @@ function replayText({ id, state, partitions, selected, delivered, dropped, faile
   const whole = sum(({ from, end }) => end - from);
   const done = whole === 0 ? 100 : Math.floor((sum(({ from, next }) => next - from) * 100) / whole);
   const counts = [
-    `${String(selected)} ${selected === 1 ? 'letter' : 'letters'}`,
+    `${String(selected)} ${selected === 1 ? 'record' : 'records'}`,
     `${String(delivered)} delivered`,
     `${String(failed)} failed again`,
     ...(dropped === 0 ? [] : [`${String(dropped)} dropped`]),

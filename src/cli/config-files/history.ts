@@ -48,7 +48,7 @@ function headOf({ n, at, what, by, state, restoredFrom, difference, ...more }: C
 
 function nameOf({ user, address }: NonNullable<ConnectorChangeAnswer['by']>): string {
   const parts = [user, address === null ? null : `at ${address}`].filter((part) => part !== null);
-  return parts.length === 0 ? 'nobody known' : parts.join(' ');
+  return parts.length === 0 ? 'unknown' : parts.join(' ');
 }
 
 function differenceOf({ difference }: ConnectorChangeAnswer): string[] {
@@ -58,7 +58,7 @@ function differenceOf({ difference }: ConnectorChangeAnswer): string[] {
     : difference.map((one) => plain(changeText(one)));
 }
 
-/** Names and keys come from outside: nothing of them may steer the terminal. */
+/** Names and keys come from outside and must not control the terminal. */
 function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
 }

@@ -14,7 +14,7 @@ const IN_SHORT: ClientProperties = {
   'socket.connection.setup.timeout.max.ms': '4000',
 };
 
-/** Looks at a cluster with the properties of one kind of client, and is done with it at the end. */
+/** Examines a cluster with the properties of one kind of client, and closes the client afterwards. */
 export async function withSurvey<T>(
   properties: ClientProperties,
   look: (survey: Survey, tools: KafkaTools) => Promise<T>,
@@ -78,7 +78,7 @@ export async function groupFinding(survey: Survey, tools: KafkaTools, groupId: s
   return fail(about, 'the user lacks Read, and cannot join it', tools.allow(['Read'], 'group', groupId));
 }
 
-/** `prefix`: of all ids that are going to be used. */
+/** `prefix`: the prefix of all ids that will be used. */
 export async function transactionFinding(
   survey: Survey,
   tools: KafkaTools,

@@ -91,7 +91,7 @@ async function isConnectWorker(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Whether all that lies below plugin.path can be loaded. */
+/** Whether everything below plugin.path can be loaded. */
 export async function pluginFindings({ common }: WorkerConfig): Promise<Finding[]> {
   const folders = common['plugin.path'] ?? [];
   if (folders.length === 0) return [];

@@ -85,7 +85,7 @@ export class TopicCheck {
   }
 
   async #ofMissing(about: string, demand: TopicDemand): Promise<Finding> {
-    const { name, creation, whenMissing = 'nobody creates it' } = demand;
+    const { name, creation, whenMissing = 'it is not created automatically' } = demand;
     if (creation === undefined) {
       return warn(about, `does not exist: ${whenMissing}`, this.#tools.createTopic(name, ' --partitions 1'));
     }

@@ -22,7 +22,7 @@ interface DrainFlags {
   readonly wait: boolean;
 }
 
-/** As of the other commands: stopped by an error. */
+/** The same exit code as for the other commands that an error stopped. */
 const EXIT_STOPPED_BY_ERROR = 2;
 
 /**
@@ -60,7 +60,7 @@ export function addConsoleCommands(program: Command, runningBroker: () => string
   withCluster(program.command('consume'))
     .description('print the messages of a topic, each as a line, from the first one on')
     .argument('<topic>', 'the topic')
-    .option('--count <messages>', 'number of messages to print (default: go on as messages come)', wholeNumber)
+    .option('--count <messages>', 'number of messages to print (default: no limit)', wholeNumber)
     .addHelpText('after', '\nExample:\n  sluice consume meters --count 1')
     .action(async (topic: string, flags: ConsumeFlags) => {
       const { consume } = await import('./consume.ts');

@@ -4,7 +4,7 @@ import { httpRequest } from '../../http/http-client.ts';
 import type { GroupWorkerAnswer } from '../../operate/drain/cluster-answers.ts';
 
 export interface DrainOptions {
-  /** Any worker of the group; user and password may be in it. */
+  /** Any worker of the group; may contain user and password. */
   readonly url: string;
   /** Advertised `host:port`; `undefined`: the workers are listed. */
   readonly worker: string | undefined;
@@ -15,7 +15,7 @@ export interface DrainOptions {
 
 const POLL_MS = 500;
 const REQUEST_MS = 95_000;
-/** A leader that goes away, or is drained and stopped, is replaced within its session. */
+/** A leader that disappears, or is drained and stopped, is replaced within its session timeout. */
 const PATIENCE_MS = 60_000;
 
 /**
@@ -39,7 +39,7 @@ export async function drain(options: DrainOptions, print: (line: string) => void
     const view = all.find(({ worker_id: id }) => id === begun.worker_id);
     if (view === undefined) throw new Error(`Worker ${begun.worker_id} has left the group before it was drained.`);
     if (view.state === 'running')
-      throw new Error(`Worker ${begun.worker_id} takes work again: somebody ended the draining, or it restarted.`);
+      throw new Error(`Worker ${begun.worker_id} takes work again: its drain was ended, or it restarted.`);
     if (line(view) !== last) print((last = line(view)));
     if (view.state === 'drained') return;
   }
@@ -50,7 +50,7 @@ function line({ worker_id: id, is_leader: isLeader, state, connectors, tasks }: 
   return `${id}: ${state}, ${left}${isLeader ? ' (leader)' : ''}`;
 }
 
-/** An answer that may be another one in a moment. */
+/** An error that may pass in a moment. */
 class NotNow extends Error {}
 
 class ClusterApi {
@@ -77,7 +77,7 @@ class ClusterApi {
     return (await this.#request(isDraining ? 'PUT' : 'DELETE', path)) as GroupWorkerAnswer;
   }
 
-  /** Again and again, while the workers agree on a leader. */
+  /** Retries while the workers agree on a leader. */
   async patiently<T>(request: () => Promise<T>): Promise<T> {
     const until = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -102,7 +102,7 @@ class ClusterApi {
   }
 }
 
-/** As the workers answer while they have no leader, or do not agree on it. */
+/** Answers of workers that have no leader, or do not agree on it. */
 function isPassing(status: number, message: string): boolean {
   return status >= 500 || (status === 409 && message.includes('rebalance'));
 }
