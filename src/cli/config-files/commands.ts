@@ -1,9 +1,8 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { toError } from '../../errors.ts';
-import type { LetterFlags } from './dead-letters.ts';
-import { HISTORY_ACTIONS, type HistoryAction } from './history-actions.ts';
+import type { DeadLetterFlags } from './dead-letters.ts';
 import type { HistoryFlags } from './history.ts';
-import { LETTER_ACTIONS, type LetterAction } from './letter-actions.ts';
+import { DEAD_LETTER_ACTIONS, HISTORY_ACTIONS, type DeadLetterAction, type HistoryAction } from './actions.ts';
 import { FORMATS, type FileFormat } from './export.ts';
 import type { ExportFlags, PlanFlags } from './run.ts';
 
@@ -50,17 +49,17 @@ function addDeadLetters(program: Command): void {
     .description('show why records of a sink were not stored, and send them through it again')
     .argument('<connector>', 'the sink')
     .addArgument(
-      new Argument('[action]', 'what to do').choices(LETTER_ACTIONS).default('groups' satisfies LetterAction),
+      new Argument('[action]', 'what to do').choices(DEAD_LETTER_ACTIONS).default('groups' satisfies DeadLetterAction),
     )
     .addHelpText('after', '\nExample:\n  sluice dead-letters orders replay --group 1f0c2a9b7d3e --rate 5000 --follow')
-    .option('--group <id>', 'only letters of this group, as groups shows it')
+    .option('--group <id>', 'only records of this group, as groups shows it')
     .option('--selection <json>', 'only these: {"offsets": …, "time": …, "filter": …}')
-    .option('--rate <letters>', 'letters per second at most (default: 1000)', wholeNumber)
+    .option('--rate <records>', 'records per second at most (default: 1000)', wholeNumber)
     .option('--transforms <file>', 'options of transforms in place of the own ones: properties or JSON')
     .option('--id <replay>', 'for status and stop: a replay that is not the last one', wholeNumber)
     .option('--follow', 'wait until the replay has ended')
     .option('--json', 'print the answer as one line of JSON')
-    .action(async (connector: string, action: LetterAction, flags: LetterFlags) => {
+    .action(async (connector: string, action: DeadLetterAction, flags: DeadLetterFlags) => {
       const { runDeadLetters } = await import('./dead-letters.ts');
       process.exitCode = await orError(runDeadLetters(connector, action, flags));
     });

@@ -3,7 +3,7 @@ import type { ConnectorChangeAnswer } from '../../operate/history/history-answer
 import type { ConnectorInfoAnswer } from '../../rest/answers.ts';
 import { changeText } from './plan-text.ts';
 import { clientOf, type ClusterFlags } from './run.ts';
-import type { HistoryAction } from './history-actions.ts';
+import type { HistoryAction } from './actions.ts';
 
 export interface HistoryFlags extends ClusterFlags {
   readonly json?: boolean;

@@ -1,5 +1,5 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import type { DeadLetterSelection } from '../../connect/dead-letters/dead-letter-selection.ts';
 import { RequestError } from '../../errors.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
@@ -7,12 +7,12 @@ import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import type { ConnectorRequests } from '../../herder/connector-requests.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
-import type { LetterReader } from './letter-reader.ts';
-import type { LetterReadings } from './letter-readings.ts';
+import type { DeadLetterReader } from './dead-letter-reader.ts';
+import type { DeadLetterReadings } from './dead-letter-readings.ts';
 import { withChain } from '../preview/transform-options.ts';
 import type { Replays } from './replays.ts';
 import type { ReplayOffsets } from './replay-offsets.ts';
-import type { ReplayAnswer, ReplaysAnswer } from './letter-answers.ts';
+import type { ReplayAnswer, ReplaysAnswer } from './dead-letter-answers.ts';
 import { replayView } from './stored-replay.ts';
 
 export interface ConnectorReplaysDependencies {
@@ -20,14 +20,14 @@ export interface ConnectorReplaysDependencies {
   readonly requests: Pick<ConnectorRequests, 'mustOwn'>;
   readonly replays: Replays;
   readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
-  readonly reader: Pick<LetterReader, 'stretches'>;
-  readonly readings: Pick<LetterReadings, 'requireLetters' | 'failedLetters'>;
+  readonly reader: Pick<DeadLetterReader, 'ranges'>;
+  readonly readings: Pick<DeadLetterReadings, 'requireRecords' | 'failedRecords'>;
   readonly offsets: Pick<ReplayOffsets, 'forget'>;
   readonly secrets: SecretMask;
 }
 
 export interface ReplayOrder {
-  readonly selection: LetterSelection;
+  readonly selection: DeadLetterSelection;
   /** Options of transforms and predicates in place of the connector's own. */
   readonly chain: ConnectorConfig | undefined;
   /** Maximum number of dead-letter records per second. */
@@ -50,7 +50,7 @@ export class ConnectorReplays {
   constructor(dependencies: ConnectorReplaysDependencies) {
     this.#dependencies = dependencies;
     dependencies.replays.onEnd({
-      countFailed: (connector, replay) => dependencies.readings.failedLetters(connector, replay),
+      countFailed: (connector, replay) => dependencies.readings.failedRecords(connector, replay),
       forget: (connector, replay) =>
         dependencies.offsets.forget(connector, dependencies.directory.config(connector), replay),
     });
@@ -70,8 +70,8 @@ export class ConnectorReplays {
     const className = given['connector.class'] ?? '';
     const { plugin, config } = await validation.requireValidFor(className, given, new StageTracker());
     if (plugin.type !== 'sink') throw new RequestError(400, `Connector ${connector} is not a sink`);
-    const { topic, partitions } = await reader.stretches(connector, config, selection);
-    if (selection.group !== undefined) await readings.requireLetters(connector, given, selection);
+    const { topic, partitions } = await reader.ranges(connector, config, selection);
+    if (selection.group !== undefined) await readings.requireRecords(connector, given, selection);
     if (partitions.length > MAX_PARTITIONS) {
       throw new RequestError(
         400,

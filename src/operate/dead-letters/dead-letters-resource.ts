@@ -2,17 +2,17 @@ import type { Herder } from '../../herder/herder.ts';
 import type { PeerClient } from '../../herder/peer-client.ts';
 import { arrayOf, integerBetween } from '../../json/open-api.ts';
 import { validatorOf } from '../../json/validator.ts';
-import type { LetterReadings } from './letter-readings.ts';
+import type { DeadLetterReadings } from './dead-letter-readings.ts';
 import type { ConnectorReplays } from './connector-replays.ts';
 import {
   DEAD_LETTERS,
-  PREVIEWED_LETTERS,
+  PREVIEWED_DEAD_LETTERS,
   RECENT_FAULT,
   REPLAY,
   REPLAYS,
   type DeadLettersAnswer,
-} from './letter-answers.ts';
-import { DEFAULT_RATE, PREVIEW_LETTERS_BODY, REPLAY_LETTERS_BODY } from './letter-bodies.ts';
+} from './dead-letter-answers.ts';
+import { DEFAULT_RATE, PREVIEW_REPLAY_BODY, REPLAY_BODY } from './dead-letter-bodies.ts';
 import type { RecentFault } from '../../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../../errors.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
@@ -42,13 +42,13 @@ const MAX_NAMED = 200;
 const PEER_TIMEOUT_MS = 5_000;
 
 const isLimit = validatorOf(LIMIT);
-const isPreviewBody = validatorOf(PREVIEW_LETTERS_BODY);
-const isReplayBody = validatorOf(REPLAY_LETTERS_BODY);
+const isPreviewBody = validatorOf(PREVIEW_REPLAY_BODY);
+const isReplayBody = validatorOf(REPLAY_BODY);
 
-interface LettersParts {
+interface RecordsParts {
   readonly herder: Herder;
   readonly recorder: ChangeRecorder;
-  readonly readings: LetterReadings;
+  readonly readings: DeadLetterReadings;
   readonly replays: ConnectorReplays;
   readonly peers: PeerClient;
   readonly senders: RequestSenders;
@@ -62,7 +62,7 @@ export function deadLettersResource({
   replays,
   peers,
   senders,
-}: LettersParts): readonly Route[] {
+}: RecordsParts): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -99,8 +99,8 @@ export function deadLettersResource({
       path: '/connectors/:connector/dead-letters/preview',
       summary: 'Preview a replay of dead letters; nothing is written',
       tag: 'connectors',
-      body: PREVIEW_LETTERS_BODY,
-      answers: { 200: PREVIEWED_LETTERS },
+      body: PREVIEW_REPLAY_BODY,
+      answers: { 200: PREVIEWED_DEAD_LETTERS },
       handle: async (context) => {
         const { text } = await readJsonText(context.req);
         const body = checkBody(isPreviewBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
@@ -120,7 +120,7 @@ export function deadLettersResource({
       summary:
         'Send dead letters through the pipeline of their sink again, in the background; 409 while a replay is running',
       tag: 'connectors',
-      body: REPLAY_LETTERS_BODY,
+      body: REPLAY_BODY,
       answers: { 201: REPLAY },
       handle: async (context) => {
         const { text } = await readJsonText(context.req);

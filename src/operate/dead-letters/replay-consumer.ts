@@ -10,13 +10,13 @@ import type {
   TopicPredicate,
 } from '../../kafka/api.ts';
 import { RecordBlock } from '../../kafka/records/record-block.ts';
-import { deadLetter, letterBytes, originalRecord } from './dead-letter.ts';
-import type { LetterPick } from './letter-pick.ts';
+import { parseDeadLetter, recordBytes, originalRecord } from './dead-letter-record.ts';
+import type { SelectionMatcher } from './selection-matcher.ts';
 import type { ReplayCounts } from './replay-counts.ts';
 
-export interface LetterReading {
+export interface DeadLetterReading {
   readonly consumer: SinkConsumer;
-  readonly pick: LetterPick;
+  readonly matcher: SelectionMatcher;
   readonly counts: ReplayCounts;
   /**
    * Converts a record that an earlier task has stored but not counted, to find its outcome. Absent: it counts as
@@ -33,11 +33,11 @@ export interface LetterReading {
  * counts and not returned to the task. The other methods delegate.
  */
 export class ReplayConsumer implements SinkConsumer {
-  readonly #reading: LetterReading;
+  readonly #reading: DeadLetterReading;
   readonly #consumer: SinkConsumer;
   readonly #counts: ReplayCounts;
 
-  constructor(reading: LetterReading) {
+  constructor(reading: DeadLetterReading) {
     this.#reading = reading;
     this.#consumer = reading.consumer;
     this.#counts = reading.counts;
@@ -84,15 +84,15 @@ export class ReplayConsumer implements SinkConsumer {
     for (let index = 0; index < block.count; index++) {
       const source = block.record(index);
       if (!this.#counts.has(source)) continue;
-      const letter = deadLetter(source);
-      const isSelected = this.#reading.pick.has(letter);
+      const deadLetter = parseDeadLetter(source);
+      const isSelected = this.#reading.matcher.has(deadLetter);
       const isNew = this.#counts.read(source, isSelected);
       if (isSelected) {
-        const record = { ...originalRecord(letter), deadLetter: source };
+        const record = { ...originalRecord(deadLetter), deadLetter: source };
         if (!this.#counts.isStored(source)) records.push(record);
         else if (isNew) await this.#reading.recount?.(record);
       }
-      if (turn.isOver(letterBytes(letter))) await turn.next();
+      if (turn.isOver(recordBytes(deadLetter))) await turn.next();
     }
     return records;
   }

@@ -2,7 +2,7 @@ import type { ReplayedPartition, ReplayProgress } from '../../connect/dead-lette
 import type { PartitionOffset } from '../../connect/api.ts';
 
 /** A selected record that was read: it counts as delivered unless a transform drops it or it fails again. */
-interface OpenLetter {
+interface OpenRecord {
   outcome: 'sent' | 'dropped' | 'failed';
   /** Number of unselected records between it and the next selected one. A number, because there may be millions. */
   unselected: number;
@@ -14,9 +14,9 @@ interface Part extends ReplayedPartition {
   /** All records before this offset are stored, or have failed again. */
   stored: number;
   /** Selected records that were read and are not in the totals yet, by offset, in order. */
-  readonly open: Map<number, OpenLetter>;
+  readonly open: Map<number, OpenRecord>;
   /** The selected record that was read last. */
-  newest: OpenLetter | undefined;
+  newest: OpenRecord | undefined;
 }
 
 /** Interval of progress reports while nothing is committed. */
@@ -42,7 +42,7 @@ export class ReplayCounts {
           ...part,
           reached: part.counted,
           stored: part.counted,
-          open: new Map<number, OpenLetter>(),
+          open: new Map<number, OpenRecord>(),
           newest: undefined,
         },
       ]),
@@ -110,17 +110,17 @@ export class ReplayCounts {
     return true;
   }
 
-  dropped(letter: Place): void {
-    this.#settle(letter, 'dropped');
+  dropped(record: Place): void {
+    this.#settle(record, 'dropped');
   }
 
-  failed(letter: Place): void {
-    this.#settle(letter, 'failed');
+  failed(record: Place): void {
+    this.#settle(record, 'failed');
   }
 
-  #settle({ partition, offset }: Place, outcome: OpenLetter['outcome']): void {
-    const letter = this.#parts.get(partition)?.open.get(offset);
-    if (letter !== undefined) letter.outcome = outcome;
+  #settle({ partition, offset }: Place, outcome: OpenRecord['outcome']): void {
+    const record = this.#parts.get(partition)?.open.get(offset);
+    if (record !== undefined) record.outcome = outcome;
   }
 
   /** All records before the position were read; some offsets may have no record. */

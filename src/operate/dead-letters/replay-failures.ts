@@ -1,5 +1,5 @@
 import type { FailureContext, FailureReporter } from '../../connect/pipeline/error-policy.ts';
-import { deadLetter, originalRecord, replayHeaders } from './dead-letter.ts';
+import { parseDeadLetter, originalRecord, replayHeaders } from './dead-letter-record.ts';
 import type { ReplayCounts } from './replay-counts.ts';
 
 /**
@@ -25,12 +25,12 @@ export class ReplayFailures implements FailureReporter {
     this.#counts.failed(source);
     // An earlier task has written this record; this task only converts it for the counts.
     if (failure.stage !== 'TASK_PUT' && this.#counts.isStored(source)) return;
-    const letter = deadLetter(source);
+    const deadLetter = parseDeadLetter(source);
     await this.#reporter.report({
       ...failure,
-      consumed: originalRecord(letter),
-      task: letter.task,
-      letterHeaders: replayHeaders(this.#group, letter),
+      consumed: originalRecord(deadLetter),
+      task: deadLetter.task,
+      additionalHeaders: replayHeaders(this.#group, deadLetter),
     });
   }
 

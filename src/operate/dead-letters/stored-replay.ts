@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import type { DeadLetterSelection } from '../../connect/dead-letters/dead-letter-selection.ts';
 import type { ReplayProgress } from '../../connect/dead-letters/replay-assignment.ts';
 import type { StoredJson } from '../../herder/stores/own-store.ts';
-import type { ReplayAnswer } from './letter-answers.ts';
+import type { ReplayAnswer } from './dead-letter-answers.ts';
 
 export type ReplayState = 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
 
@@ -22,7 +22,7 @@ export interface StoredReplay extends ReplayCounts {
   /** The dead-letter topic. */
   readonly topic: string;
   readonly group: string;
-  readonly selection: LetterSelection;
+  readonly selection: DeadLetterSelection;
   /** Options of transforms and predicates in place of the connector's own; `null`: the connector's own. */
   readonly chain: ConnectorConfig | null;
   readonly rate: number;

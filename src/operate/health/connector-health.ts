@@ -5,7 +5,7 @@ import type { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from '../../herder/connector-directory.ts';
 import type { Status } from '../../herder/stores/status-store.ts';
 import type { HerderListener } from '../../herder/herder-listener.ts';
-import type { Healing } from '../restarts/healing.ts';
+import type { AutomaticRestarts } from '../restarts/automatic-restarts.ts';
 import type { RestartView } from '../restarts/restart-view.ts';
 import { READING, type CommittedLag, type CommittedLags } from './committed-lags.ts';
 import type { TaskFiguresWatch } from './task-figures.ts';
@@ -62,7 +62,7 @@ interface HealthDependencies {
   readonly secrets: Pick<SecretMask, 'hide'>;
   /** The thresholds of the worker apply to connectors without their own. */
   readonly workerConfig: Readonly<Record<string, string>>;
-  readonly healing: Pick<Healing, 'views'>;
+  readonly automaticRestarts: Pick<AutomaticRestarts, 'views'>;
 }
 
 const MAX_ATTENTION = 100;
@@ -277,7 +277,7 @@ export class ConnectorHealth implements HerderListener {
   }
 
   #view(status: ConnectorState, gathered: Gathered, isOwn = false): HealthView {
-    const { directory, secrets, workerConfig, healing } = this.#dependencies;
+    const { directory, secrets, workerConfig, automaticRestarts } = this.#dependencies;
     const { name, type, isPartial } = status;
     const { state, trace } = status.connector;
     const found = status.tasks.map(([task, each]) => {
@@ -290,7 +290,7 @@ export class ConnectorHealth implements HerderListener {
       ...task,
       trace: directory.traceOf({ connector: name, task: task.task }),
     }));
-    const restarts = healing.views(name);
+    const restarts = automaticRestarts.views(name);
     const config = directory.configOf(name) ?? {};
     const listsTopics = type === 'sink' && (config['topics'] ?? '') !== '';
     const judged = judge(

@@ -17,7 +17,7 @@ interface PlacedState {
 
 interface Samples {
   /** Counts of the last minute, and one count before it. */
-  counts: { readonly atMs: number; readonly letters: number }[];
+  counts: { readonly atMs: number; readonly undelivered: number }[];
   seenAtMs: number;
   partitions: TaskFigures['partitions'];
   /** Sink tasks: since when the task has no partition. */
@@ -106,10 +106,10 @@ export class TaskFiguresWatch {
   }
 
   #add(key: string, report: TaskReport, atMs: number): void {
-    const letters = lettersOf(report);
+    const undelivered = undeliveredOf(report);
     const known = this.#samples.get(key);
     const samples = known ?? {
-      counts: [{ atMs, letters: 0 }],
+      counts: [{ atMs, undelivered: 0 }],
       seenAtMs: atMs,
       partitions: [],
       withoutPartitionsSinceMs: undefined,
@@ -120,10 +120,10 @@ export class TaskFiguresWatch {
     noteReading(samples, report, atMs);
     const last = samples.counts.at(-1);
     // The task was restarted.
-    if (last !== undefined && letters < last.letters) samples.counts = [{ atMs, letters: 0 }];
+    if (last !== undefined && undelivered < last.undelivered) samples.counts = [{ atMs, undelivered: 0 }];
     const isDue = last === undefined || atMs - last.atMs >= SAMPLE_MS / 2 || samples.counts.length < 2;
-    if (isDue) samples.counts.push({ atMs, letters });
-    else samples.counts[samples.counts.length - 1] = { atMs: last.atMs, letters };
+    if (isDue) samples.counts.push({ atMs, undelivered });
+    else samples.counts[samples.counts.length - 1] = { atMs: last.atMs, undelivered };
     while (samples.counts.length > 2 && (samples.counts[1]?.atMs ?? atMs) < atMs - MINUTE_MS) samples.counts.shift();
     this.#samples.set(key, samples);
   }
@@ -156,11 +156,11 @@ function ofSamples({ waitedMs }: TaskFigures, samples: Samples, now: number): Pa
 }
 
 function inMinute({ counts }: Samples): number {
-  return (counts.at(-1)?.letters ?? 0) - (counts[0]?.letters ?? 0);
+  return (counts.at(-1)?.undelivered ?? 0) - (counts[0]?.undelivered ?? 0);
 }
 
 /** Records that were not delivered: skipped ones, with or without a dead letter. */
-function lettersOf({ metrics }: TaskReport): number {
+function undeliveredOf({ metrics }: TaskReport): number {
   const values = metrics.find(({ group }) => group === 'task-error-metrics')?.values;
   return Math.max(
     Number(values?.['total-records-skipped'] ?? 0),

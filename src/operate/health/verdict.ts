@@ -162,10 +162,10 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
 }
 
 function undelivered({ tasks }: ConnectorFigures, { degradedRate }: Thresholds): string[] {
-  const letters = tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
-  if (letters <= degradedRate) return [];
+  const perMinute = tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
+  if (perMinute <= degradedRate) return [];
   return [
-    `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(degradedRate)}.`,
+    `${count(perMinute, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(degradedRate)}.`,
   ];
 }
 

@@ -16,7 +16,7 @@ import { hiddenInJson } from '../preview/hidden-json.ts';
 import { storedConnector } from '../preview/preview-secrets.ts';
 import { readyConnector, type ReadyConnector } from '../preview/ready-connector.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
-import { BackwardReader, type Bounds, type Stretch } from './backward-reader.ts';
+import { BackwardReader, type Bounds, type ReadPartition } from './backward-reader.ts';
 import type { MessagePage } from './message-answers.ts';
 import { MessageDecoder } from './shown-message.ts';
 
@@ -114,7 +114,7 @@ export class TopicPeek {
     const converters = buildConverters(config, plugins);
     const decoder = new MessageDecoder(converters);
     try {
-      const { topics, stretches } = await this.#withAdmin(ready, (admin) => this.#stretches(admin, ready, query));
+      const { topics, partitions } = await this.#withAdmin(ready, (admin) => this.#partitions(admin, ready, query));
       const { key, limit = DEFAULT_LIMIT } = query;
       const turn = new Turn();
       const keep = async (record: ConsumedRecord): Promise<boolean> => {
@@ -124,7 +124,7 @@ export class TopicPeek {
       };
       const { records, scanned, next } = await this.#read(
         ready,
-        stretches,
+        partitions,
         key === undefined ? PAGE : SEARCH,
         limit,
         keep,
@@ -151,9 +151,9 @@ export class TopicPeek {
     signal: AbortSignal,
   ): Promise<ConsumedRecord> {
     const query = { topic, partition, offset };
-    const { stretches } = await this.#withAdmin(ready, (admin) => this.#stretches(admin, ready, query));
+    const { partitions } = await this.#withAdmin(ready, (admin) => this.#partitions(admin, ready, query));
     const all = (): Promise<boolean> => Promise.resolve(true);
-    const { records } = await this.#read(ready, stretches, { ...PAGE, window: 1 }, 1, all, signal);
+    const { records } = await this.#read(ready, partitions, { ...PAGE, window: 1 }, 1, all, signal);
     const [record] = records;
     if (record?.offset === offset) return record;
     throw new RequestError(
@@ -164,13 +164,13 @@ export class TopicPeek {
 
   async #read(
     { name, config }: ReadyConnector,
-    stretches: readonly Stretch[],
+    partitions: readonly ReadPartition[],
     { maxRecords, window }: typeof PAGE,
     limit: number,
     keep: (record: ConsumedRecord) => Promise<boolean>,
     signal: AbortSignal,
   ): Promise<{ records: readonly ConsumedRecord[]; scanned: number; next: readonly PartitionPosition[] }> {
-    const filled = stretches.filter(({ begin, low }) => low > begin);
+    const filled = partitions.filter(({ begin, low }) => low > begin);
     if (filled.length === 0) return { records: [], scanned: 0, next: [] };
     const consumer = await this.#dependencies.clients.sinkConsumer(
       { connector: name, task: 0 },
@@ -188,9 +188,9 @@ export class TopicPeek {
     }
   }
 
-  async #stretches(admin: Admin, { name, isSink, config }: ReadyConnector, query: PeekQuery): Promise<Found> {
+  async #partitions(admin: Admin, { name, isSink, config }: ReadyConnector, query: PeekQuery): Promise<Found> {
     const names = isSink ? await topicNames(admin, config) : this.#dependencies.topics.list(name).sort();
-    return stretchesOf(admin, names, query);
+    return partitionsOf(admin, names, query);
   }
 
   async #withAdmin<T>({ name, config }: ReadyConnector, work: (admin: Admin) => Promise<T>): Promise<T> {
@@ -206,10 +206,10 @@ export class TopicPeek {
 interface Found {
   /** The first 100 existing topics of the connector, with the numbers of their partitions. */
   readonly topics: readonly { readonly topic: string; readonly partitions: number }[];
-  readonly stretches: readonly Stretch[];
+  readonly partitions: readonly ReadPartition[];
 }
 
-async function stretchesOf(admin: Admin, names: readonly string[], query: PeekQuery): Promise<Found> {
+async function partitionsOf(admin: Admin, names: readonly string[], query: PeekQuery): Promise<Found> {
   const asked = names.slice(0, MAX_TOPICS);
   if (query.topic !== undefined && names.includes(query.topic)) asked.push(query.topic);
   const counts = await admin.describeTopics([...new Set(asked)]);
@@ -232,11 +232,11 @@ async function stretchesOf(admin: Admin, names: readonly string[], query: PeekQu
       `The topics have ${String(total)} partitions, and ${String(MAX_PARTITIONS)} are searched at once: choose a topic`,
     );
   }
-  const stretches = await Promise.all(chosen.map((each) => stretchesOfTopic(admin, each.topic, query)));
-  return { topics, stretches: stretches.flat() };
+  const partitions = await Promise.all(chosen.map((each) => partitionsOfTopic(admin, each.topic, query)));
+  return { topics, partitions: partitions.flat() };
 }
 
-async function stretchesOfTopic(admin: Admin, topic: string, query: PeekQuery): Promise<readonly Stretch[]> {
+async function partitionsOfTopic(admin: Admin, topic: string, query: PeekQuery): Promise<readonly ReadPartition[]> {
   const { partition, offset, time, before } = query;
   const [begins, ends, later] = await Promise.all([
     admin.offsetsAt(topic, 'earliest'),
