@@ -180,14 +180,11 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   );
   const herderLogger = logger.child({ logger: mode.herderLogger });
   const workerId = listeners.advertised;
-  const history = new ConnectorHistory({
-    ...mode.stores,
-    plugins,
-    workerId,
-    maxChanges: config.own['history.max.changes'],
-    hide: (text) => secrets.hide(text),
-    logger: herderLogger,
-  });
+  const maxChanges = config.own['history.max.changes'];
+  const history = new ConnectorHistory(
+    { ...mode.stores, plugins, workerId, maxChanges, logger: herderLogger },
+    (text) => secrets.hide(text),
+  );
   const taskStopTimeoutMs = Number(common['task.shutdown.graceful.timeout.ms']);
   const { stores, placement, leader } = mode;
   const directory = new ConnectorDirectory(configs, statuses, plugins);

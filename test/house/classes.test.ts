@@ -13,7 +13,6 @@ const MAX_FIELDS = 15;
 const LARGE = [
   'BatchSender',
   'ClassicMembership',
-  'ConnectorHistory',
   'ConnectorRequests',
   'DatabaseHttpService',
   'DbSourceTask',
@@ -24,7 +23,6 @@ const LARGE = [
   'KafkaConsumer',
   'LineLpDecoder',
   'LineScanner',
-  'QueryWalk',
   'RowReader',
   'SinkTaskRunner',
   'Supervision',
