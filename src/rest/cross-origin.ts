@@ -55,7 +55,7 @@ export function originTest(origins: string): (origin: string) => boolean {
 }
 
 const CONSOLE = /^\/ui(?:\/|$)/;
-const ANYBODY = ['http://anybody.invalid', 'https://anybody.invalid:8443'];
+const ANY_ORIGIN = ['http://anybody.invalid', 'https://anybody.invalid:8443'];
 
 export function isOfConsole(path: string): boolean {
   return CONSOLE.test(path);
@@ -65,7 +65,7 @@ export function isOfConsole(path: string): boolean {
  * For `/ui`, which only its own page calls: an entry only counts if it names an origin, not if it allows every origin.
  */
 export function consoleOriginTest(origins: string): (origin: string) => boolean {
-  const named = entries(origins).filter((entry) => !ANYBODY.some(originTest(entry)));
+  const named = entries(origins).filter((entry) => !ANY_ORIGIN.some(originTest(entry)));
   return originTest(named.join(','));
 }
 

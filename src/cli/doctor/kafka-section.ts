@@ -52,8 +52,8 @@ export async function clientFindings({ clients }: WorkerConfig): Promise<Finding
       return ok(`${kind}s of connectors`, 'reach the brokers');
     } catch (error) {
       const message = `cannot reach the brokers: ${error instanceof Error ? error.message : String(error)}`;
-      const cure = `set ${kind}.security.protocol, ${kind}.sasl.…, ${kind}.ssl.… as for the worker itself`;
-      return fail(`${kind}s of connectors`, message, kind === 'admin' ? undefined : cure);
+      const remedy = `set ${kind}.security.protocol, ${kind}.sasl.…, ${kind}.ssl.… as for the worker itself`;
+      return fail(`${kind}s of connectors`, message, kind === 'admin' ? undefined : remedy);
     }
   });
   return Promise.all(findings);
@@ -87,8 +87,8 @@ export async function transactionFinding(
 ): Promise<Finding> {
   const about = `transactional id ${id}`;
   if (await survey.mayTransact(id)) return ok(about, 'the user may write under it');
-  const cure = tools.allow(['Describe', 'Write'], 'transactional-id', prefix ?? id, prefix !== undefined);
-  return fail(about, 'the user lacks Write', cure);
+  const remedy = tools.allow(['Describe', 'Write'], 'transactional-id', prefix ?? id, prefix !== undefined);
+  return fail(about, 'the user lacks Write', remedy);
 }
 
 function internalTopics({ topics }: DistributedWorkerConfig): TopicDemand[] {

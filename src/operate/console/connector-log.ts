@@ -62,7 +62,7 @@ class LogFeed {
   readonly #sources: LogSources;
   readonly #get: (worker: string, path: string) => Promise<unknown>;
   /** The number of the last line that was sent, by worker. */
-  readonly #told = new Map<string, number>();
+  readonly #sent = new Map<string, number>();
   #silent = '';
   #stream: EventStream | undefined;
   #timers: readonly NodeJS.Timeout[] = [];
@@ -75,10 +75,10 @@ class LogFeed {
 
   begin(stream: EventStream): void {
     this.#stream = stream;
-    this.#tellOwn();
+    this.#sendOwn();
     void this.#askOthers();
     const own = setInterval(() => {
-      this.#tellOwn();
+      this.#sendOwn();
     }, OWN_MS).unref();
     const beat = setInterval(() => {
       stream.write(BEAT);
@@ -90,10 +90,10 @@ class LogFeed {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  #tellOwn(): void {
+  #sendOwn(): void {
     const { herder, connectorLog } = this.#sources;
     const { workerId } = herder;
-    this.#tell(workerId, connectorLog.after(this.#connector, this.#told.get(workerId) ?? 0));
+    this.#sendLines(workerId, connectorLog.after(this.#connector, this.#sent.get(workerId) ?? 0));
   }
 
   async #askOthers(): Promise<void> {
@@ -103,10 +103,10 @@ class LogFeed {
     const silent: string[] = [];
     await Promise.all(
       workers.map(async (worker) => {
-        const after = String(this.#told.get(worker) ?? 0);
+        const after = String(this.#sent.get(worker) ?? 0);
         const path = `/ui/connectors/${encodeURIComponent(this.#connector)}/log?local=true&after=${after}`;
         const part = await this.#get(worker, path).catch(() => undefined);
-        if (isPart(part)) this.#tell(worker, part);
+        if (isPart(part)) this.#sendLines(worker, part);
         else silent.push(worker);
       }),
     );
@@ -116,10 +116,10 @@ class LogFeed {
     if (this.#stream?.isClosed() === false) setTimeout(() => void this.#askOthers(), OTHERS_MS).unref();
   }
 
-  #tell(worker: string, { lines, isCut }: LogPart): void {
+  #sendLines(worker: string, { lines, isCut }: LogPart): void {
     const last = lines.at(-1);
     if (last === undefined) return;
-    this.#told.set(worker, last.number);
+    this.#sent.set(worker, last.number);
     this.#send('lines', { worker, isCut, lines });
   }
 

@@ -79,17 +79,17 @@ export class FleetFeed {
 
   #lookAfter(ms: number): void {
     clearTimeout(this.#timer);
-    const timer = setTimeout(() => void this.#tell(timer), ms).unref();
+    const timer = setTimeout(() => void this.#readAndSend(timer), ms).unref();
     this.#timer = timer;
   }
 
-  async #tell(timer: NodeJS.Timeout): Promise<void> {
+  async #readAndSend(timer: NodeJS.Timeout): Promise<void> {
     this.#isChanged = false;
     let isInDoubt = false;
     try {
       const look = await this.#look();
       isInDoubt = look.silent.some(({ isCertain }) => !isCertain);
-      this.#tellOf(look);
+      this.#sendRows(look);
     } catch (error) {
       const event = eventBytes('failure', { message: toError(error).message });
       for (const listener of this.#listeners) listener(event);
@@ -98,7 +98,7 @@ export class FleetFeed {
     if (this.#timer === timer) this.#lookAfter(isInDoubt ? Math.min(DOUBT_MS, this.#intervalMs) : this.#intervalMs);
   }
 
-  #tellOf(look: FleetLook): void {
+  #sendRows(look: FleetLook): void {
     const news = this.#take(look);
     const event = eventBytes('rows', news);
     const all = this.#newcomers.size === 0 ? event : eventBytes('rows', { ...news, rows: look.rows });

@@ -15,7 +15,7 @@ const STATEMENT_MS = 3_600_000;
 const MAX_RUNNING = 50;
 const MAX_ROWS = 5000;
 /** Maximum number of failed statements that are described. */
-const MAX_TOLD = 20;
+const MAX_DESCRIBED = 20;
 const NOT_RUNNING =
   "The database's HTTP API does not run on this worker: set services=database-http and database.http.connection.url in its properties";
 
@@ -203,8 +203,8 @@ function descText(desc: unknown): string {
     const failed = desc.flatMap((each, index) =>
       each === 'success' ? [] : [`statement ${String(index + 1)}: ${String(each).replace(/^pq: /, '')}`],
     );
-    return failed.length > MAX_TOLD
-      ? `${failed.slice(0, MAX_TOLD).join('; ')} and ${String(failed.length - MAX_TOLD)} more`
+    return failed.length > MAX_DESCRIBED
+      ? `${failed.slice(0, MAX_DESCRIBED).join('; ')} and ${String(failed.length - MAX_DESCRIBED)} more`
       : failed.join('; ');
   }
   return typeof desc === 'string' ? desc : 'no reason was given';

@@ -16,7 +16,8 @@ import { DeadLetterGroups } from './dead-letter-groups.ts';
 import { deadLetterTopic, type DeadLetterReader } from './dead-letter-reader.ts';
 import { withChain } from '../preview/transform-options.ts';
 import type { Replays } from './replays.ts';
-import { SentRecords } from './sent-records.ts';
+import { SelectionMatcher } from './selection-matcher.ts';
+import type { StoredReplay } from './stored-replay.ts';
 import type { DeadLetterSelection } from '../../connect/dead-letters/dead-letter-selection.ts';
 
 export interface ConnectorDeadLettersDependencies {
@@ -191,6 +192,28 @@ export class ConnectorDeadLetters {
     const request = { config, stored: await storedConnector(stored, plugins), records, decodeOnly };
     const text = await preview.preview(className, request, new StageTracker(), signal);
     return (JSON.parse(text) as { readonly records: readonly PreviewView[] }).records;
+  }
+}
+
+/** Finds the stored replays that have sent a dead-letter record. A record that failed again is a new record. */
+class SentRecords {
+  readonly #replays: readonly { readonly replay: StoredReplay; readonly matcher: SelectionMatcher }[];
+
+  /** `replays`: the newest first. */
+  constructor(connector: string, topic: string, replays: readonly StoredReplay[]) {
+    this.#replays = replays
+      .filter((replay) => replay.topic === topic)
+      .map((replay) => ({ replay, matcher: new SelectionMatcher(connector, replay.selection) }));
+  }
+
+  /** The id of the newest replay that has sent the record. */
+  replayOf(deadLetter: DeadLetterRecord): number | undefined {
+    const { partition, offset } = deadLetter;
+    return this.#replays.find(
+      ({ replay: { partitions }, matcher }) =>
+        partitions.some((part) => part.partition === partition && part.from <= offset && offset < part.next) &&
+        matcher.has(deadLetter),
+    )?.replay.id;
   }
 }
 

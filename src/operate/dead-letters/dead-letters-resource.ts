@@ -1,10 +1,11 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { PeerClient } from '../../herder/peer-client.ts';
-import { arrayOf, integerBetween } from '../../json/open-api.ts';
+import { arrayOf, described, integerBetween, mapOf, objectOf, TEXT } from '../../json/open-api.ts';
 import { validatorOf } from '../../json/validator.ts';
 import type { DeadLetterReadings } from './dead-letter-readings.ts';
 import type { ConnectorReplays } from './connector-replays.ts';
 import {
+  DEAD_LETTER_SELECTION,
   DEAD_LETTERS,
   PREVIEWED_DEAD_LETTERS,
   RECENT_FAULT,
@@ -12,7 +13,6 @@ import {
   REPLAYS,
   type DeadLettersAnswer,
 } from './dead-letter-answers.ts';
-import { DEFAULT_RATE, PREVIEW_REPLAY_BODY, REPLAY_BODY } from './dead-letter-bodies.ts';
 import type { RecentFault } from '../../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../../errors.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
@@ -40,12 +40,29 @@ const MAX_CHAIN_CHARACTERS = 64_000;
 /** Maximum length of an option's name in an error message. */
 const MAX_NAMED = 200;
 const PEER_TIMEOUT_MS = 5_000;
+const MAX_RATE = 10_000_000;
+/** Dead-letter records per second: a tenth of what a sink processes on a small machine. */
+const DEFAULT_RATE = 1000;
+
+const CHOICE = {
+  'selection?': DEAD_LETTER_SELECTION,
+  'transforms?': described(
+    mapOf(TEXT),
+    "In place of the connector's chain: `transforms` and its `transforms.…` options, `predicates` likewise",
+  ),
+};
+
+const PREVIEW_REPLAY_BODY = objectOf(CHOICE);
+const REPLAY_BODY = objectOf({
+  ...CHOICE,
+  'rate?': described(integerBetween(1, MAX_RATE), `Records per second at most; ${String(DEFAULT_RATE)} if absent`),
+});
 
 const isLimit = validatorOf(LIMIT);
 const isPreviewBody = validatorOf(PREVIEW_REPLAY_BODY);
 const isReplayBody = validatorOf(REPLAY_BODY);
 
-interface RecordsParts {
+interface DeadLettersParts {
   readonly herder: Herder;
   readonly recorder: ChangeRecorder;
   readonly readings: DeadLetterReadings;
@@ -62,7 +79,7 @@ export function deadLettersResource({
   replays,
   peers,
   senders,
-}: RecordsParts): readonly Route[] {
+}: DeadLettersParts): readonly Route[] {
   return [
     {
       method: 'GET',

@@ -3,7 +3,6 @@ import { placeInReplay } from './dead-letter-record.ts';
 import type { DeadLetterSelection } from '../../connect/dead-letters/dead-letter-selection.ts';
 import { RequestError } from '../../errors.ts';
 import type { DeadLetterReader } from './dead-letter-reader.ts';
-import { OffsetSet } from './offset-set.ts';
 import type { StoredReplay } from './stored-replay.ts';
 
 interface OfConnector {
@@ -17,6 +16,8 @@ const FIND_TIMEOUT_MS = 30_000;
 /** Limits of counting the records that failed again after a replay was interrupted. */
 const MAX_COUNTED = 5_000_000;
 const COUNT_TIMEOUT_MS = 60_000;
+/** Number of offsets in one part of the set. */
+const PART_OFFSETS = 32_768;
 
 /**
  * Resolves if the topic has records of the selection, or may have some beyond the limits.
@@ -62,4 +63,22 @@ export async function countFailedRecords(
     throw new Error(`Not all of the records after the replay were read within ${String(COUNT_TIMEOUT_MS / 1000)} s`);
   }
   return String(failed.size);
+}
+
+/** A set of offsets of partitions, one bit each, because many of them are close together. */
+export class OffsetSet {
+  readonly #parts = new Map<string, Uint32Array>();
+  size = 0;
+
+  add(partition: number, offset: number): void {
+    const key = `${String(partition)}/${String(Math.floor(offset / PART_OFFSETS))}`;
+    let part = this.#parts.get(key);
+    if (part === undefined) this.#parts.set(key, (part = new Uint32Array(PART_OFFSETS / 32)));
+    const bit = offset % PART_OFFSETS;
+    const word = part[bit >>> 5] ?? 0;
+    const mask = 1 << (bit & 31);
+    if ((word & mask) !== 0) return;
+    part[bit >>> 5] = word | mask;
+    this.size++;
+  }
 }

@@ -113,7 +113,7 @@ export function clusterResource(
       answers: { 204: null },
       handle: async (context) => {
         const order = parseDrainOrder(await signed.read(context, 'draining workers', SMALL_BODY_BYTES));
-        drains?.obey(order);
+        drains?.onOrder(order);
         answerEmpty(context, 204);
       },
     },

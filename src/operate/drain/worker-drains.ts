@@ -28,7 +28,7 @@ export class WorkerDrains {
   readonly #algorithm: string;
   readonly #workerId: string;
   /** Leader only: orders that were sent to workers and do not show in the group yet. */
-  readonly #told = new Map<string, boolean>();
+  readonly #ordered = new Map<string, boolean>();
 
   /**
    * `algorithm`: `inter.worker.signature.algorithm`
@@ -60,12 +60,12 @@ export class WorkerDrains {
     const workers = placement.workers();
     if (workers === undefined) throw new NotOwnerError('Only the leader knows the workers.', placement.leaderUrl);
     for (const { workerId, draining } of workers) {
-      if (this.#told.get(workerId) === draining) this.#told.delete(workerId);
+      if (this.#ordered.get(workerId) === draining) this.#ordered.delete(workerId);
     }
     const present = new Set(workers.map(({ workerId }) => workerId));
-    for (const workerId of this.#told.keys()) if (!present.has(workerId)) this.#told.delete(workerId);
+    for (const workerId of this.#ordered.keys()) if (!present.has(workerId)) this.#ordered.delete(workerId);
     return workers.map((worker) => {
-      const draining = this.#told.get(worker.workerId) ?? worker.draining;
+      const draining = this.#ordered.get(worker.workerId) ?? worker.draining;
       const isDone = worker.draining && worker.connectors + worker.tasks === 0;
       return { ...worker, draining, state: !draining ? 'running' : isDone ? 'drained' : 'draining' };
     });
@@ -89,13 +89,13 @@ export class WorkerDrains {
         `Worker ${worker.workerId} cannot be drained, because no other worker takes work. Start another worker first, or end the draining of one.`,
       );
     }
-    const before = this.#told.get(worker.workerId);
-    this.#told.set(worker.workerId, drain);
+    const previous = this.#ordered.get(worker.workerId);
+    this.#ordered.set(worker.workerId, drain);
     try {
-      await this.#tell(worker, { worker: worker.workerId, drain });
+      await this.#send(worker, { worker: worker.workerId, drain });
     } catch (error) {
-      if (before === undefined) this.#told.delete(worker.workerId);
-      else this.#told.set(worker.workerId, before);
+      if (previous === undefined) this.#ordered.delete(worker.workerId);
+      else this.#ordered.set(worker.workerId, previous);
       throw error;
     }
     return this.workers().find((each) => each.workerId === worker.workerId) ?? worker;
@@ -105,7 +105,7 @@ export class WorkerDrains {
    * Called when this worker has received an order of the leader. Throws a RequestError 409 if the order is for another
    * worker.
    */
-  obey({ worker, drain }: DrainOrder): void {
+  onOrder({ worker, drain }: DrainOrder): void {
     const placement = this.#placement;
     const workerId = this.#workerId;
     if (worker.toLowerCase() !== workerId.toLowerCase()) {
@@ -114,12 +114,12 @@ export class WorkerDrains {
     placement.drain(drain);
   }
 
-  async #tell({ workerId, url }: GroupWorker, order: DrainOrder): Promise<void> {
+  async #send({ workerId, url }: GroupWorker, order: DrainOrder): Promise<void> {
     const peers = this.#peers;
     const sessionKey = this.#sessionKey;
     const algorithm = this.#algorithm;
     if (workerId.toLowerCase() === this.#workerId.toLowerCase()) {
-      this.obey(order);
+      this.onOrder(order);
       return;
     }
     const key = sessionKey();

@@ -67,7 +67,7 @@ interface HealthDependencies {
 
 const MAX_ATTENTION = 100;
 const MAX_REASONS = 100;
-const CALLS_FOR_NOBODY: ReadonlySet<Verdict> = new Set(['RUNNING', 'PAUSED', 'STOPPED']);
+const EXPECTED: ReadonlySet<Verdict> = new Set(['RUNNING', 'PAUSED', 'STOPPED']);
 /** A summary of many connectors blocks the event loop for at most this long. */
 const TURN_MS = 5;
 
@@ -147,7 +147,7 @@ export class ConnectorHealth implements HerderListener {
    */
   workers(connector?: string): readonly string[] {
     const statuses = this.#statuses().filter(({ name }) => connector === undefined || name === connector);
-    return [...new Set(statuses.flatMap(knowing))];
+    return [...new Set(statuses.flatMap(workersOf))];
   }
 
   /** The verdicts on all connectors, in the order of the config topic. */
@@ -170,7 +170,7 @@ export class ConnectorHealth implements HerderListener {
     for (const { verdict } of views) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
     const severity = ({ verdict }: HealthView): number => VERDICTS.indexOf(verdict);
     const attention = views
-      .filter(({ verdict }) => !CALLS_FOR_NOBODY.has(verdict))
+      .filter(({ verdict }) => !EXPECTED.has(verdict))
       .sort((a, b) => severity(a) - severity(b) || a.since.localeCompare(b.since));
     const entries = VERDICTS.map((verdict) => [verdict, counts.get(verdict) ?? 0]);
     return {
@@ -236,7 +236,7 @@ export class ConnectorHealth implements HerderListener {
   #ownParts(statuses: readonly ConnectorState[]): readonly ConnectorState[] {
     const { workerId } = this.#dependencies;
     return statuses.flatMap((status) => {
-      const tasks = status.tasks.filter(([, task]) => isHad(task) && task.workerId === workerId);
+      const tasks = status.tasks.filter(([, task]) => isAssigned(task) && task.workerId === workerId);
       const isFailed = status.connector.workerId === workerId && status.connector.state === 'FAILED';
       if (tasks.length === 0 && !isFailed) return [];
       return { ...status, tasks, isPartial: tasks.length < status.tasks.length };
@@ -259,7 +259,7 @@ export class ConnectorHealth implements HerderListener {
 
   async #gather(statuses: readonly ConnectorState[], ask: AskWorker): Promise<Gathered> {
     const { workerId } = this.#dependencies;
-    const workers = new Set(statuses.flatMap(knowing));
+    const workers = new Set(statuses.flatMap(workersOf));
     workers.delete(workerId);
     const [own, others] = await Promise.all([this.#own(statuses), this.#silent.ask([...workers], ask)]);
     return this.#gathered([...others.tasks, ...own], others);
@@ -327,8 +327,8 @@ const NO_STATUS: Status = { state: 'UNASSIGNED', trace: null, workerId: '', gene
 const NO_OTHERS = { committed: [], silentMs: new Map<string, number>() };
 
 /** Ids of the workers that know figures of the connector. */
-function knowing({ type, connector, tasks }: ConnectorState): readonly string[] {
-  const ids = tasks.flatMap(([, task]) => (isHad(task) ? task.workerId : []));
+function workersOf({ type, connector, tasks }: ConnectorState): readonly string[] {
+  const ids = tasks.flatMap(([, task]) => (isAssigned(task) ? task.workerId : []));
   const isRead = type !== 'sink' || connector.workerId === '' || tasks.some(([, { state }]) => READING.has(state));
   return isRead ? ids : [...ids, connector.workerId];
 }
@@ -348,7 +348,7 @@ function withLag(
 }
 
 /** Whether the worker of the status still has the task. */
-function isHad({ state }: TaskState): boolean {
+function isAssigned({ state }: TaskState): boolean {
   return state !== 'UNASSIGNED';
 }
 

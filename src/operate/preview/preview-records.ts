@@ -50,7 +50,7 @@ export async function convertSamples(
   const converted: ConvertedSample[] = [];
   for (const consumed of samples) {
     failures.length = 0;
-    const record = await toldWhy(() => converter.convertOne(consumed));
+    const record = await withReason(() => converter.convertOne(consumed));
     const [failure] = failures;
     const fault = failure && {
       stage: failure.stage,
@@ -66,7 +66,7 @@ export async function convertSamples(
  * An error that is no record's fault (the schema registry is unreachable) ends a preview as it ends a task, but with
  * its reason first.
  */
-async function toldWhy<T>(convert: () => T | Promise<T>): Promise<T> {
+async function withReason<T>(convert: () => T | Promise<T>): Promise<T> {
   try {
     return await convert();
   } catch (error) {

@@ -4,10 +4,12 @@ import { isWritable } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
 import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/dead-letters.ts';
-import { faultText } from './dead-letter-record.ts';
-import { GroupTimes } from './group-times.tsx';
+import { faultText, peakOf, type Histogram } from './dead-letter-record.ts';
 import { RecordView } from './record-view.tsx';
 import { ReplayPreview } from './previewed-records.tsx';
+
+const STEP = 2;
+const HEIGHT = 18;
 
 interface GroupViewProps {
   readonly name: string;
@@ -46,5 +48,31 @@ function GroupSummary({ group }: { readonly group: DeadLetterGroup }) {
       {histogram === undefined || histogram.counts.length < 2 ? null : <GroupTimes histogram={histogram} />}
       <span class="quiet">{texts.firstAndLast(time(first), time(last))}</span>
     </summary>
+  );
+}
+
+/** The times of the records of a group, as bars; all groups have the same axis. */
+function GroupTimes({ histogram }: { readonly histogram: Histogram }) {
+  const { from, bucketMs, counts } = histogram;
+  const peak = peakOf(histogram);
+  const width = counts.length * STEP;
+  const time = (at: number) => new Date(at).toLocaleString();
+  const text = texts.times(time(from), time(from + counts.length * bucketMs), peak.count, time(peak.at), bucketMs);
+  return (
+    <svg
+      class="group-times"
+      width={width}
+      height={HEIGHT}
+      viewBox={`0 0 ${String(width)} ${String(HEIGHT)}`}
+      role="img"
+      aria-label={text}
+    >
+      <title>{text}</title>
+      {counts.map((count, index) => {
+        // A single record among thousands is visible, too.
+        const height = count === 0 ? 0 : Math.max(2, (count / peak.count) * HEIGHT);
+        return <rect key={index} x={index * STEP} y={HEIGHT - height} width={STEP} height={height} />;
+      })}
+    </svg>
   );
 }

@@ -5,8 +5,8 @@ import { faultText, hexDump, peakOf } from '../../src/dead-letters/dead-letter-r
 import { failedAgain, progressOf, readRate, restOf } from '../../src/dead-letters/replay-progress.ts';
 import { texts } from '../../src/texts/dead-letters.ts';
 
-describe('a selection of letters in the console', () => {
-  it('has what was typed, and nothing else', () => {
+describe('a selection of dead-letter records in the console', () => {
+  it('contains what was typed, and nothing else', () => {
     assert.deepEqual(selectionBody(EVERYTHING), { selection: {} });
     const body = selectionBody({
       ...EVERYTHING,
@@ -35,7 +35,7 @@ describe('a selection of letters in the console', () => {
     });
   });
 
-  it('says which field is wrong', () => {
+  it('names the invalid field', () => {
     const range = (typed: Partial<RangeForm>) => ({ ranges: [ANY_RANGE, { ...ANY_RANGE, ...typed }] });
     const problems = [
       range({ partition: 'x' }),
@@ -56,13 +56,13 @@ describe('a selection of letters in the console', () => {
 });
 
 describe('dead letters in the console', () => {
-  it('say their fault in a line', () => {
+  it('show their fault in one line', () => {
     const fault = { stage: 'TASK_PUT', sqlstate: '23514', class: 'a.B', table: 't', column: 'c', message: 'too large' };
     assert.equal(faultText(fault), 'TASK_PUT · 23514 · t.c · too large');
     assert.equal(faultText({ stage: 'VALUE_CONVERTER', class: 'org.example.Broken' }), 'VALUE_CONVERTER · Broken');
   });
 
-  it('say when most of them were', () => {
+  it('show when most of them occurred', () => {
     assert.deepEqual(peakOf({ from: 60_000, bucketMs: 1000, counts: [1, 5, 0, 5] }), { count: 5, at: 61_000 });
     const text = (ms: number) => texts.times('a', 'b', 1, 'c', ms);
     assert.equal(text(1000), 'From a to b: at most 1 record in 1 second, at c');
@@ -94,7 +94,7 @@ describe('the progress of a replay in the console', () => {
     });
   });
 
-  it('leaves a rest that can be replayed, within what was selected', () => {
+  it('leaves a rest that can be replayed, within the selection', () => {
     const replay = {
       id: 3,
       state: 'STOPPED',
@@ -124,7 +124,7 @@ describe('the progress of a replay in the console', () => {
     assert.equal(restOf({ ...replay, partitions: [] }), undefined);
   });
 
-  it('has a rate only when it was looked at twice', () => {
+  it('has a rate after two measurements', () => {
     assert.equal(readRate(undefined, { at: 5, read: 5 }), undefined);
     assert.equal(readRate({ at: 1000, read: 100 }, { at: 3000, read: 300 }), 100);
     assert.equal(readRate({ at: 1000, read: 100 }, { at: 1000, read: 300 }), undefined);
