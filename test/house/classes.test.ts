@@ -13,7 +13,6 @@ const MAX_FIELDS = 15;
 const LARGE = [
   'BatchSender',
   'ClassicMembership',
-  'ConnectorRequests',
   'DatabaseHttpService',
   'DbSourceTask',
   'Fetcher',
@@ -25,7 +24,6 @@ const LARGE = [
   'LineScanner',
   'RowReader',
   'SinkTaskRunner',
-  'Supervision',
   'TableReader',
   'WorkerGroup',
   'WriteLane',
