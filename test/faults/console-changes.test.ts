@@ -48,7 +48,7 @@ describe('changes in the console', function () {
     const offsets = page.getByRole('region', { name: 'Offsets' });
     await offsets.getByRole('row', { name: `${topic}-0 0 20 20 0` }).waitFor();
 
-    await page.getByLabel('Continue from').selectOption({ label: 'offsets that I give' });
+    await page.getByLabel('Continue from').selectOption({ label: 'these offsets' });
     await page.getByLabel(`Offset of ${topic}-0`).fill('13');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('7 records are delivered again. 0 records are skipped.').waitFor();
