@@ -62,7 +62,7 @@ export function loggersResource(herder: Herder, logLevels: LogLevels, logger: Lo
           return;
         }
         if (scope !== 'worker') {
-          logger.warn(`The scope ${scope} of PUT /admin/loggers is not known; worker is assumed`);
+          logger.warn(`The scope ${scope} of PUT /admin/loggers is unknown; using worker`);
         }
         answer(context, 200, logLevels.set(name, level));
       },

@@ -140,7 +140,7 @@ function describeProperties(text: string): Described {
   for (const [index, line] of lines.entries()) {
     const [, key] = /^\s*([^#!\s:=][^\s:=]*)/.exec(line) ?? [];
     if (key === undefined || /(?<!\\)(?:\\\\)*\\$/.test(lines[index - 1] ?? '')) continue;
-    if (firstLines.has(key)) throw new PlacedError(index + 1, `the key ${key} stands twice in the file`);
+    if (firstLines.has(key)) throw new PlacedError(index + 1, `the key ${key} occurs twice in the file`);
     firstLines.set(key, index + 1);
   }
   const entries = Object.entries(parseProperties(text)).map(([key, value]) => {
@@ -192,7 +192,7 @@ class DocumentReader {
       if (['name', 'config', 'state', 'initial_state'].includes(text)) continue;
       throw new PlacedError(
         this.#line(key),
-        `${text} is not known beside config: there are name, config, state, initial_state`,
+        `${text} is unknown beside config: allowed are name, config, state, initial_state`,
       );
     }
     return {
@@ -305,7 +305,7 @@ function desired(
   const config: Record<string, string> = {};
   for (const entry of described.config) {
     if (Object.hasOwn(config, entry.key)) {
-      faults.push(`${shown}:${String(entry.line)}: the key ${entry.key} stands twice`);
+      faults.push(`${shown}:${String(entry.line)}: the key ${entry.key} occurs twice`);
     }
     config[entry.key] = value(entry);
   }

@@ -74,7 +74,7 @@ async function mustBeNew(paths: readonly string[]): Promise<void> {
     );
   }
   if (there.length > 0) {
-    throw new ConfigError(`These files are there already; --force overwrites them: ${there.join(', ')}`);
+    throw new ConfigError(`These files exist; --force overwrites them: ${there.join(', ')}`);
   }
 }
 

@@ -19,7 +19,7 @@ export async function runHistory(
   const client = await clientOf(flags);
   const path = `/connectors/${encodeURIComponent(connector)}/history`;
   if (action !== 'list' && n === undefined) {
-    throw new ConfigError(`sluice history ${connector} ${action} needs the number of a change, as the list has it`);
+    throw new ConfigError(`sluice history ${connector} ${action} needs the number of a change, as the list shows it`);
   }
   if (action === 'restore') {
     const restored = await client.ask<ConnectorInfoAnswer>('POST', `${path}/${String(n)}/restore`);

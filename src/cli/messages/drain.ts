@@ -58,7 +58,7 @@ class ClusterApi {
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor(text: string) {
-    if (!URL.canParse(text)) throw new Error(`--url ${text} is no URL; an example is http://127.0.0.1:8083`);
+    if (!URL.canParse(text)) throw new Error(`--url ${text} is not a URL, such as http://127.0.0.1:8083`);
     const url = new URL(text);
     const { username, password } = url;
     const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
