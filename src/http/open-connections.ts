@@ -31,7 +31,7 @@ export interface Wanted {
 /** The connections of one port, those idle for longest first. */
 export class OpenConnections {
   readonly #all = new Set<OpenConnection>();
-  /** By the other end, because the TLS socket of a request wraps the one that came in. */
+  /** By the remote address and port, because the TLS socket of a request wraps the accepted one. */
   readonly #byPeer = new Map<string, OpenConnection>();
   readonly #counts = new Map<string, number>();
   readonly #youthMs: number;
@@ -79,7 +79,7 @@ export class OpenConnections {
     return this.#byPeer.get(peerOf(socket));
   }
 
-  /** It is not idle until the answer is sent. */
+  /** Marks the connection as busy until the answer is sent. */
   busy(connection: OpenConnection, request: IncomingMessage, response: ServerResponse): void {
     connection.requests += 1;
     connection.hadRequest = true;

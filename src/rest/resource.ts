@@ -21,7 +21,7 @@ export interface Operation {
 /** A route that only the console uses; it changes with the console, and has no description. */
 export interface OwnRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With parameters as `:name`. */
+  /** The path, with parameters as `:name`. */
   readonly path: string;
   /** Like those of an `Operation`. */
   readonly answers?: Operation['answers'];

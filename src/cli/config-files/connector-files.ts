@@ -22,7 +22,7 @@ export type DesiredState = (typeof STATES)[number];
 /** A connector as a file describes it. */
 export interface DesiredConnector {
   readonly name: string;
-  /** With `name`, variables replaced. */
+  /** The configuration with `name`, and with variables replaced. */
   readonly config: Readonly<Record<string, string>>;
   /** `state`: a state that is kept. */
   readonly state: DesiredState | undefined;

@@ -49,7 +49,7 @@ function userOf(properties: ClientProperties): string | undefined {
   }
 }
 
-/** One word for a shell. */
+/** Quotes a text as one word for a shell. */
 function word(text: string): string {
   return /^[\w.,:@%+=/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -28,7 +28,7 @@ const SILENT_MS = 1000;
 const MAX_TOPICS = 200;
 const MAX_WORKERS = 20;
 
-/** All connectors of the cluster at a glance, and the last hour of those that run here. */
+/** The overview of all connectors of the cluster, and the last hour of the connectors that run here. */
 export class Fleet {
   readonly #directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
   readonly #health: Pick<ConnectorHealth, 'views'>;

@@ -24,7 +24,7 @@ export interface TaskFigures {
   readonly missingTopics: readonly string[];
   /** Sink tasks: topics that have never had a record in any of the task's partitions; absent: none. */
   readonly emptyTopics?: readonly string[] | undefined;
-  /** What blocks the task, as the task reports it. */
+  /** The reason that blocks the task, as the task reports it. */
   readonly cause: string | null;
   /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
   readonly failedParts?: FailedParts | undefined;

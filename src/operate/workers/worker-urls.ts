@@ -5,7 +5,7 @@ import type { PeerClient } from '../../herder/peer-client.ts';
 import type { WorkerDrains } from '../drain/worker-drains.ts';
 
 export interface WorkerAddress {
-  /** Without a slash at its end. */
+  /** The address without a trailing slash. */
   readonly url: string;
   /** The group itself has reported the address, so credentials may be sent there. */
   readonly isOfGroup: boolean;

@@ -112,7 +112,7 @@ interface GroupFieldProps {
   readonly onChange: (group: string) => void;
 }
 
-/** All records, those that a replay has left, or a group. */
+/** The choice between all records, the rest of a replay, and a group. */
 function GroupField({ groups, rest, value, selectRef, onChange }: GroupFieldProps) {
   const titles = new Map(groups.map((group) => [group.id, `${String(group.count)} · ${faultText(group)}`]));
   if (rest !== undefined) titles.set(restKey(rest), texts.restOf(rest.id));

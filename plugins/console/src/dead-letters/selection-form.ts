@@ -88,7 +88,7 @@ function rangeOf({
   return part === undefined ? undefined : defined({ partition: part, from: first, to: last });
 }
 
-/** In place of the id of a group. */
+/** The key of a stopped replay's rest, in place of the id of a group. */
 export function restKey({ id }: Pick<RestOfReplay, 'id'>): string {
   return `rest-of-${String(id)}`;
 }

@@ -2,7 +2,7 @@ import { texts as frame } from './frame.ts';
 
 const records = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`;
 
-/** In the largest unit that keeps it above 1; buckets are seconds, doubled. */
+/** The duration in the largest unit that keeps it above 1. Buckets are seconds, doubled. */
 function durationText(ms: number): string {
   const [unit, length] = (
     [
