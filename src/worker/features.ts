@@ -78,10 +78,23 @@ export function openFeatures(
     },
   );
   const { workerId } = herder;
-  const health = new ConnectorHealth({ directory, workerId, figures, committed, secrets, workerConfig, automaticRestarts });
+  const health = new ConnectorHealth({
+    directory,
+    workerId,
+    figures,
+    committed,
+    secrets,
+    workerConfig,
+    automaticRestarts,
+  });
   const fleet = new Fleet(directory, health, hours, stores.statuses);
   herder.listen(history, automaticRestarts, health, replays);
-  return { health, replays, fleet, metricsSource: metricsSourceOf(herder, { health, automaticRestarts, replays, committed }) };
+  return {
+    health,
+    replays,
+    fleet,
+    metricsSource: metricsSourceOf(herder, { health, automaticRestarts, replays, committed }),
+  };
 }
 
 function metricsSourceOf(

@@ -1,4 +1,8 @@
-import { readDeadLetters, type DeadLetterReading, type DeadLetterReadingParts } from '../operate/dead-letters/dead-letter-readings.ts';
+import {
+  readDeadLetters,
+  type DeadLetterReading,
+  type DeadLetterReadingParts,
+} from '../operate/dead-letters/dead-letter-readings.ts';
 import { readMessages, type MessageReading } from '../operate/messages/message-readings.ts';
 import { readPreview, type PreviewReading } from '../operate/preview/preview-readings.ts';
 

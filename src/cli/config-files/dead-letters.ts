@@ -31,7 +31,11 @@ const EXIT_ERROR = 1;
 const EXIT_FAILED_AGAIN = 2;
 
 /** The exit code of `sluice dead-letters`: 2 if records failed again in the replay that was followed or requested. */
-export async function runDeadLetters(connector: string, action: DeadLetterAction, flags: DeadLetterFlags): Promise<number> {
+export async function runDeadLetters(
+  connector: string,
+  action: DeadLetterAction,
+  flags: DeadLetterFlags,
+): Promise<number> {
   const client = await clientOf(flags);
   const path = `/connectors/${encodeURIComponent(connector)}/dead-letters`;
   if (action === 'groups') return print(flags, await client.ask<DeadLettersAnswer>('GET', path), groupsText);
@@ -49,7 +53,12 @@ export async function runDeadLetters(connector: string, action: DeadLetterAction
 }
 
 /** If requested, waits for the end of the replay; prints its last state. */
-async function ended(client: ConnectClient, path: string, begun: ReplayAnswer, flags: DeadLetterFlags): Promise<number> {
+async function ended(
+  client: ConnectClient,
+  path: string,
+  begun: ReplayAnswer,
+  flags: DeadLetterFlags,
+): Promise<number> {
   let replay = begun;
   while (flags.follow === true && replay.state === 'RUNNING') {
     if (flags.json !== true) process.stdout.write(replayText(replay));

@@ -32,9 +32,7 @@ export async function brokerFindings(config: WorkerConfig): Promise<Finding[]> {
   return withSurvey(config.clients.worker, async (survey) => {
     const { brokers, release, clusterId } = await survey.cluster();
     const count = `${String(brokers)} broker${brokers === 1 ? '' : 's'}`;
-    const findings = [
-      ok('brokers', `${count}, Kafka ${release ?? 'of an unknown release'}, cluster ${clusterId}`),
-    ];
+    const findings = [ok('brokers', `${count}, Kafka ${release ?? 'of an unknown release'}, cluster ${clusterId}`)];
     const lead = await survey.clockLeadMs();
     return lead === undefined ? findings : [...findings, clockFinding("clock of Kafka's controller", lead)];
   });

@@ -150,7 +150,10 @@ export class ConnectorDeadLetters {
     const decoded = await this.#decoded(ready, [deadLetter], signal);
     const bytes = { keyBytes: deadLetter.key?.length ?? null, valueBytes: deadLetter.value?.length ?? null };
     const sent = await this.#sent(connector, ready);
-    const view = exampleView(deadLetter, decoded.get(deadLetter), sent, { hexBytes: MAX_HEX_BYTES, headers: MAX_ALL_HEADERS });
+    const view = exampleView(deadLetter, decoded.get(deadLetter), sent, {
+      hexBytes: MAX_HEX_BYTES,
+      headers: MAX_ALL_HEADERS,
+    });
     return hiddenInJson(JSON.stringify({ topic, ...view, ...bytes }), ready.hide);
   }
 

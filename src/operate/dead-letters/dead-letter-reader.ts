@@ -141,7 +141,10 @@ class Scan {
     this.#limit = limit;
   }
 
-  async run(onRecord: (deadLetter: DeadLetterRecord) => Promise<boolean | undefined>, signal: AbortSignal): Promise<void> {
+  async run(
+    onRecord: (deadLetter: DeadLetterRecord) => Promise<boolean | undefined>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const ranges = [...this.#ranges.values()];
     this.#consumer.assign(ranges.map(({ partition }) => ({ topic: this.#topic, partition })));
     for (const { partition, next } of ranges) this.#consumer.seek({ topic: this.#topic, partition, offset: next });

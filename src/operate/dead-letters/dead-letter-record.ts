@@ -119,7 +119,10 @@ function recordTime(record: ConsumedRecord, of: (key: string) => string | undefi
 }
 
 /** Headers of a record that fails again in a replay. `group`: the consumer group of the replay. */
-export function replayHeaders(group: string, { attempt, partition, offset }: DeadLetterRecord): readonly ConsumedHeader[] {
+export function replayHeaders(
+  group: string,
+  { attempt, partition, offset }: DeadLetterRecord,
+): readonly ConsumedHeader[] {
   const replayed = `${group}/${String(partition)}/${String(offset)}`;
   return [
     { key: REPLAY_ATTEMPT, value: Buffer.from(String(attempt + 1)) },

@@ -1,4 +1,8 @@
-import type { DeadLetterFilter, DeadLetterRange, DeadLetterSelection } from '../../connect/dead-letters/dead-letter-selection.ts';
+import type {
+  DeadLetterFilter,
+  DeadLetterRange,
+  DeadLetterSelection,
+} from '../../connect/dead-letters/dead-letter-selection.ts';
 import type { DeadLetterRecord } from './dead-letter-record.ts';
 import { deadLetterGroupId, deadLetterGroupKey } from './dead-letter-group.ts';
 

@@ -87,11 +87,18 @@ export class BackwardReader {
   }
 
   /** Reads one window of each partition; smaller ones if they have too many bytes. */
-  async #readWindows(partitions: readonly ReadPartition[], keep: (record: ConsumedRecord) => Promise<boolean>): Promise<void> {
+  async #readWindows(
+    partitions: readonly ReadPartition[],
+    keep: (record: ConsumedRecord) => Promise<boolean>,
+  ): Promise<void> {
     let some = partitions;
     for (;;) {
       const each = Math.max(1, Math.floor(this.#windowRecords / some.length));
-      const windows = some.map((partition) => ({ partition, from: Math.max(partition.begin, partition.low - each), kept: [] }));
+      const windows = some.map((partition) => ({
+        partition,
+        from: Math.max(partition.begin, partition.low - each),
+        kept: [],
+      }));
       const outcome = await this.#readForwards(windows, keep);
       if (outcome === 'whole') {
         for (const { partition, from, kept } of windows) {

@@ -97,7 +97,13 @@ export class AutomaticRestarts implements HerderListener {
     if (before !== undefined && (before.restart === undefined || before.restart.state === 'WAITING')) return;
     clearTimeout(before?.timer);
     const reason = this.#dependencies.hide(failure.reason);
-    const failed: FailedTarget = { target, failure: { ...failure, reason }, restart: undefined, isPaused: false, timer: undefined };
+    const failed: FailedTarget = {
+      target,
+      failure: { ...failure, reason },
+      restart: undefined,
+      isPaused: false,
+      timer: undefined,
+    };
     this.#failed.set(key, failed);
     void this.#decide(failed, this.#states.get(target));
   }

@@ -1,6 +1,10 @@
 import type { ShapeOf } from '../../../../src/json/open-api.ts';
 import type { SQL_AVAILABLE, SQL_LOGIN, SQL_RESULT } from '../../../../src/operate/console/console-answers.ts';
-import type { DEAD_LETTERS, PREVIEWED_DEAD_LETTERS, REPLAYS } from '../../../../src/operate/dead-letters/dead-letter-answers.ts';
+import type {
+  DEAD_LETTERS,
+  PREVIEWED_DEAD_LETTERS,
+  REPLAYS,
+} from '../../../../src/operate/dead-letters/dead-letter-answers.ts';
 import type { CLUSTER } from '../../../../src/operate/drain/cluster-answers.ts';
 import type { CONNECTOR_HEALTH } from '../../../../src/operate/health/health-answers.ts';
 import type { PREVIEW } from '../../../../src/operate/preview/preview-answers.ts';

@@ -18,7 +18,9 @@ export function peakOf({ from, bucketMs, counts }: Histogram): { readonly count:
 }
 
 /** The number of records by outcome, in their order. */
-export function outcomes(records: readonly PreviewedDeadLetter[]): readonly (readonly [outcome: string, count: number])[] {
+export function outcomes(
+  records: readonly PreviewedDeadLetter[],
+): readonly (readonly [outcome: string, count: number])[] {
   const counts = new Map<string, number>();
   for (const { outcome } of records) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   return [...counts];

@@ -30,7 +30,11 @@ export function GroupView({ name, group, onReplay }: GroupViewProps) {
         </ReplayPreview>
       ) : null}
       {group.examples.map((deadLetter) => (
-        <RecordView key={`${String(deadLetter.partition)}-${String(deadLetter.offset)}`} name={name} deadLetter={deadLetter} />
+        <RecordView
+          key={`${String(deadLetter.partition)}-${String(deadLetter.offset)}`}
+          name={name}
+          deadLetter={deadLetter}
+        />
       ))}
     </details>
   );
@@ -39,7 +43,8 @@ export function GroupView({ name, group, onReplay }: GroupViewProps) {
 function GroupSummary({ group }: { readonly group: DeadLetterGroup }) {
   const { count, replayed, histogram, first, last, examples } = group;
   const message = group.message ?? examples[0]?.fault.message;
-  const time = ({ timestamp }: DeadLetterGroup['first']) => (timestamp < 0 ? '–' : new Date(timestamp).toLocaleString());
+  const time = ({ timestamp }: DeadLetterGroup['first']) =>
+    timestamp < 0 ? '–' : new Date(timestamp).toLocaleString();
   return (
     <summary>
       <strong class="number">{short(count)}</strong>

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import type { ReplayAnswer } from '../../src/common/answers.ts';
-import { ANY_RANGE, EVERYTHING, restKey, selectionBody, type RangeForm } from '../../src/dead-letters/selection-form.ts';
+import {
+  ANY_RANGE,
+  EVERYTHING,
+  restKey,
+  selectionBody,
+  type RangeForm,
+} from '../../src/dead-letters/selection-form.ts';
 import { faultText, hexDump, peakOf } from '../../src/dead-letters/dead-letter-record.ts';
 import { failedAgain, progressOf, readRate, restOf } from '../../src/dead-letters/replay-progress.ts';
 import { texts } from '../../src/texts/dead-letters.ts';

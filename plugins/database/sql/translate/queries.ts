@@ -155,11 +155,7 @@ class QueryWalk {
   /** Visits the query that supplies the rows; ON CONFLICT refers to other tables. */
   #insert(start: number, end: number, outer: Scope | undefined, tables: Tables): Columns {
     const tokens = this.#tokens;
-    const query = tokens.find(
-      start + 1,
-      end,
-      (index) => tokens.startsQuery(index),
-    );
+    const query = tokens.find(start + 1, end, (index) => tokens.startsQuery(index));
     const conflict = tokens.find(
       query,
       end,

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { messageWithCause } from '../../../../src/errors.ts';
 import type { ConsumedRecord } from '../../../../src/kafka/api.ts';
 import { parseDeadLetter } from '../../../../src/operate/dead-letters/dead-letter-record.ts';
-import { deadLetterGroupId, deadLetterGroupKey, messagePattern } from '../../../../src/operate/dead-letters/dead-letter-group.ts';
+import {
+  deadLetterGroupId,
+  deadLetterGroupKey,
+  messagePattern,
+} from '../../../../src/operate/dead-letters/dead-letter-group.ts';
 import { SelectionMatcher } from '../../../../src/operate/dead-letters/selection-matcher.ts';
 
 function record(headers: Record<string, string>, offset = 5): ConsumedRecord {
@@ -84,13 +88,19 @@ describe('dead letters', () => {
   it('are selected by group, offsets, time and filter', () => {
     const letter = parseDeadLetter(record(CONTEXT));
     assert.equal(new SelectionMatcher('sink', {}).has(letter), true);
-    assert.equal(new SelectionMatcher('sink', { group: deadLetterGroupId(deadLetterGroupKey(letter)) }).has(letter), true);
+    assert.equal(
+      new SelectionMatcher('sink', { group: deadLetterGroupId(deadLetterGroupKey(letter)) }).has(letter),
+      true,
+    );
     assert.equal(new SelectionMatcher('sink', { group: 'another' }).has(letter), false);
     assert.equal(new SelectionMatcher('sink', { offsets: [{ partition: 1, from: 5, to: 5 }] }).has(letter), true);
     assert.equal(new SelectionMatcher('sink', { offsets: [{ partition: 0 }] }).has(letter), false);
     assert.equal(new SelectionMatcher('sink', { time: { from: 1000, to: 1001 } }).has(letter), true);
     assert.equal(new SelectionMatcher('sink', { time: { to: 1000 } }).has(letter), false);
-    assert.equal(new SelectionMatcher('sink', { filter: { sqlstate: '22001', message: 'too long' } }).has(letter), true);
+    assert.equal(
+      new SelectionMatcher('sink', { filter: { sqlstate: '22001', message: 'too long' } }).has(letter),
+      true,
+    );
     assert.equal(new SelectionMatcher('sink', { filter: { table: 'others' } }).has(letter), false);
   });
 });

@@ -74,7 +74,12 @@ describe('topics that are read backwards', () => {
       [record(0, 0, 10), record(0, 1, 40), record(0, 2, 30)],
       [record(1, 0, 20), record(1, 1, 50)],
     ];
-    const reader = new BackwardReader(new FakeConsumer(logs).asConsumer, [partitionOf(0, 3), partitionOf(1, 2)], BOUNDS, 10);
+    const reader = new BackwardReader(
+      new FakeConsumer(logs).asConsumer,
+      [partitionOf(0, 3), partitionOf(1, 2)],
+      BOUNDS,
+      10,
+    );
     assert.deepEqual(places(await reader.read(3, ALL)), ['1@1', '0@2', '0@1']);
     assert.deepEqual(reader.next(), [
       { topic: 't', partition: 0, offset: 1 },
