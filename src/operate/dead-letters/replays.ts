@@ -126,10 +126,7 @@ export class Replays implements HerderListener {
     return found;
   }
 
-  /**
-   * Must be called on the worker that has the connector.
-   * @throws RequestError 409: a replay is running, or the connector is stopped
-   */
+  /** Only on the worker that has the connector. @throws RequestError 409: a replay is running, or no task can start */
   async begin(connector: string, given: NewReplay): Promise<StoredReplay> {
     return this.#inTurn(connector, async () => {
       const kept = await this.list(connector);
@@ -147,10 +144,7 @@ export class Replays implements HerderListener {
     });
   }
 
-  /**
-   * Must be called on the worker that has the connector. Resolves when nothing is written any more.
-   * @throws RequestError 404
-   */
+  /** Only on the worker that has the connector; resolves when nothing is written any more. @throws RequestError 404 */
   async end(connector: string, id: number): Promise<StoredReplay> {
     return this.#inTurn(connector, async () => {
       const running = this.#running.get(connector);

@@ -96,14 +96,8 @@ export class AutomaticRestarts implements HerderListener {
     // The failure was reported before.
     if (before !== undefined && (before.restart === undefined || before.restart.state === 'WAITING')) return;
     clearTimeout(before?.timer);
-    const reason = this.#dependencies.hide(failure.reason);
-    const failed: FailedTarget = {
-      target,
-      failure: { ...failure, reason },
-      restart: undefined,
-      isPaused: false,
-      timer: undefined,
-    };
+    const hidden = { ...failure, reason: this.#dependencies.hide(failure.reason) };
+    const failed: FailedTarget = { target, failure: hidden, restart: undefined, isPaused: false, timer: undefined };
     this.#failed.set(key, failed);
     void this.#decide(failed, this.#states.get(target));
   }
