@@ -59,7 +59,7 @@ program
   .command('dev')
   .description('start a local PostgreSQL, a Kafka, a worker and sample connectors that move real rows')
   .option('--fresh', 'forget the data and offsets of earlier runs')
-  .option('--exit-after <seconds>', 'stop by itself so long after everything runs', positiveNumber)
+  .option('--exit-after <seconds>', 'stop automatically this long after everything runs', positiveNumber)
   .option('--json', 'print one line of JSON at the end instead of a live view')
   .option('--bootstrap <servers>', 'use this Kafka instead of a local one')
   .option('--data <folder>', 'where data and logs are kept (default: .sluice/dev)')
@@ -79,7 +79,7 @@ addConfigFileCommands(program);
 
 program
   .command('plugins')
-  .description('list the connectors, converters and other plugins there are, each with its version and place')
+  .description('list the connectors, converters and other plugins, each with its version and location')
   .argument('[list]', 'the only thing to do with them')
   .option('--plugin-path <folders>', 'where to look, as in the worker property plugin.path')
   .option('--worker-config <file>', 'take plugin.path from a worker file')
@@ -94,7 +94,7 @@ program
 
 program
   .command('doctor')
-  .description('look at everything that a worker and its connectors need, and say how to mend what is wrong')
+  .description('look at everything that a worker and its connectors need, and say how to fix what is wrong')
   .argument('[worker.properties]', 'worker settings; CONNECT_* variables are read as well and win')
   .argument('[connectors...]', 'connector files: JSON or .properties')
   .option('--json', 'print the findings as one line of JSON')
@@ -105,7 +105,7 @@ program
 
 program
   .command('completion')
-  .description('print the script by which a shell completes commands and flags')
+  .description('print the script with which a shell completes commands and flags')
   .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
   .action((shell: Shell) => {
     process.stdout.write(completionScript(program, shell));

@@ -7,7 +7,7 @@ import type { StageTracker } from '../observe/stage.ts';
 import type { RestartRequest } from './stores/config-state.ts';
 import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from './connector-directory.ts';
 import type { Actor, ChangeRecorder } from './recorded-change.ts';
-import { NotOwnerError } from './not-owner-error.ts';
+import { Ownership } from './ownership.ts';
 import type { Placement } from './group/placement.ts';
 import { planRestart } from './restart-plan.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
@@ -58,7 +58,7 @@ export class ConnectorRequests {
   readonly #configs: HerderStores['configs'];
   readonly #statuses: HerderStores['statuses'];
   readonly #directory: ConnectorDirectory;
-  readonly #placement: Placement;
+  readonly #ownership: Ownership;
   readonly #supervision: Supervision;
   readonly #recorder: ChangeRecorder;
   readonly #stage: StageTracker;
@@ -71,7 +71,7 @@ export class ConnectorRequests {
     this.#configs = dependencies.stores.configs;
     this.#statuses = dependencies.stores.statuses;
     this.#directory = dependencies.directory;
-    this.#placement = dependencies.placement;
+    this.#ownership = new Ownership(dependencies.placement, dependencies.directory);
     this.#supervision = dependencies.supervision;
     this.#recorder = dependencies.recorder;
     this.#stage = dependencies.stage;
@@ -209,22 +209,19 @@ export class ConnectorRequests {
   }
 
   async restartTask(id: TaskId, by: Actor | null = null): Promise<void> {
-    await this.#requireTask(id, this.#answers.unknownTask(taskText(id)));
+    await this.#ownership.requireTask(id, this.#answers.unknownTask(taskText(id)));
     const restart = () => this.#supervision.restartTask(id);
     await this.#recorder.recorded({ ...id, by }, restart, () => 'restarted');
   }
 
   /** Throws a NotOwnerError unless this worker has the connector. */
   async mustOwn(name: string): Promise<void> {
-    await this.#placement.settled();
-    this.#directory.require(name, `Unknown connector: ${name}`);
-    if (!this.#placement.ownsConnector(name)) throw this.#notOwner(name);
+    await this.#ownership.requireConnector(name);
   }
 
   /** Throws a NotOwnerError unless this worker leads the cluster. */
   async mustLead(): Promise<void> {
-    await this.#placement.settled();
-    this.#requireLead();
+    await this.#ownership.settledLead();
   }
 
   /** Every worker of the cluster sets it when it reads of it. */
@@ -236,14 +233,14 @@ export class ConnectorRequests {
 
   /** How the parts of one task (tables) are doing; none while it does not run. Throws a NotOwnerError on other workers than its own. */
   async taskParts(id: TaskId): Promise<readonly TaskPart[]> {
-    await this.#requireTask(id, `Unknown task: ${taskText(id)}`);
+    await this.#ownership.requireTask(id, `Unknown task: ${taskText(id)}`);
     const report = (await this.#supervision.tasks.reports()).find((each) => taskText(each.id) === taskText(id));
     return report?.details?.parts ?? [];
   }
 
   /** Records of one task that failed lately, oldest first. Throws a NotOwnerError on other workers than its own. */
   async taskFaults(id: TaskId): Promise<readonly RecentFault[]> {
-    await this.#requireTask(id, `Unknown task: ${taskText(id)}`);
+    await this.#ownership.requireTask(id, `Unknown task: ${taskText(id)}`);
     return this.#supervision.tasks.faults(id);
   }
 
@@ -267,32 +264,9 @@ export class ConnectorRequests {
   async #changeAsLeader<T>(stage: string, work: () => Promise<T>): Promise<T> {
     await this.mustLead();
     return this.#change(stage, () => {
-      this.#requireLead();
+      this.#ownership.requireLead();
       return work();
     });
-  }
-
-  #requireLead(): void {
-    const { isLeader, leaderUrl } = this.#placement;
-    if (!isLeader) throw new NotOwnerError('Only the leader can process this request.', leaderUrl);
-  }
-
-  /** Resolves when the task exists and runs on this worker, as far as placement says. */
-  async #requireTask(id: TaskId, unknown: string): Promise<void> {
-    await this.#placement.settled();
-    const { taskConfigs } = this.#directory.require(id.connector, `Unknown connector: ${id.connector}`);
-    if (taskConfigs[id.task] === undefined) throw new RequestError(404, unknown);
-    if (!this.#placement.ownsTask(id)) throw this.#notOwner(id.connector, id.task);
-  }
-
-  /** The leader knows who has what; others know the leader. */
-  #notOwner(connector: string, task?: number): NotOwnerError {
-    if (!this.#placement.isLeader) {
-      return new NotOwnerError('Only the leader can process restart requests.', this.#placement.leaderUrl);
-    }
-    const what = task === undefined ? 'connector' : 'task';
-    const message = `Cannot restart ${what} since it is not assigned to this member`;
-    return new NotOwnerError(message, this.#placement.ownerUrl(connector, task));
   }
 
   async #change<T>(stage: string, work: () => Promise<T>): Promise<T> {

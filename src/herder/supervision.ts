@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import { isState, taskText, type TaskAssignment, type TaskEvent, type TaskId } from '../connect/task-assignment.ts';
-import type { Failure } from '../connect/task-failure.ts';
+import type { TaskAssignment, TaskEvent, TaskId } from '../connect/task-assignment.ts';
 import type { TaskConfigs } from '../connect/hosting/task-host.ts';
 import type { TaskHosting } from '../connect/hosting/task-hosting.ts';
 import { within } from '../async/within.ts';
@@ -19,12 +18,12 @@ import type { Handover } from '../kafka/api.ts';
 import type { Handovers } from './group/handovers.ts';
 import { taskKey } from './group/task-key.ts';
 import type { Placement } from './group/placement.ts';
-import { Startups } from './startups.ts';
 import { planRestart } from './restart-plan.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { HerderStores } from './stores/herder-stores.ts';
 import type { Status } from './stores/status-store.ts';
 import { TaskSupervisor } from './task-supervisor.ts';
+import { WorkEvents } from './work-events.ts';
 
 /** Opens what runs tasks. `onEvent` is told how they fare. */
 export type OpenTaskHosting = (configs: TaskConfigs, onEvent: (event: TaskEvent) => void) => TaskHosting;
@@ -65,8 +64,7 @@ const LAST_STATUSES_MS = 5000;
 export class Supervision {
   readonly tasks: TaskHosting;
   readonly listeners = new HerderListeners();
-  readonly #connectorStarts: Startups;
-  readonly #taskStarts: Startups;
+  readonly #events: WorkEvents;
   readonly #dependencies: SupervisionDependencies;
   readonly #taskStopTimeoutMs: number;
   readonly #connectors: ConnectorHost;
@@ -82,10 +80,9 @@ export class Supervision {
   constructor(dependencies: SupervisionDependencies, { taskStopTimeoutMs, metricWindow }: SupervisionSettings) {
     this.#dependencies = dependencies;
     this.#taskStopTimeoutMs = taskStopTimeoutMs;
-    this.#connectorStarts = new Startups(metricWindow);
-    this.#taskStarts = new Startups(metricWindow);
     this.#statuses = dependencies.statusWriter;
-    const { plugins, resolver, openHosting, logger } = dependencies;
+    const { placement, plugins, resolver, openHosting, logger } = dependencies;
+    this.#events = new WorkEvents(this.#statuses, this.listeners, placement, metricWindow);
     this.#connectors = new ConnectorHost(plugins, (event) => this.#onConnectorEvent(event), logger);
     this.#liveConfigs = new LiveConfigs(resolver, (name) => this.#restartAll(name), logger);
     this.tasks = openHosting(this.#liveConfigs, (event) => this.#onTaskEvent(event));
@@ -103,7 +100,7 @@ export class Supervision {
 
   /** Starts of connectors and tasks, as `connect-worker-metrics` has them. */
   startups(): Readonly<Record<string, number>> {
-    return { ...this.#connectorStarts.values('connector'), ...this.#taskStarts.values('task') };
+    return this.#events.startups();
   }
 
   of(name: string): Supervisors {
@@ -231,7 +228,7 @@ export class Supervision {
 
   #forget(name: string): void {
     this.#liveConfigs.forget(name);
-    this.#connectorStarts.ended(name);
+    this.#events.forget(name);
     const isKnown = this.#supervisors.delete(name);
     const leads = isKnown && this.#dependencies.placement.isLeader;
     this.listeners.tell((listener) => listener.onForgotten?.(name, leads));
@@ -284,19 +281,8 @@ export class Supervision {
   }
 
   #onConnectorEvent(event: ConnectorEvent): void {
-    const { connector: name, state } = event;
-    if (state === 'RUNNING') {
-      this.#connectorStarts.ended(name);
-      this.#connectorStarts.succeeded(name);
-    } else if (state === 'FAILED') this.#connectorStarts.failed(name);
-    if (event.state === 'FAILED') this.#failed({ connector: name }, event.failure);
-    else if (event.state === 'RUNNING') this.listeners.tell((listener) => listener.onRunning?.({ connector: name }));
-    if (event.state === 'RECONFIGURE') this.#supervisors.get(name)?.connector.reconfigure();
-    else this.#statuses.connector(event.connector, event.state, event.state === 'FAILED' ? event.trace : null);
-  }
-
-  #failed(target: RestartTarget, failure: Failure): void {
-    this.listeners.tell((listener) => listener.onFailed?.(target, failure));
+    if (event.state === 'RECONFIGURE') this.#supervisors.get(event.connector)?.connector.reconfigure();
+    else this.#events.connector(event);
   }
 
   #startTask(assignment: TaskAssignment): void {
@@ -309,23 +295,10 @@ export class Supervision {
   }
 
   #onTaskEvent(event: TaskEvent): void {
-    if (event.id.replay !== undefined) {
-      this.listeners.tell((listener) => listener.onReplayEvent?.(event));
-      return;
-    }
-    if (event.state === 'TOPIC') this.listeners.tell((listener) => listener.onTopic?.(event.id, event.topic));
-    else if (event.state !== 'RUNNING') this.#dependencies.placement.arrived(event.id);
-    if (!isState(event)) return;
-    const task = taskText(event.id);
-    if (event.state === 'FAILED') this.#taskStarts.failed(task);
-    else if (event.state === 'STOPPED') this.#taskStarts.ended(task);
-    else this.#taskStarts.succeeded(task);
-    if (event.state === 'FAILED') this.#failed(event.id, event.failure);
-    else if (event.state === 'RUNNING') this.listeners.tell((listener) => listener.onRunning?.(event.id));
-    if (event.state === 'STOPPED') {
-      this.#statuses.task(event.id, 'UNASSIGNED');
-      if (event.handover !== undefined) this.#left.set(taskKey(event.id), event.handover);
-    } else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);
+    const { id } = event;
+    this.#events.task(event);
+    const isReleased = id.replay === undefined && event.state === 'STOPPED';
+    if (isReleased && event.handover !== undefined) this.#left.set(taskKey(id), event.handover);
   }
 }
 

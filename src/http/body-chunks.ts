@@ -29,7 +29,7 @@ export async function* bodyChunks(
     for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw new BodyTooLargeError();
-      // What the consumer does with the chunk is not the client's idleness.
+      // The time that the consumer takes for a chunk does not count as idle time of the client.
       clearTimeout(idle);
       yield chunk;
       idle = watch();

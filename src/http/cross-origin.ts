@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What pages of other origins may do (Fetch, "CORS protocol"). */
+/** The rights of pages of other origins (Fetch, "CORS protocol"). */
 export interface CrossOriginRules {
   readonly isAllowed: (origin: string) => boolean;
   /** Methods that a page may use; `undefined`: the path is unknown, so no preflight is answered. */

@@ -44,7 +44,10 @@ export async function httpRequest(request: HttpRequest): Promise<HttpAnswer> {
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-/** The same as soon as the answer begins. The caller reads its body or destroys it; the limits of time and the signal still hold. */
+/**
+ * Like `httpRequest`, but resolves when the answer begins. The caller reads its body or destroys it; the limits of time
+ * and the signal still apply.
+ */
 export function httpResponse(request: Omit<HttpRequest, 'maxBytes'>): Promise<IncomingMessage> {
   const { method = 'GET', url, headers = {}, body, timeoutMs, idleTimeoutMs, signal, tls, connection } = request;
   // With an agent, even with `false`, Node opens a connection itself.

@@ -3,35 +3,35 @@ import type { Socket } from 'node:net';
 
 export interface OpenConnection {
   readonly socket: Socket;
-  /** The connections that share its limit; `undefined`: none. */
+  /** The connections of a group share its limit; `undefined`: no group. */
   readonly group: string | undefined;
-  /** It came when there was no room: its request is answered with that. */
+  /** The connection exceeded the limit: its request is answered with a refusal. */
   readonly isRefused: boolean;
   readonly openedAtMs: number;
   /** Requests under way. */
   requests: number;
   hadRequest: boolean;
-  /** The request that came last, and when its headers were complete. */
+  /** The last request, and when its headers were complete. */
   newest: { readonly request: IncomingMessage; readonly sinceMs: number } | undefined;
 }
 
 /** A request whose body has been arriving for this long is slow. */
 const SLOW_MS = 2_000;
 
-/** Why a connection that is idle is wanted. */
+/** Which idle connection may be closed for a new one. */
 export interface Wanted {
   /** Only connections of this group; `undefined`: of any group. */
   readonly from: string | undefined;
-  /** The group that the newcomer counts with. */
+  /** The group of the new connection. */
   readonly for: string | undefined;
-  /** More connections than these are more than one group's share where others need one. */
+  /** The share of a group: with more connections, it gives way to other groups. */
   readonly share: number;
 }
 
 /** The connections of one port, those idle for longest first. */
 export class OpenConnections {
   readonly #all = new Set<OpenConnection>();
-  /** By the other end, because the TLS socket of a request wraps the one that came in. */
+  /** By the remote address and port, because the TLS socket of a request wraps the accepted one. */
   readonly #byPeer = new Map<string, OpenConnection>();
   readonly #counts = new Map<string, number>();
   readonly #youthMs: number;
@@ -79,7 +79,7 @@ export class OpenConnections {
     return this.#byPeer.get(peerOf(socket));
   }
 
-  /** It is not idle until the answer is sent. */
+  /** Marks the connection as busy until the answer is sent. */
   busy(connection: OpenConnection, request: IncomingMessage, response: ServerResponse): void {
     connection.requests += 1;
     connection.hadRequest = true;

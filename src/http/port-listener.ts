@@ -9,7 +9,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
 const HANDSHAKE_RECORD = 0x16;
-/** Beyond the limit at least so many connections get an answer that refuses them; more are closed at once. */
+/** At least this many connections beyond the limit get a refusal as their answer; more are closed at once. */
 const MIN_REFUSED_AT_ONCE = 50;
 
 export interface PortTimeouts {
@@ -125,7 +125,7 @@ export class PortListener {
     const closed = new Promise<void>((resolve) => this.#door.close(() => resolve()));
     for (const server of [this.#http, this.#https]) {
       server?.closeIdleConnections();
-      // Ends the checks of slow requests; it never listened, which is the error given.
+      // Ends the checks of slow requests. The server never listened, so it passes an error, which is ignored.
       server?.close(() => undefined);
     }
     await closed;
@@ -184,10 +184,10 @@ export class PortListener {
   }
 }
 
-/** To https at the same host, port, path and query. The Authorization header is not looked at. */
+/** Redirects to https at the same host, port, path and query. The Authorization header is not examined. */
 function redirect(request: IncomingMessage, response: ServerResponse): void {
   const host = request.headers.host ?? localAddress(request);
-  // A header with characters that no host has would become part of ours.
+  // A header with characters that no host name has would become part of the answer.
   const isHost = /^[\w.[\]:%-]+$/.test(host);
   const path = request.url?.startsWith('/') === true ? request.url : '/';
   response.writeHead(307, {

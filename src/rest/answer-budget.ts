@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { RequestError } from '../errors.ts';
 
 export interface AnswerLimits {
-  /** Bytes of all answers together that clients have not taken yet. */
+  /** Limit in bytes of all answers that clients have not read yet. */
   readonly totalBytes: number;
-  /** How long a client may take over an answer. */
+  /** Time limit for a client to read an answer. */
   readonly takeMs: number;
 }
 
 const LIMITS: AnswerLimits = { totalBytes: 64 * 1024 * 1024, takeMs: 90_000 };
-/** An answer that is being taken for this long is cut when another one finds no room. */
+/** An answer that a client has been reading for this long may be cut to make room for another one. */
 const SLOW_MS = 2_000;
 
 interface Held {
@@ -18,8 +18,9 @@ interface Held {
 }
 
 /**
- * Bounds the bytes of answers that a worker holds for clients which do not read them, and how long it holds them. When there is no room, the
- * slowest client is cut if it is slow; otherwise the request is refused with 503. An answer that is the only one always finds room.
+ * Limits the bytes of answers that a worker holds for clients that do not read them, and how long it holds them. If
+ * there is no room, the slowest client is cut if it is slow; otherwise the request is refused with 503. A single answer
+ * always fits.
  */
 export class AnswerBudget {
   readonly #limits: AnswerLimits;

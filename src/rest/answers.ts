@@ -13,7 +13,10 @@ import {
   type ShapeOf,
 } from '../json/open-api.ts';
 
-/** The bodies of answers, by the names of Connect's classes (org.apache.kafka.connect.runtime.rest.entities) where it has them. */
+/**
+ * The bodies of answers, named after Connect's classes (org.apache.kafka.connect.runtime.rest.entities) if they exist
+ * there.
+ */
 
 export const CONNECTOR_TYPE = enumOf(['sink', 'source', 'unknown']);
 const STATE = {

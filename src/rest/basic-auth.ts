@@ -3,17 +3,17 @@ import type Koa from 'koa';
 import type { RequestState } from './cross-origin.ts';
 import { isInternal } from './internal-requests.ts';
 
-/** Users and what their passwords come to. */
+/** Users and the hashes of their passwords. */
 export type Credentials = ReadonlyMap<string, Buffer>;
 
 const CONSOLE = /^\/ui(?:\/|$)/;
 
-/** Passwords are kept and compared as hashes, so that their lengths make no difference in time. */
+/** Passwords are kept and compared as hashes, so that the time of a comparison does not depend on their length. */
 export function credentials(users: Readonly<Record<string, string>>): Credentials {
   return new Map(Object.entries(users).map(([user, password]) => [user, digest(password)]));
 }
 
-/** BasicAuthSecurityRestExtension: 401 with plain text and, as there, without `WWW-Authenticate`. */
+/** Like BasicAuthSecurityRestExtension, answers 401 with plain text and without `WWW-Authenticate`. */
 export function basicAuth(known: Credentials): Koa.Middleware {
   return async (context, next) => {
     const state: RequestState = context.state;
@@ -25,13 +25,14 @@ export function basicAuth(known: Credentials): Koa.Middleware {
     }
     context.status = 401;
     context.set('Content-Type', 'text/plain');
-    // A browser asks its user only then. It sends the credentials to all paths of the API afterwards.
+    // A browser only asks its user if there is this header. Afterwards it sends the credentials to all paths of the
+    // API.
     if (CONSOLE.test(context.path)) context.set('WWW-Authenticate', 'Basic realm="Sluice", charset="UTF-8"');
     context.body = 'User cannot access the resource.';
   };
 }
 
-/** `undefined` where the password is not that of the user. */
+/** `undefined`: the password is not that of the user. */
 function knownUser(known: Credentials, header: string): string | undefined {
   const [, encoded] = /^Basic +(\S+)$/i.exec(header) ?? [];
   if (encoded === undefined) return undefined;

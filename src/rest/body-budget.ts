@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestError } from '../errors.ts';
 
 export interface BodyLimits {
-  /** Bytes of all bodies together. */
+  /** Limit in bytes of all bodies together. */
   readonly totalBytes: number;
   /** The part of it for requests between workers, whose signature can only be checked when the body is complete. */
   readonly internalBytes: number;
 }
 
 const LIMITS: BodyLimits = { totalBytes: 64 * 1024 * 1024, internalBytes: 16 * 1024 * 1024 };
-/** A body that has been arriving for this long is cut when another one finds no room. */
+/** A body that has been arriving for this long may be cut to make room for another one. */
 const SLOW_MS = 2_000;
 
 interface Body {
@@ -23,8 +23,9 @@ interface Body {
 const budgets = new WeakMap<IncomingMessage, BodyBudget>();
 
 /**
- * Bounds the bytes of request bodies that a worker holds. A body counts from its first byte until its request is answered. When there is no
- * room, the slowest body is cut if it is slow, so that clients that stall cannot keep others out; otherwise the request is refused with 503.
+ * Limits the bytes of request bodies that a worker holds. A body counts from its first byte until its request is
+ * answered. If there is no room, the slowest body is cut if it is slow, so that clients that stall cannot keep others
+ * out; otherwise the request is refused with 503.
  */
 export class BodyBudget {
   readonly #limits: BodyLimits;
@@ -37,7 +38,7 @@ export class BodyBudget {
     this.#limits = limits;
   }
 
-  /** The budget of a request. A request without one (it came through no listener) has no bound but its own. */
+  /** The budget of a request. A request that came through no listener has only the limit of its own body. */
   static of(request: IncomingMessage): BodyBudget | undefined {
     return budgets.get(request);
   }
@@ -55,7 +56,7 @@ export class BodyBudget {
     });
   }
 
-  /** Throws a RequestError with 503 when there is no room for these bytes. */
+  /** Throws a RequestError 503 if there is no room for these bytes. */
   add(request: IncomingMessage, bytes: number): void {
     const body = this.#bodies.get(request);
     if (body === undefined) return;
@@ -73,7 +74,7 @@ export class BodyBudget {
     if (body !== undefined) body.isComplete = true;
   }
 
-  /** The signature of the request is valid: it counts like those of users. */
+  /** The signature of the request is valid, so its body counts like those of users. */
   trust(request: IncomingMessage): void {
     const body = this.#bodies.get(request);
     if (body?.isInternal !== true) return;

@@ -1,12 +1,12 @@
 import type { Context } from './resource.ts';
 
-/** Aborted when the client has gone away, or has its answer. */
+/** Aborts when the client has disconnected, or has its answer. */
 export function goneSignal({ res, req }: Pick<Context, 'res' | 'req'>): AbortSignal {
   const gone = new AbortController();
   res.once('close', () => {
     gone.abort();
   });
-  // It may have gone before anybody listened.
+  // The client may have disconnected earlier.
   if (res.destroyed || req.socket.destroyed) gone.abort();
   return gone.signal;
 }

@@ -79,7 +79,7 @@ function findPlugin(plugins: PluginRegistry, name: string, version: string | und
 
 const VERSION_OPTION = 'connector.plugin.version';
 
-/** A connector's own first, then those of all connectors that it does not declare itself. */
+/** The options of the connector, then those of all connectors that it does not declare itself. */
 function optionsOf({ type, options, version }: Plugin): OptionDeclarations {
   if (type !== 'sink' && type !== 'source') return options;
   const base = type === 'sink' ? sinkConnectorOptions : sourceConnectorOptions;

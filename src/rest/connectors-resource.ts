@@ -29,7 +29,7 @@ import { answer, answerEmpty, flag, pathName, withinTimeLimit, type Context, typ
 import { connectorInfoView, connectorStatusView, expandedView, taskConfigViews, taskStatusView } from './views.ts';
 import { lookupTable } from '../data/lookup-table.ts';
 
-/** `/connectors` and what lies below it, except offsets (docs/compatibility.md#the-management-api). */
+/** `/connectors` and the paths below it, except offsets (docs/compatibility.md#the-management-api). */
 export function connectorsResource(
   herder: Herder,
   validation: ConnectorValidation,
@@ -40,7 +40,7 @@ export function connectorsResource(
     {
       method: 'GET',
       path: '/connectors',
-      summary: 'The names of the connectors, or a map with what `expand` asks for',
+      summary: 'The names of the connectors, or a map with the parts that `expand` names',
       tag: 'connectors',
       query: {
         expand: {
@@ -57,7 +57,7 @@ export function connectorsResource(
     {
       method: 'POST',
       path: '/connectors',
-      summary: 'Create a connector; 409 if there is one of this name',
+      summary: 'Create a connector; 409 if the name exists',
       tag: 'connectors',
       body: CREATE_CONNECTOR_BODY,
       answers: { 201: CONNECTOR_INFO },
@@ -231,7 +231,7 @@ export function connectorsResource(
         answer(context, 200, taskStatusView(id.task, herder.directory.taskStatus(id)));
       },
     },
-    // Beyond Connect: tables that a task cannot read do not end it, and show here.
+    // Not in Connect: tables that a task cannot read do not end it, and are shown here.
     {
       method: 'GET',
       path: '/connectors/:connector/tasks/:task/parts',
@@ -272,7 +272,7 @@ export async function requireValid(validation: ConnectorValidation, config: Conf
   return withinTimeLimit(stage, validation.requireValid(config, stage));
 }
 
-/** `null` takes a key away. When someone else changes the configuration meanwhile, the patch is put over theirs. */
+/** `null` removes a key. If the configuration changes meanwhile, the patch is applied to the new one. */
 async function patchConfig(
   herder: Herder,
   validation: ConnectorValidation,
@@ -298,12 +298,12 @@ export function answerPut(
   answer(context, created ? 201 : 200, connectorInfoView(info));
 }
 
-/** Absolute, as Connect gives it; by the advertised name, because `Host` is whatever the client says. */
+/** An absolute address, as in Connect; with the advertised name, because the client chooses `Host`. */
 function locationOf(context: Context, name: string): string {
   return `${String(context.state['ownUrl'])}/connectors/${encodeURIComponent(name)}`;
 }
 
-/** The name in the configuration is the connector's; where both are given they must agree. */
+/** The name in the configuration must be that of the connector if both are given. */
 export function withName(config: ConfigBody, name: string): ConfigBody {
   const given = config['name'];
   if (/\p{Surrogate}/u.test(name)) {

@@ -11,10 +11,10 @@ export interface CrossOrigin {
 
 const DEFAULT_METHODS = 'GET,POST,HEAD';
 const PREFLIGHT_MAX_AGE_S = 60;
-/** Beyond Jetty's `Content-Type`: what a browser needs in order to log in. */
+/** Beyond Jetty's `Content-Type`, the header that a browser needs to log in. */
 const ALLOWED_HEADERS = 'Content-Type,Authorization';
 
-/** Facts about a request that middleware finds out for the middleware after it. */
+/** Properties of a request that middleware passes to later middleware. */
 export interface RequestState {
   /** A preflight request of an origin that is allowed; it has no credentials. */
   isPreflight?: boolean;
@@ -22,7 +22,7 @@ export interface RequestState {
   user?: string;
 }
 
-/** Tells browsers from which origins and with which methods they may call. */
+/** Tells browsers which origins and methods are allowed. */
 export function crossOrigin({ origins, methods }: CrossOrigin): Koa.Middleware {
   const isAllowed = originTest(origins);
   const isAllowedForConsole = consoleOriginTest(origins);
@@ -41,8 +41,9 @@ export function crossOrigin({ origins, methods }: CrossOrigin): Koa.Middleware {
 }
 
 /**
- * An entry is an origin, one with `*` for any part of it (`https://*.example.org`), or a regular expression. Plain origins
- * are compared as they are: as an expression, as Jetty takes them, `a.example` would let `a-example` in.
+ * An entry is an origin, one with `*` for any part of it (`https://*.example.org`), or a regular expression. Plain
+ * origins are compared literally: as a regular expression, which Jetty makes of them, `a.example` would match
+ * `a-example`.
  */
 export function originTest(origins: string): (origin: string) => boolean {
   const tests = entries(origins).map((entry) => {
@@ -54,19 +55,21 @@ export function originTest(origins: string): (origin: string) => boolean {
 }
 
 const CONSOLE = /^\/ui(?:\/|$)/;
-const ANYBODY = ['http://anybody.invalid', 'https://anybody.invalid:8443'];
+const ANY_ORIGIN = ['http://anybody.invalid', 'https://anybody.invalid:8443'];
 
 export function isOfConsole(path: string): boolean {
   return CONSOLE.test(path);
 }
 
-/** For `/ui`, whose only caller is its own page: an entry counts that names somebody, and not one that lets everybody in. */
+/**
+ * For `/ui`, which only its own page calls: an entry only counts if it names an origin, not if it allows every origin.
+ */
 export function consoleOriginTest(origins: string): (origin: string) => boolean {
-  const named = entries(origins).filter((entry) => !ANYBODY.some(originTest(entry)));
+  const named = entries(origins).filter((entry) => !ANY_ORIGIN.some(originTest(entry)));
   return originTest(named.join(','));
 }
 
-/** Whether a text is made of these parts in their order, with anything between them. */
+/** Whether a text consists of these parts in their order, with anything between them. */
 function fits(text: string, [first = '', ...others]: readonly string[]): boolean {
   const last = others.pop();
   if (last === undefined) return text === first;

@@ -26,7 +26,7 @@ export interface ErrorAnswer {
   readonly body: { readonly error_code: number; readonly message: string };
 }
 
-/** As Connect's ConnectExceptionMapper: an error without a status of its own is answered 500 with its message. */
+/** Like Connect's ConnectExceptionMapper, answers an error without its own status with 500 and its message. */
 export function errorAnswer(thrown: unknown): ErrorAnswer {
   const error = toError(thrown);
   let status = 500;

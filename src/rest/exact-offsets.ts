@@ -3,12 +3,12 @@ import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
 import { JsonScanner } from '../json/json-tree.ts';
 import { ANY_OBJECT, arrayOf, nullable, objectOf } from '../json/open-api.ts';
 
-/** Offsets in a body, as Connect shows and takes them. */
+/** Offsets in a body, in the form of Connect. */
 export const OFFSET_LIST = nullable(
   arrayOf(objectOf({ 'partition?': nullable(ANY_OBJECT), 'offset?': nullable(ANY_OBJECT) })),
 );
 
-/** The list under this key of a body that is of its form, with every digit of its numbers. */
+/** The list under this key of a valid body, with every digit of its numbers. */
 export function exactOffsets(text: string, key: string): OffsetChange[] {
   const body = new JsonScanner<bigint | number>(text.replace(/^\ufeff/, ''), readNumber).readValue() as Body;
   return (body.get(key) ?? []).map((entry) => ({

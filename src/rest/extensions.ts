@@ -19,7 +19,7 @@ export interface ExtensionSettings {
   readonly jaasFile: string | undefined;
 }
 
-/** The extensions that a worker names, set up in their order; a ConfigError says what is missing. */
+/** The extensions of a worker, set up in their order. Throws a ConfigError that says what is missing. */
 export function restExtensions(settings: ExtensionSettings, logger: Logger): Koa.Middleware[] {
   return settings.classes.map((className) => {
     if (BASIC_AUTH.test(className)) return basicAuth(credentials(readUsers(settings, logger)));
@@ -37,11 +37,11 @@ function readUsers({ credentialsFile, jaasFile }: ExtensionSettings, logger: Log
     );
   }
   const users = parseProperties(read(path));
-  if (Object.keys(users).length === 0) logger.warn(`${path} names no users: the REST API lets nobody in`);
+  if (Object.keys(users).length === 0) logger.warn(`${path} names no users: the REST API refuses every request`);
   return users;
 }
 
-/** Named by the login context `KafkaConnect`. */
+/** The login context `KafkaConnect` names the file. */
 function credentialsFileOf(jaasFile: string): string {
   const login = loginModule(jaasFile, 'KafkaConnect');
   if (login === undefined) throw new ConfigError(`${jaasFile} has no login context KafkaConnect`);

@@ -34,22 +34,22 @@ const RETRY_MS = 250;
 /** Limit of another worker's answer; no useful answer of this API is larger. */
 const MAX_ANSWER_BYTES = 134_217_728;
 
-/** A request that another worker gets in another form than it came here, and what its answer becomes. */
+/** A request that is forwarded in another form than it arrived, and the conversion of its answer. */
 export interface OtherForm extends SentRequest {
   readonly answered: (answer: HttpAnswer) => void;
 }
 
 const otherForms = new WeakMap<Context, OtherForm>();
 
-/** Wherever the request is sent, it is sent in this form, and the answer of the other worker is not passed on as it is. */
+/** Sets the form in which the request is forwarded. The answer of the other worker is not passed on as it is. */
 export function forwardAs(context: Context, form: OtherForm): void {
   otherForms.set(context, form);
 }
 
 /**
- * Answers here what this worker can answer, and sends on what the leader or the owner of a connector has to do
- * (org.apache.kafka.connect.runtime.rest.HerderRequestHandler#completeOrForwardRequest): at most twice, the second
- * worker says `forward=false` to the third. `handle` may be called again.
+ * Answers what this worker can answer, and forwards what the leader or the owner of a connector must do
+ * (org.apache.kafka.connect.runtime.rest.HerderRequestHandler#completeOrForwardRequest): at most twice, because the
+ * second worker sends `forward=false` to the third. `handle` may be called again.
  */
 export function forwarding(
   to: Forwarding,
@@ -66,7 +66,7 @@ export function forwarding(
         if (error instanceof NotOwnerError) {
           if (await forwarded(context, to, error, deadline)) return;
         } else if (!caughtUp && isMissing(context, error)) {
-          // It may have come through another worker a moment ago.
+          // Another worker may have created the connector a moment ago.
           caughtUp = true;
           await to.herder.catchUp();
         } else throw error;
@@ -79,7 +79,7 @@ function isMissing(context: Context, error: unknown): boolean {
   return error instanceof RequestError && error.status === 404 && context.path.startsWith('/connectors/');
 }
 
-/** `false` when the other worker is gone and the group is to be asked again who it is now. */
+/** `false`: the other worker is gone, and the group must be asked again for the owner. */
 async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerError, deadline: number): Promise<boolean> {
   const forward = queryText(context, 'forward');
   if (forward !== undefined && forward.toLowerCase() !== 'true') throw new RequestError(409, TWO_HOPS);
@@ -103,18 +103,18 @@ async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerErro
         cause: error,
       });
     }
-    // It has not seen the request, and the group will soon know that it is gone.
+    // The worker has not received the request, and the group will soon detect that it is gone.
     await sleep(RETRY_MS);
     return false;
   }
-  // The next request to this worker must see the changes of the other one.
+  // The next request to this worker must see the changes of this one.
   if (context.method !== 'GET' && answer.status < 400) await to.herder.catchUp();
   if (form === undefined) relay(context, answer);
   else form.answered(answer);
   return true;
 }
 
-/** The path as it came, so that names stay encoded, and all parameters but our own. */
+/** The original path, so that names stay encoded, and all parameters but our own. */
 function targetOf(asked: string, url: string, mayForwardAgain: boolean): string {
   const [path = '', query = ''] = asked.split('?', 2);
   const parameters = query.split('&').filter((part) => part !== '' && !/^forward(=|$)/.test(part));
@@ -131,13 +131,13 @@ function hasBody(context: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The answer of the other worker, its location made this one's. */
+/** Passes on the answer of the other worker, with its location changed to this worker. */
 function relay(context: Context, { status, headers, body }: HttpAnswer): void {
   const { location, 'content-type': contentType } = headers;
   context.status = status;
   context.body = body.length === 0 ? (status === 204 ? null : '') : body;
   if (contentType === undefined || body.length === 0) context.remove('Content-Type');
-  // No browser is to take what comes from there for a page.
+  // No browser may take the answer for a page.
   else
     context.set('Content-Type', /^(?:application\/json|text\/plain)\b/i.test(contentType) ? contentType : 'text/plain');
   if (location !== undefined && URL.canParse(location)) {

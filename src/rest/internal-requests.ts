@@ -1,6 +1,8 @@
 import type { Context } from './resource.ts';
 
-/** Requests between workers. They are signed with the session key of the cluster, and bear no credentials of a user. */
+/**
+ * Requests between workers. They are signed with the session key of the cluster, and carry no credentials of a user.
+ */
 const INTERNAL = [
   { method: 'POST', path: /^\/?connectors\/[^/]+\/tasks\/?$/ },
   { method: 'PUT', path: /^\/?connectors\/[^/]+\/fence\/?$/ },

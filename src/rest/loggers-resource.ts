@@ -7,7 +7,7 @@ import { parseLogLevel, type LoggerLevel, type LogLevels } from '../observe/log-
 import { readConfig } from './request-body.ts';
 import { answer, answerEmpty, pathName, queryText, withinTimeLimit, type Route } from './resource.ts';
 
-/** A worker has some hundred. */
+/** A worker has a few hundred. */
 const MAX_LOGGERS = 5000;
 const MAX_NAME = 500;
 
@@ -62,7 +62,7 @@ export function loggersResource(herder: Herder, logLevels: LogLevels, logger: Lo
           return;
         }
         if (scope !== 'worker') {
-          logger.warn(`The scope ${scope} of PUT /admin/loggers is not known; worker is assumed`);
+          logger.warn(`The scope ${scope} of PUT /admin/loggers is unknown; using worker`);
         }
         answer(context, 200, logLevels.set(name, level));
       },
@@ -70,7 +70,7 @@ export function loggersResource(herder: Herder, logLevels: LogLevels, logger: Lo
   ];
 }
 
-/** @throws RequestError 400: names that nobody logs under would be kept until the worker ends */
+/** @throws RequestError 400: names that nothing logs under would be kept until the worker ends */
 function requireRoom(name: string, count: number): void {
   if (name.length > MAX_NAME) {
     throw new RequestError(400, `The name of a logger has at most ${String(MAX_NAME)} characters`);
@@ -78,7 +78,7 @@ function requireRoom(name: string, count: number): void {
   if (count >= MAX_LOGGERS) {
     throw new RequestError(
       400,
-      `This worker knows ${String(count)} loggers, and takes no more names that nobody logs under`,
+      `This worker knows ${String(count)} loggers, and accepts no more names under which nothing is logged`,
     );
   }
 }

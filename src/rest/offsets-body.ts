@@ -11,7 +11,7 @@ export const OFFSETS_BODY = objectOf({ 'offsets?': OFFSET_LIST });
 
 const isOffsets = validatorOf(OFFSETS_BODY);
 
-/** The body of `PATCH …/offsets`, with every digit of its numbers; empty when it names none. */
+/** The body of `PATCH …/offsets`, with every digit of its numbers; empty if it names no offsets. */
 export async function readOffsets(request: IncomingMessage): Promise<OffsetChange[]> {
   const { text, parsed } = await readJsonText(request);
   const body = checkBody(isOffsets, parsed, {
@@ -49,7 +49,7 @@ export async function readTarget(request: IncomingMessage): Promise<OffsetTarget
   return { offsets: exactOffsets(text, 'offsets') };
 }
 
-/** Numbers come as text. */
+/** Numbers arrive as text. */
 function milliseconds(text: string): number {
   const time = /^-?\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isSafeInteger(time)) return time;

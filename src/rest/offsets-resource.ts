@@ -31,11 +31,11 @@ export function offsetsResource(
         answerText(context, 200, offsetsText(list));
       },
     },
-    // Beyond Connect: what a change would come to.
+    // Not in Connect: a preview of a change of offsets.
     {
       method: 'POST',
       path: '/connectors/:connector/offsets/preview',
-      summary: 'How many records come again or are skipped from other offsets; nothing is written',
+      summary: 'How many records other offsets would deliver again or skip; nothing is written',
       tag: 'offsets',
       body: TARGET_BODY,
       answers: { 200: OFFSETS_PREVIEW },
@@ -92,13 +92,13 @@ export function offsetsResource(
   ];
 }
 
-/** Through our own writer: offsets may be beyond what a number holds. */
+/** Our own writer keeps offsets that exceed the range of numbers. */
 function offsetsText(list: readonly StoredOffset[]): string {
   const entries = list.map(({ partition, offset }) => new Map(entryOf({ partition, offset })));
   return Buffer.from(plainJson(null, new Map([['offsets', entries]])) ?? []).toString();
 }
 
-/** `offsets` is what `PATCH` takes. */
+/** `offsets` has the form of the body of `PATCH`. */
 function previewText({ partitions, again, skipped, note }: OffsetsPreview): string {
   const counted = partitions.map(
     ({ partition, current, offset, ...counts }) =>

@@ -29,7 +29,7 @@ export function openApiResource(routes: readonly Route[]): DescribedRoute {
 }
 
 /**
- * The description of these routes. Of two with the same method and path, the first is described, which answers first.
+ * The description of these routes. If two have the same method and path, the first is described, because it answers.
  * @internal
  */
 export function openApi(routes: readonly Route[]): JsonSchema {

@@ -9,23 +9,23 @@ import { listenerTls } from '../tls/listener-tls.ts';
 import { nameOf, type OwnAddress } from './request-origin.ts';
 import { hostPort, RestServer, type Role, type Served, type StartingWorker } from './server.ts';
 
-/** The management API: it listens before the worker is built, so that operators see how far the start has come. */
+/** The management API. It listens before the worker is built, so that operators see the progress of the start. */
 export interface RestListeners {
-  /** `host:port` by which others reach this worker; its id in statuses. */
+  /** `host:port` at which others reach this worker; its worker id in statuses. */
   readonly advertised: string;
-  /** The same with the protocol in front. */
+  /** The same with the protocol. */
   readonly url: string;
-  /** Where `metrics.listeners` answer. */
+  /** The addresses of `metrics.listeners`. */
   readonly metricsUrls: readonly string[];
-  /** The worker is built: its resources answer from now on, and the requests that have been waiting for them. */
+  /** Called when the worker is built: its resources answer new and waiting requests. */
   serve(served: Served): void;
   /** Lets running requests end for a second, then cuts them. */
   close(): Promise<void>;
 }
 
 /**
- * Listens wherever the configuration says. What is wrong with it is a ConfigError, before anything listens. Until `serve` is
- * called every request is answered as on a worker that is not ready: `/health` at once with 503, others wait.
+ * Opens all configured listeners. Throws a ConfigError for an invalid configuration before anything listens. Until
+ * `serve` is called, requests are answered as on a worker that is not ready: `/health` at once with 503, others wait.
  */
 export async function openListeners(config: WorkerConfig, starting: StartingWorker): Promise<RestListeners> {
   const { rest } = config;
@@ -93,8 +93,8 @@ function withTls(config: WorkerConfig, url: string, prefix: string) {
 }
 
 /**
- * `rest.advertised.*`, else the first listener (of `rest.advertised.listener` where given); a listener on all addresses is
- * known by this host's own.
+ * `rest.advertised.*`, otherwise the first listener (of `rest.advertised.listener` if given). A listener on all
+ * addresses is advertised with the name of this host.
  */
 function advertised(
   { rest }: WorkerConfig,

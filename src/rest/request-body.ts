@@ -12,18 +12,18 @@ import { initialOffsets, OFFSET_LIST } from './exact-offsets.ts';
 
 const MAX_KEYS = 5000;
 const MAX_ALIASES = 500;
-/** Characters of a name that an error message repeats. */
+/** Maximum length of a name in an error message. */
 const MAX_NAMED = 500;
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** A connector configuration as it came in; `null` values are refused by validation, which names their keys. */
+/** A connector configuration as it was sent; validation refuses `null` values and names their keys. */
 export type ConfigBody = Readonly<Record<string, string | null>>;
 
 export interface CreateConnectorBody {
   readonly name: string;
   readonly config: ConfigBody;
   readonly initialState: string | undefined;
-  /** Not empty; `undefined`: where the connector begins is not said. */
+  /** Not empty; `undefined`: the request sets no initial offsets. */
   readonly initialOffsets: readonly OffsetChange[] | undefined;
 }
 
@@ -45,7 +45,7 @@ export const CREATE_CONNECTOR_BODY = objectOf({ name: TEXT, config: CONFIG_BODY,
 
 const NAME: Typed<string | boolean | null> = { type: ['string', 'boolean', 'null'] };
 
-/** The form that Kafka Connect accepts beyond the documented one: it has errors of its own for the rest. */
+/** The form that Kafka Connect accepts beyond the documented one; it has its own errors for everything else. */
 const ACCEPTED_CREATE_BODY = objectOf({
   'name?': NAME,
   'config?': nullable(CONFIG_BODY),
@@ -57,7 +57,7 @@ const isConfig = validatorOf(CONFIG_BODY);
 const isTaskConfigs = validatorOf(TASK_CONFIGS_BODY);
 const isCreateConnector = validatorOf(ACCEPTED_CREATE_BODY);
 
-/** A Java class that a body is read into, with its fields, for the text about one it does not have. */
+/** A Java class that a body is parsed into, and its fields; for the message about an unknown field. */
 export interface BodyFields {
   readonly className: string;
   readonly known: readonly string[];
@@ -85,7 +85,7 @@ export async function readConfig(request: IncomingMessage): Promise<ConfigBody> 
   return asConfig(checkBody(isConfig, (await readJsonText(request)).parsed));
 }
 
-/** The body of `POST /connectors/{connector}/tasks`, already read. */
+/** The body of `POST /connectors/{connector}/tasks`, from its text. */
 export function parseTaskConfigs(text: string): Record<string, string>[] {
   return checkBody(isTaskConfigs, parseJson(text)).map((config) => {
     const entries = Object.entries(asConfig(config));
@@ -93,7 +93,7 @@ export function parseTaskConfigs(text: string): Record<string, string>[] {
   });
 }
 
-/** @throws RequestError 400 where it is larger than any that is meant: each key, transform and predicate costs the worker time */
+/** @throws RequestError 400: the configuration is too large; each key, transform and predicate costs the worker time */
 export function asConfig(map: Scalars): ConfigBody {
   const keys = Object.keys(map).length;
   if (keys > MAX_KEYS)
@@ -105,7 +105,7 @@ export function asConfig(map: Scalars): ConfigBody {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value === null ? null : String(value)]));
 }
 
-/** Answers 415 unless the body is said to be JSON (curl's `-d` alone says it is a form). */
+/** Answers 415 unless the content type is JSON (curl's `-d` alone declares a form). */
 export async function readJsonText(request: IncomingMessage): Promise<{ text: string; parsed: unknown }> {
   const contentType = request.headers['content-type'] ?? '';
   if (!/^application\/json\s*(?:;|$)/i.test(contentType)) throw new HttpError(415);
@@ -113,12 +113,12 @@ export async function readJsonText(request: IncomingMessage): Promise<{ text: st
   return { text, parsed: parseJson(text) };
 }
 
-/** As `readJsonText`, for bodies whose numbers need no more digits than a number has. */
+/** Like `readJsonText`, for bodies whose numbers need no more digits than a number has. */
 export async function readPlainJson(request: IncomingMessage): Promise<unknown> {
   return plainNumbers((await readJsonText(request)).text);
 }
 
-/** @throws RequestError 400 that has nothing of the text, which may be a login */
+/** @throws RequestError 400 without any of the text, which may be a login */
 function plainNumbers(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
@@ -128,10 +128,10 @@ function plainNumbers(text: string): unknown {
   }
 }
 
-/** Bodies that were read: one may be read again to be sent on to another worker. */
+/** Bodies that were read, because a body is read again when it is forwarded. */
 const known = new WeakMap<IncomingMessage, Promise<Buffer>>();
 
-/** `maxBytes`: 413 above. */
+/** Answers 413 if the body exceeds `maxBytes`. */
 export async function readBytes(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const bytes = known.get(request) ?? readAll(request, maxBytes);
   known.set(request, bytes);
@@ -176,14 +176,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Objects and arrays; numbers are left as the text they were written in, every digit of it. */
+/** Objects and arrays; numbers stay text, with every digit. */
 function plain(tree: JsonTree<string>): unknown {
   if (Array.isArray(tree)) return tree.map(plain);
   if (tree instanceof Map) return Object.fromEntries([...tree].map(([key, value]) => [key, plain(value)]));
   return tree;
 }
 
-/** Answers 400 with what is wrong about a body that is not of this form. */
+/** Answers 400 with the error if a body does not match the schema. */
 export function checkBody<T>(validate: ValidateFunction<T>, body: unknown, fields?: BodyFields): T {
   if (validate(body)) return body;
   const [first] = validate.errors ?? [];
@@ -205,7 +205,7 @@ function shortened(text: string): string {
   return text.length > MAX_NAMED ? `${text.slice(0, MAX_NAMED)}…` : text;
 }
 
-/** Jackson's words. */
+/** The message of Jackson. */
 function unrecognized(name: string, { className, known }: BodyFields): string {
   const names = known.map((field) => `"${field}"`).join(', ');
   const count = known.length === 1 ? 'one known property' : `${String(known.length)} known properties`;

@@ -5,7 +5,7 @@ import { RequestError } from '../errors.ts';
 import { consoleOriginTest, isOfConsole, originTest } from './cross-origin.ts';
 import { HttpError } from './error-mapping.ts';
 
-/** How others call this worker; known once it listens. */
+/** The addresses under which clients know this worker; complete once it listens. */
 export interface OwnAddress {
   /** `protocol://host:port`. */
   url: string;
@@ -14,34 +14,39 @@ export interface OwnAddress {
 }
 
 export interface RequestOriginRules {
-  /** `allowed.hosts`: names beside those that are always allowed, `*.example.org` for all below one, `*` for every name. */
+  /**
+   * `allowed.hosts`: names beside those that are always allowed, `*.example.org` for all names below one, `*` for every
+   * name.
+   */
   readonly allowedHosts: readonly string[];
   /** `access.control.allow.origin`. */
   readonly allowedOrigins: string;
   readonly own: OwnAddress;
 }
 
-/** Names under these cannot be registered, so that no web site has one. */
+/** Names with these suffixes cannot be registered, so no web site has one. */
 const PRIVATE_SUFFIXES = ['.localhost', '.local', '.internal', '.svc'];
-/** The page and its files; links of other sites lead there. */
+/** The page and its files, which other sites may link to. */
 const PAGE = /^\/ui(?:\/assets\/[^/]+)?\/?$/;
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
  * Keeps web sites from using the browsers of people who can reach the worker.
  *
- * A site whose name is made to stand for the worker's address (DNS rebinding) is told by the name in `Host`. Allowed are IP addresses,
- * names without a dot (`connect`, as in containers), names under `localhost`, `local`, `internal` and `svc` (as in Kubernetes), the
- * names of this machine, of the listeners and the advertised one, and `allowed.hosts`. Another name is answered 403.
+ * A site whose name resolves to the worker's address (DNS rebinding) is detected by the name in `Host`. Allowed are IP
+ * addresses, names without a dot (`connect`, as in containers), names under `localhost`, `local`, `internal` and `svc`
+ * (as in Kubernetes), the names of this machine, of the listeners and the advertised one, and `allowed.hosts`. Another
+ * name is answered 403.
  *
- * A browser says in `Origin` which site a writing request comes from: one from another site, or from the same host by another scheme,
- * is answered 403, whether or not it has a body, unless `access.control.allow.origin` allows it. Programs send no `Origin`.
+ * A browser names the site of a writing request in `Origin`. A request from another site, or from the same host by
+ * another scheme, is answered 403, whether or not it has a body, unless `access.control.allow.origin` allows it.
+ * Programs send no `Origin`.
  *
- * What lies below `/ui` is for the console's own page: there a request that reads is refused in the same way, as it may hold a stream
- * open, and an origin counts that is named, not one that any pattern lets in.
+ * Paths below `/ui` are for the console's own page. There, requests that read are refused in the same way, because they
+ * may hold a stream open, and an origin is only allowed if it is named, not by a pattern that matches every origin.
  *
- * A body that is said to be anything but JSON is answered 415, as in Java. Some clients call a request without content a form:
- * they may, where no browser is at work.
+ * A body with a content type other than JSON is answered 415, as in Java. Some clients declare a request without
+ * content as a form, which is allowed unless a browser sends it.
  */
 export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOriginRules): Koa.Middleware {
   const isAllowedOrigin = originTest(allowedOrigins);
@@ -77,7 +82,9 @@ export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOrig
   };
 }
 
-/** Browsers name the origin of what writes; of what reads some of them say no more than whether it is another one. */
+/**
+ * Browsers send the origin of requests that write. For requests that read, some only send whether it is another one.
+ */
 function isForeign(context: Koa.Context): boolean {
   const origin = context.get('Origin');
   if (origin !== '') return origin.toLowerCase() !== `${schemeOf(context)}://${context.get('Host').toLowerCase()}`;
@@ -90,7 +97,7 @@ function isTakenType(contentType: string, origin: string): boolean {
   return type === '' || type === 'application/json' || (type === 'application/x-www-form-urlencoded' && origin === '');
 }
 
-/** A proxy that ends TLS names the scheme. No page of another origin can send that header without being allowed to. */
+/** A proxy that terminates TLS sends the scheme. Pages of other origins cannot send this header without permission. */
 function schemeOf(context: Koa.Context): string {
   if (context.protocol === 'https') return 'https';
   return context.get('X-Forwarded-Proto').trim().toLowerCase() === 'https' ? 'https' : 'http';
@@ -106,7 +113,7 @@ function isAllowedHost(name: string, allowed: readonly string[], own: OwnAddress
   });
 }
 
-/** Without its port and brackets. */
+/** The host without its port and brackets. */
 export function nameOf(host: string): string {
   const text = host.trim().toLowerCase();
   if (text.startsWith('[')) return text.slice(1, text.indexOf(']'));

@@ -11,13 +11,13 @@ const ADDRESS = 'X-Sluice-Client-Address';
 const SIGNATURE = 'X-Sluice-Client-Signature';
 const MAX_ADDRESS = 100;
 
-/** Forwarded in place of the request as it came. */
+/** Forwarded in place of the original request. */
 export interface SentRequest {
   readonly path: string;
   readonly body: Buffer;
 }
 
-/** Finds out who sent a request. */
+/** Finds the sender of a request. */
 export class RequestSenders {
   readonly #keys: { readonly sessionKey: SessionKey | undefined };
   readonly #algorithms: readonly string[];
@@ -29,8 +29,8 @@ export class RequestSenders {
   }
 
   /**
-   * Who sent a request: the user whom this worker has authenticated, and the address of the client. A worker that forwards a
-   * request signs where it came from; of another forwarded request the address is not known.
+   * The sender of a request: the user that this worker has authenticated, and the address of the client. A worker that
+   * forwards a request signs where it came from; the client address of other forwarded requests is unknown.
    */
   async of(context: Context): Promise<Actor> {
     const state: RequestState = context.state;
@@ -41,7 +41,7 @@ export class RequestSenders {
     return { user, address: await this.#vouchedAddress(context), ...(peer === null ? {} : { via: peer }) };
   }
 
-  /** Headers of a request that this worker forwards; none when it cannot say where it came from. */
+  /** Headers of a request that this worker forwards; empty if it cannot sign where the request came from. */
   async headers(context: Context, sent?: SentRequest): Promise<Readonly<Record<string, string>>> {
     const [algorithm] = this.#algorithms;
     const { sessionKey } = this.#keys;
@@ -63,7 +63,7 @@ export class RequestSenders {
   }
 }
 
-/** The signature is good for this request alone. */
+/** The signature is valid for this request only. */
 async function signedText(context: Context, address: string, sent?: SentRequest): Promise<string> {
   const [path = ''] = (sent?.path ?? context.req.url ?? '').split('?', 1);
   const body = createHash('sha256')

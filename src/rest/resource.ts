@@ -12,16 +12,18 @@ export interface Operation {
   /** Query parameters. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
   readonly body?: JsonSchema;
-  /** The answers by status; `null` is an answer without a body, a text the content type of one that is not JSON. */
+  /**
+   * The answers by status. `null`: an answer without a body; a text: the content type of an answer that is not JSON.
+   */
   readonly answers: Readonly<Record<number, JsonSchema | string | null>>;
 }
 
 /** A route that only the console uses; it changes with the console, and has no description. */
 export interface OwnRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With parameters as `:name`. */
+  /** The path, with parameters as `:name`. */
   readonly path: string;
-  /** As those of an `Operation`. */
+  /** Like those of an `Operation`. */
   readonly answers?: Operation['answers'];
   readonly handle: (context: Context, next: Koa.Next) => unknown;
 }
@@ -38,7 +40,7 @@ export function answer(context: Context, status: number, body: unknown): void {
   answerText(context, status, JSON.stringify(body));
 }
 
-/** The same with JSON that is text already. */
+/** Like `answer`, for JSON text. */
 export function answerText(context: Context, status: number, json: string): void {
   context.status = status;
   context.set('Content-Type', 'application/json');
@@ -68,10 +70,10 @@ export function flag(context: Context, name: string, otherwise = false): boolean
   return text === undefined ? otherwise : text.toLowerCase() === 'true';
 }
 
-/** How long any request may take. */
+/** Time limit of any request. */
 export const REQUEST_TIMEOUT_MS = 90_000;
 
-/** Connect's limit for a request; what the worker, or the request, is busy with is in the text. */
+/** Applies Connect's time limit to a request. The message names the current stage of the worker or of the request. */
 export async function withinTimeLimit<T>(
   stage: StageTracker,
   work: Promise<T>,

@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import type { HeaderRule } from '../config/rest-validators.ts';
 import { isOfConsole } from './cross-origin.ts';
 
-/** Adds the headers of `response.http.headers.config` to every answer; dates are so many milliseconds from now. */
+/** Adds the headers of `response.http.headers.config` to every answer; dates are given in milliseconds from now. */
 export function responseHeaders(rules: readonly HeaderRule[]): Koa.Middleware {
   return async (context, next) => {
     for (const { action, name, value } of rules) {
@@ -25,7 +25,7 @@ const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** Every answer below `/ui`, an error too: no other page shows, runs or keeps it. */
+/** Headers of every answer below `/ui`, including errors: no other page may show, run or keep it. */
 export const consoleHeaders: Koa.Middleware = async (context, next) => {
   if (isOfConsole(context.path)) context.set(CONSOLE_HEADERS);
   await next();

@@ -60,7 +60,7 @@ export function answerStarting(
   answer(context, 503, { status: 'starting', message: `Worker is still starting up. ${stage.describe()}` });
 }
 
-/** Headers, since clients and Connect's own tests know the body. */
+/** Headers, because clients and Connect's own tests expect the exact body. */
 function setDelayHeaders(context: Context, threads: readonly ThreadView[]): void {
   const { thread, loopDelaySeconds } = slowest(threads);
   context.set('X-Event-Loop-Delay-Seconds', loopDelaySeconds.toFixed(3));

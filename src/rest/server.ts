@@ -30,7 +30,7 @@ const TIMEOUTS: Partial<PortTimeouts> = {
   keepAliveTimeout: 30_000,
 };
 const CLOSE_GRACE_MS = 1000;
-/** Characters of a path that the warning about a long turn names. */
+/** Maximum length of a path in the warning about a long turn. */
 const MAX_NAMED_PATH = 200;
 
 export interface Listener {
@@ -41,16 +41,16 @@ export interface Listener {
 }
 
 export interface RestSettings {
-  /** Whether `/admin/loggers` answers at the same listeners, at its own, or nowhere. */
+  /** Whether `/admin/loggers` answers on the same listeners, on its own, or not at all. */
   readonly admin: 'shared' | 'apart' | 'off';
   readonly crossOrigin: CrossOrigin;
   /** `allowed.hosts`. */
   readonly allowedHosts: readonly string[];
-  /** Filled in when the worker listens. */
+  /** Complete once the worker listens. */
   readonly own: OwnAddress;
   readonly headerRules: readonly HeaderRule[];
   readonly extensions: readonly Koa.Middleware[];
-  /** Connections that each listener accepts: `rest.max.connections`. */
+  /** Maximum number of connections of each listener: `rest.max.connections`. */
   readonly maxConnections: number;
   readonly timeouts?: Partial<PortTimeouts>;
   readonly answers?: Partial<AnswerLimits>;
@@ -71,9 +71,9 @@ export type Role = 'main' | 'admin' | 'metrics';
 /** The routes of a worker that is built, and the checks before them. */
 export interface Served extends Omit<Forwarding, 'herder'> {
   readonly herder: Pick<Herder, 'ready' | 'stage' | 'whenReady' | 'catchUp'>;
-  /** The first route that matches answers. `admin`: routes below `/admin`, and those that belong to them. */
+  /** The first route that matches answers. `admin`: routes below `/admin`, and related ones. */
   readonly routes: Readonly<Record<Role, readonly Route[]>>;
-  /** Throws for requests that are refused before any route answers. */
+  /** Throws if a request is refused before any route answers. */
   readonly check: (context: Context) => void;
 }
 
@@ -108,11 +108,11 @@ export class RestServer {
       admin: this.#requestListener('admin'),
       metrics: this.#requestListener('metrics'),
     };
-    // Nobody may be waiting when the server closes.
+    // Possibly no request waits when the server closes.
     this.#served.catch(() => undefined);
   }
 
-  /** The worker is built: requests reach its routes, those that have been waiting too. */
+  /** Called when the worker is built: its routes answer new and waiting requests. */
   serve(served: Served): void {
     const { main, admin, metrics } = served.routes;
     this.#handles = {
@@ -128,7 +128,7 @@ export class RestServer {
     return this.#answers.bytes;
   }
 
-  /** Resolves with the port that is listened on (for port 0 the one the system chose). Call it once per listener. */
+  /** Resolves with the port (for port 0 the one that the system chose). Must be called once per listener. */
   async listen({ host, port, tls }: Listener, role: Role): Promise<number> {
     const { maxConnections, timeouts } = this.#settings;
     const listener = new PortListener(
@@ -190,7 +190,7 @@ export class RestServer {
   }
 }
 
-/** Answers by the routes, or by another worker. */
+/** Answers with the routes, or forwards to another worker. */
 function handleOf(routes: readonly Route[], served: Served): Handle {
   const router = new Router({ sensitive: true });
   for (const { method, path, handle } of [...routes, openApiResource(routes)]) router.register(path, [method], handle);
@@ -237,7 +237,7 @@ function errors({ logger, secrets }: StartingWorker): Koa.Middleware {
       await next();
     } catch (thrown) {
       const { status, headers, body } = errorAnswer(thrown);
-      // A refusal for want of room is expected under load; it is not logged.
+      // A refusal because of a limit is expected under load; it is not logged.
       const isRefusal = thrown instanceof RequestError && status === 503 && thrown.cause === undefined;
       if (status >= 500 && !isRefusal)
         logger.error({ err: toError(thrown) }, `${context.method} ${context.path} failed`);
@@ -247,11 +247,11 @@ function errors({ logger, secrets }: StartingWorker): Koa.Middleware {
   };
 }
 
-/** These answer at any time, a starting worker's operator needs them. */
+/** Paths that answer at any time, because the operator of a starting worker needs them. */
 const ALWAYS = /^\/(health|admin\/loggers(\/[^/]+)?)\/?$/;
 const HEALTH = /^\/health\/?$/;
 
-/** Requests that come before the herder is up wait for it, as long as any request may take. */
+/** Requests that arrive before the herder has started wait for it, at most for the time limit of a request. */
 async function untilReady(herder: Served['herder'], { path }: Context): Promise<void> {
   if (!herder.ready && !ALWAYS.test(path)) await withinTimeLimit(herder.stage, herder.whenReady());
 }
@@ -259,7 +259,10 @@ async function untilReady(herder: Served['herder'], { path }: Context): Promise<
 /** Paths whose answers are not JSON; their routes check `Accept` themselves. */
 const OWN_FORM = /^\/(?:metrics\/?|ui(?:\/.*)?)$/;
 
-/** 405 with the methods there are, `OPTIONS` (true: answered) with the same, 406 for a client that takes no JSON. */
+/**
+ * Answers 405 with the methods of the path, `OPTIONS` with the same (returns true), and 406 if the client does not
+ * accept JSON.
+ */
 function negotiated(router: Router, context: Context): boolean {
   const { path, pathAndMethod } = router.match(context.path, context.method);
   const methods = [...new Set(path.flatMap((layer) => layer.methods))];

@@ -3,7 +3,7 @@ import type { Herder } from '../herder/herder.ts';
 import { ACTIVE_TOPICS } from './answers.ts';
 import { answer, answerEmpty, pathName, withinTimeLimit, type Route } from './resource.ts';
 
-/** `/connectors/{connector}/topics`; connectors that there are not have used no topics. */
+/** `/connectors/{connector}/topics`; unknown connectors have used no topics. */
 export function topicsResource(herder: Herder, topics: ConnectorTopics): readonly Route[] {
   return [
     {

@@ -2,7 +2,10 @@ import type { ConnectorInfoAnswer, ConnectorStateAnswer, TaskInfoAnswer, TaskSta
 import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from '../herder/connector-directory.ts';
 import type { Status } from '../herder/stores/status-store.ts';
 
-/** The bodies of Connect's answers (org.apache.kafka.connect.runtime.rest.entities), without keys that Connect does not have. */
+/**
+ * The bodies of Connect's answers (org.apache.kafka.connect.runtime.rest.entities), without keys that Connect does not
+ * have.
+ */
 
 export function connectorInfoView(info: ConnectorInfo): ConnectorInfoAnswer {
   return {
@@ -30,7 +33,7 @@ export function taskConfigViews(tasks: ReturnType<ConnectorDirectory['taskConfig
   return tasks.map(({ id, config }) => ({ id: { connector: id.connector, task: id.task }, config }));
 }
 
-/** `trace` and `version` are absent, not null, where there is nothing to say. */
+/** `trace` and `version` are absent, not null, if there is no value. */
 function stateView(status: Status) {
   return {
     state: status.state,
@@ -40,7 +43,7 @@ function stateView(status: Status) {
   };
 }
 
-/** The map of `GET /connectors?expand=…`; a connector that is gone meanwhile is left out. */
+/** The map of `GET /connectors?expand=…`; a connector that was deleted meanwhile is left out. */
 export function expandedView(connectors: ConnectorDirectory, wanted: readonly string[]) {
   // A connector may be named __proto__.
   const view = Object.create(null) as Record<string, Record<string, unknown>>;
@@ -51,7 +54,7 @@ export function expandedView(connectors: ConnectorDirectory, wanted: readonly st
       if (wanted.includes('status')) entry['status'] = connectorStatusView(connectors.status(name));
       view[name] = entry;
     } catch {
-      // Created or deleted a moment ago: it has no status yet, or none any more.
+      // The connector was created or deleted a moment ago, so it has no status.
     }
   }
   return view;

@@ -2,7 +2,7 @@ import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { Replays } from '../operate/dead-letters/replays.ts';
 import { FleetHistory } from '../operate/fleet/fleet-history.ts';
 import { Fleet } from '../operate/fleet/fleet.ts';
-import { Healing } from '../operate/restarts/healing.ts';
+import { AutomaticRestarts } from '../operate/restarts/automatic-restarts.ts';
 import { CommittedLags } from '../operate/health/committed-lags.ts';
 import { ConnectorHealth } from '../operate/health/connector-health.ts';
 import { TaskFiguresWatch } from '../operate/health/task-figures.ts';
@@ -47,7 +47,7 @@ export function openFeatures(
   const { logger, secrets, workerConfig } = surroundings;
   const { directory } = herder;
   const hide = (text: string): string => secrets.hide(text);
-  const healing = new Healing({
+  const automaticRestarts = new AutomaticRestarts({
     ...{ ...stores, ...surroundings, placement },
     defaults: workerConfig,
     hide,
@@ -78,20 +78,33 @@ export function openFeatures(
     },
   );
   const { workerId } = herder;
-  const health = new ConnectorHealth({ directory, workerId, figures, committed, secrets, workerConfig, healing });
+  const health = new ConnectorHealth({
+    directory,
+    workerId,
+    figures,
+    committed,
+    secrets,
+    workerConfig,
+    automaticRestarts,
+  });
   const fleet = new Fleet(directory, health, hours, stores.statuses);
-  herder.listen(history, healing, health, replays);
-  return { health, replays, fleet, metricsSource: metricsSourceOf(herder, { health, healing, replays, committed }) };
+  herder.listen(history, automaticRestarts, health, replays);
+  return {
+    health,
+    replays,
+    fleet,
+    metricsSource: metricsSourceOf(herder, { health, automaticRestarts, replays, committed }),
+  };
 }
 
 function metricsSourceOf(
   herder: Herder,
   {
     health,
-    healing,
+    automaticRestarts,
     replays,
     committed,
-  }: { health: ConnectorHealth; healing: Healing; replays: Replays; committed: CommittedLags },
+  }: { health: ConnectorHealth; automaticRestarts: AutomaticRestarts; replays: Replays; committed: CommittedLags },
 ): MetricsSource {
   const { directory, placement, workerId, startedAtMs } = herder;
   return {
@@ -99,7 +112,7 @@ function metricsSourceOf(
     taskReports: () => herder.taskReports(),
     verdicts: (reports) => health.ownVerdicts(reports),
     startups: () => herder.startups(),
-    restarts: () => healing.figures(),
+    restarts: () => automaticRestarts.figures(),
     taskPlaces: () => herder.taskPlaces(),
     cluster: () => herder.cluster(),
   };

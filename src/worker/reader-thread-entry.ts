@@ -1,6 +1,6 @@
 import { loadWorkerConfig } from '../config/worker-config.ts';
 import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
-import type { LetterReadingParts } from '../operate/dead-letters/letter-readings.ts';
+import type { DeadLetterReadingParts } from '../operate/dead-letters/dead-letter-readings.ts';
 import { silentLogger } from '../observe/logger.ts';
 import { comeUp, enterThread } from '../threads/inside-thread.ts';
 import type { ReaderControlFunctions, ReaderThreadFunctions } from '../threads/thread-protocol.ts';
@@ -25,10 +25,10 @@ const { data, calls, secrets, logger } = enterThread<ReaderThreadFunctions<Readi
 secrets.onAdd((value) => {
   calls.tell('secretKnown', value);
 });
-const parts: Promise<LetterReadingParts> = openParts();
+const parts: Promise<DeadLetterReadingParts> = openParts();
 await comeUp(calls, parts);
 
-async function openParts(): Promise<LetterReadingParts> {
+async function openParts(): Promise<DeadLetterReadingParts> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
   // The main thread has warned about what is wrong with the path.
   const { plugins, resolver } = await openPlugins(config, { plugins: [], secrets, logger: silentLogger });

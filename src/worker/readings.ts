@@ -1,19 +1,23 @@
-import { readLetters, type LetterReading, type LetterReadingParts } from '../operate/dead-letters/letter-readings.ts';
+import {
+  readDeadLetters,
+  type DeadLetterReading,
+  type DeadLetterReadingParts,
+} from '../operate/dead-letters/dead-letter-readings.ts';
 import { readMessages, type MessageReading } from '../operate/messages/message-readings.ts';
 import { readPreview, type PreviewReading } from '../operate/preview/preview-readings.ts';
 
 /** The readings of all features; see `Read`. */
-export type Reading = LetterReading | MessageReading | PreviewReading;
+export type Reading = DeadLetterReading | MessageReading | PreviewReading;
 
 /** Performs a reading in this thread. */
 export async function performReading(
   reading: Reading,
-  parts: LetterReadingParts,
+  parts: DeadLetterReadingParts,
   signal: AbortSignal,
 ): Promise<string> {
   switch (reading.feature) {
     case 'dead letters':
-      return readLetters(reading, parts, signal);
+      return readDeadLetters(reading, parts, signal);
     case 'messages':
       return readMessages(reading, parts, signal);
     case 'preview':

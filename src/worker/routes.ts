@@ -16,7 +16,7 @@ import { connectorFlowResource } from '../operate/console/connector-flow.ts';
 import { connectorLevelResource } from '../operate/console/connector-level.ts';
 import { connectorLogResource } from '../operate/console/connector-log.ts';
 import { consoleResource, type ConsoleSettings } from '../operate/console/console-resource.ts';
-import { letterResource } from '../operate/console/letter-resource.ts';
+import { deadLetterRecordResource } from '../operate/console/dead-letter-record-resource.ts';
 import { refuseWrites } from '../operate/console/read-only-console.ts';
 import { sqlResource, type DatabaseApi } from '../operate/console/sql-resource.ts';
 import { workerDetailResource } from '../operate/console/worker-detail.ts';
@@ -33,7 +33,7 @@ import { messagesResource } from '../operate/messages/messages-resource.ts';
 import { metricsResource } from '../operate/metrics/metrics-resource.ts';
 import type { MetricsSource } from '../operate/metrics/metrics-source.ts';
 import { previewResource } from '../operate/preview/preview-resource.ts';
-import type { LetterReadings } from '../operate/dead-letters/letter-readings.ts';
+import type { DeadLetterReadings } from '../operate/dead-letters/dead-letter-readings.ts';
 import type { MessageReadings } from '../operate/messages/message-readings.ts';
 import type { PreviewReadings } from '../operate/preview/preview-readings.ts';
 import { OtherWorkers } from '../operate/workers/other-workers.ts';
@@ -56,7 +56,7 @@ export interface ServedParts {
   readonly offsets: ConnectorOffsets;
   readonly topics: ConnectorTopics;
   readonly readings: {
-    readonly letters: LetterReadings;
+    readonly deadLetters: DeadLetterReadings;
     readonly messages: MessageReadings;
     readonly previews: PreviewReadings;
   };
@@ -123,7 +123,7 @@ function apiRoutes(parts: ServedParts, others: OtherWorkers, senders: RequestSen
     ...topicsResource(herder, parts.topics),
     ...connectorPluginsResource(validation),
     ...previewResource(herder, readings.previews),
-    ...deadLettersResource({ herder, recorder: history, readings: readings.letters, replays, peers, senders }),
+    ...deadLettersResource({ herder, recorder: history, readings: readings.deadLetters, replays, peers, senders }),
     ...internalResource(herder, signed),
     ...clusterResource(herder, threads, parts.drains, signed),
   ];
@@ -143,7 +143,7 @@ function consoleRoutes(
     ...sqlResource(databaseApi, isReadOnly),
     ...configResource({ herder, validation, previews: readings.previews, kafkaTopics, senders, isReadOnly }),
     ...changesResource(herder, history, validation, senders),
-    ...letterResource(herder, readings.letters),
+    ...deadLetterRecordResource(herder, readings.deadLetters),
     ...connectorLogResource(herder, health, connectorLog, others),
     ...connectorFlowResource(herder, health, parts.secrets, others),
     ...consoleResource(herder, fleet, health, others, settings),

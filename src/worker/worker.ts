@@ -5,13 +5,13 @@ import { ConnectorDirectory } from '../herder/connector-directory.ts';
 import { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import { ConnectorReplays } from '../operate/dead-letters/connector-replays.ts';
 import { ReplayOffsets } from '../operate/dead-letters/replay-offsets.ts';
-import { LetterReader } from '../operate/dead-letters/letter-reader.ts';
+import { DeadLetterReader } from '../operate/dead-letters/dead-letter-reader.ts';
 import { ConnectorRequests } from '../herder/connector-requests.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
 import { Herder } from '../herder/herder.ts';
 import { LeaderDuties } from '../herder/leader-duties.ts';
 import { ConnectorHistory } from '../operate/history/connector-history.ts';
-import { LetterReadings } from '../operate/dead-letters/letter-readings.ts';
+import { DeadLetterReadings } from '../operate/dead-letters/dead-letter-readings.ts';
 import { MessageReadings } from '../operate/messages/message-readings.ts';
 import { PreviewReadings } from '../operate/preview/preview-readings.ts';
 import type { Read } from '../operate/reading.ts';
@@ -180,14 +180,11 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   );
   const herderLogger = logger.child({ logger: mode.herderLogger });
   const workerId = listeners.advertised;
-  const history = new ConnectorHistory({
-    ...mode.stores,
-    plugins,
-    workerId,
-    maxChanges: config.own['history.max.changes'],
-    hide: (text) => secrets.hide(text),
-    logger: herderLogger,
-  });
+  const maxChanges = config.own['history.max.changes'];
+  const history = new ConnectorHistory(
+    { ...mode.stores, plugins, workerId, maxChanges, logger: herderLogger },
+    (text) => secrets.hide(text),
+  );
   const taskStopTimeoutMs = Number(common['task.shutdown.graceful.timeout.ms']);
   const { stores, placement, leader } = mode;
   const directory = new ConnectorDirectory(configs, statuses, plugins);
@@ -238,13 +235,13 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     dependencies.plugins.length > 0
       ? performReading(reading, readingParts, options.signal)
       : readers.read(reading, options);
-  const letterReadings = new LetterReadings(directory, replays, read);
+  const deadLetterReadings = new DeadLetterReadings(directory, replays, read);
   return {
     herder,
     validation,
     offsets: connectorOffsets,
     readings: {
-      letters: letterReadings,
+      deadLetters: deadLetterReadings,
       messages: new MessageReadings(directory, topics, read),
       previews: new PreviewReadings(read),
     },
@@ -258,8 +255,8 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       requests: herder.requests,
       replays,
       validation,
-      reader: new LetterReader(clients),
-      readings: letterReadings,
+      reader: new DeadLetterReader(clients),
+      readings: deadLetterReadings,
       offsets: new ReplayOffsets(plugins, resolver, clients),
       secrets,
     }),

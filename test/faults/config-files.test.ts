@@ -274,7 +274,7 @@ config:
       assert.deepEqual([plan.code, plan.out], [0, '0 to create, 0 to change, 0 to delete, 2 unchanged\n']);
       const twice = await sluice(['export', folder, '--format', format]);
       assert.equal(twice.code, 1);
-      assert.match(twice.err, /^These files are there already; --force overwrites them: /);
+      assert.match(twice.err, /^These files exist; --force overwrites them: /);
     }
   }).timeout(60_000);
 

@@ -292,14 +292,14 @@ describe('the console under attack', function () {
     await once(other, 'listening');
     await url.fill(`jdbc:db://127.0.0.1:${String((other.address() as AddressInfo).port)}/${db.database}`);
     await page
-      .getByText('The secret of connection.password has not been sent to what connection.url names now.')
+      .getByText('The secret of connection.password has not been sent to the address that connection.url names now.')
       .waitFor();
     assert.equal(logins.length, 0);
     other.close();
     await page.getByRole('button', { name: 'Review changes' }).click();
     const dialog = page.getByRole('dialog', { name: `Save ${name}?` });
     await dialog
-      .getByText('The secret of connection.password is then sent to what connection.url names now.')
+      .getByText('The secret of connection.password is then sent to the address that connection.url names now.')
       .waitFor();
     await shown.isAccessible();
     const plugin = 'com.db.kafka.connect.sink.DbSinkConnector';
@@ -310,7 +310,7 @@ describe('the console under attack', function () {
       messages: [{ value: 'a v=1i 1' }],
     });
     assert.equal(preview.status, 400);
-    assert.match(preview.text, /connection\.password is not sent to what connection\.url names now/);
+    assert.match(preview.text, /connection\.password is not sent to the address that connection\.url names now/);
     await worker.rest.delete(`/connectors/${name}`);
   });
 });

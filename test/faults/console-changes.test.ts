@@ -48,7 +48,7 @@ describe('changes in the console', function () {
     const offsets = page.getByRole('region', { name: 'Offsets' });
     await offsets.getByRole('row', { name: `${topic}-0 0 20 20 0` }).waitFor();
 
-    await page.getByLabel('Continue from').selectOption({ label: 'offsets that I give' });
+    await page.getByLabel('Continue from').selectOption({ label: 'these offsets' });
     await page.getByLabel(`Offset of ${topic}-0`).fill('13');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('7 records are delivered again. 0 records are skipped.').waitFor();
@@ -171,7 +171,7 @@ describe('changes in the console', function () {
     await page.getByRole('button', { name: `Restore ${name}` }).waitFor();
   });
 
-  it('replays dead letters whose table was repaired: previewed with their rows, then with progress until they have arrived', async () => {
+  it('replays dead letters whose table was fixed: previewed with their rows, then with progress until they have arrived', async () => {
     const { page } = shown;
     const topic = await fixture.topicOf([]);
     await fixture.sql.run(`create table ${topic} (ts timestamptz(3), n int8 constraint small check (n < 100))`);
@@ -190,10 +190,10 @@ describe('changes in the console', function () {
     await group.locator('summary').first().click();
     await group.getByRole('button', { name: 'What would happen now?' }).click();
     await group.getByText('Of the first 2: fails with the same fault: 2').waitFor();
-    await page.getByText('Find a letter').click();
+    await page.getByText('Find a dead-letter record').click();
     await page.getByLabel('Offset', { exact: true }).fill('1');
     await page.getByRole('button', { name: 'Find', exact: true }).click();
-    const letter = page.locator('details', { hasText: 'Find a letter' }).locator('.letter');
+    const letter = page.locator('details', { hasText: 'Find a dead-letter record' }).locator('.dead-letter');
     await letter.getByText(`From ${topic}, partition 0, offset 2`).waitFor();
     await letter.getByText('Bytes and headers').click();
     await letter.getByText(/^000000 {2}/).waitFor();
@@ -213,7 +213,7 @@ describe('changes in the console', function () {
     await page.getByText('Only some of them').click();
     await page.getByLabel('Class of the error is').fill('no.such.Class');
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('No letter is left.').waitFor();
+    await page.getByText('No record is left.').waitFor();
     await page.getByLabel('Class of the error is').fill('');
     const first = page.getByRole('group', { name: 'Partition and offsets 1' });
     await first.getByLabel('Partition').fill('0');
@@ -229,7 +229,7 @@ describe('changes in the console', function () {
     await shown.isAccessible();
     await start.click();
     await page.getByText('Replay 2 has started.').waitFor();
-    await replays.getByText('2 letters selected, 2 delivered, 0 dropped,').waitFor();
+    await replays.getByText('2 records selected, 2 delivered, 0 dropped,').waitFor();
     const rows = await fixture.sql.rows(`select n from ${topic} order by n`);
     assert.deepEqual(rows.flat().map(Number), [1, 100, 101]);
     await page.reload();

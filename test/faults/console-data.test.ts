@@ -194,7 +194,7 @@ describe('the cluster in the console', function () {
       .getByRole('button', { name: `Drain ${idOf(1)}` })
       .click();
     const dialog = shown.page.getByRole('dialog', { name: `Drain ${idOf(1)}?` });
-    await dialog.getByText(/a few at a time, and gets no others/).waitFor();
+    await dialog.getByText(/in small batches, and receives no others/).waitFor();
     await dialog.getByRole('button', { name: 'Drain' }).click();
     await rowOf(idOf(1)).getByText('Drained').waitFor();
     await on.cluster.untilRuns(name, 6, [0, 2]);

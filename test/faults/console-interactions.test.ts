@@ -140,7 +140,7 @@ describe('what a user does in the console', function () {
     await fixture.done(name, letters);
     await fixture.sql.run(`alter table ${topic} drop constraint small`);
     await open(part(name, 'dead-letters'));
-    await page.getByLabel('Letters a second, at most').fill('4');
+    await page.getByLabel('Records a second, at most').fill('4');
     await button('Preview').click();
     await page.getByText(/^Of the first \d+: stored/).waitFor();
     await button('Start the replay').click();
@@ -157,12 +157,12 @@ describe('what a user does in the console', function () {
 
     await button('Replay the rest of replay 1').click();
     await page.locator(':focus', { hasText: 'The rest of replay 1' }).waitFor();
-    await page.getByLabel('Letters a second, at most').fill('1000');
+    await page.getByLabel('Records a second, at most').fill('1000');
     await button('Preview').click();
     await page.getByText(/^Of the first \d+: stored/).waitFor();
     await button('Start the replay').click();
     await replays
-      .getByText(`${String(letters - done)} letters selected, ${String(letters - done)} delivered`)
+      .getByText(`${String(letters - done)} records selected, ${String(letters - done)} delivered`)
       .waitFor();
     assert.equal(await fixture.sql.number(`select count(distinct n) from ${topic}`), letters);
     await fixture.sluice.rest.delete(`/connectors/${name}`);

@@ -95,7 +95,7 @@ describe('dead letters are replayed', function () {
     ...[selected, delivered, dropped, failed],
   ];
 
-  it('group by group, each row once without a key, after the table was repaired', async () => {
+  it('group by group, each row once without a key, after the table was fixed', async () => {
     const { table, path } = await sinkWithLetters(
       (of) => [line(of, 1), ...[100, 101, 102].map((n) => line(of, n)), 'no { line', line(of, 2)],
       { letters: 4, options: { delivery: 'exactly-once' } },
@@ -191,7 +191,7 @@ describe('dead letters are replayed', function () {
     const marked = await run();
     assert.match(marked.printed, /^[0-9a-f]{12} +2 {2}TASK_PUT {2}23514 .*\(2 replayed\)$/m, 'N5');
     const unknown = await run('replay', '--group', '000000000000', '--follow');
-    assert.deepEqual([unknown.code, unknown.printed.includes('has no letters of group 000000000000')], [1, true], 'N4');
+    assert.deepEqual([unknown.code, unknown.printed.includes('has no records of group 000000000000')], [1, true], 'N4');
     const wrong = await run('replay', '--transforms', '/no/such/file.json');
     assert.deepEqual([wrong.code, wrong.printed.includes('Cannot read')], [1, true]);
   });

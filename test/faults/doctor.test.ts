@@ -149,7 +149,7 @@ describe('sluice doctor', function () {
     assert.equal(finding(dead, /^listeners/).level, 'ok');
   });
 
-  it('names unsuitable internal topics, each with the command that fixes it', async () => {
+  it('names internal topics that do not fit, each with the command that fixes it', async () => {
     const properties = await worker({ 'status.storage.replication.factor': '3' });
     await traffic.createTopic(properties['config.storage.topic'] ?? '', 2);
     const sick = await visit(properties);
@@ -240,8 +240,8 @@ describe('sluice doctor', function () {
     for (const secret of ['pass-of-registry', 'guess-of-it', ...(db.password.length > 7 ? [db.password] : [])]) {
       assert.ok(!sick.output.includes(secret) && !text.includes(secret), secret);
     }
-    assert.match(text, /\n {2}fail {2}listeners \S+: the port is taken\n {8}mend: ss -ltnp /);
-    assert.match(text, /\n\d+ ok, \d+ to look at, \d+ to mend\n$/);
+    assert.match(text, /\n {2}fail {2}listeners \S+: the port is taken\n {8}fix: ss -ltnp /);
+    assert.match(text, /\n\d+ ok, \d+ to look at, \d+ to fix\n$/);
   });
 
   describe('with a broker that has ACLs', () => {

@@ -126,7 +126,7 @@ describe('the console', function () {
     await on.kafka.read(`${name}-dead`, ({ length }) => length >= times.length);
     await shown.page.goto(`${on.worker.url}/ui#/connectors/${name}/dead-letters`);
     const group = shown.page.locator('.group', { hasText: 'line protocol' });
-    await group.getByRole('img', { name: /^From .* to .*: at most 2 letters in 32 seconds, at / }).waitFor();
+    await group.getByRole('img', { name: /^From .* to .*: at most 2 records in 32 seconds, at / }).waitFor();
     await group.locator('summary').first().click();
     await group.getByText(/^Partition 0, offset 0,/).waitFor();
     await group.getByRole('button', { name: 'What would happen now?' }).first().click();

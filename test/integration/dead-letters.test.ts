@@ -50,7 +50,7 @@ describe('why records of a sink were not stored', function () {
   const line = (of: string, n: number, site = 'a') =>
     `${of},site=${site} n=${String(n)}i ${String(1_700_000_000_000 + n)}`;
 
-  it('is shown in groups by stage, SQLSTATE, table and column, and the preview knows when the table is repaired', async () => {
+  it('is shown in groups by stage, SQLSTATE, table and column, and the preview knows when the table is fixed', async () => {
     await table('grouped');
     const dead = uniqueName('dead');
     const values = [

@@ -389,7 +389,10 @@ describe('a preview of a sink', function () {
     };
     const sent = await post<ErrorBody>({ config: password, messages });
     assert.equal(sent.status, 400);
-    assert.match(sent.body.message, /^The secret of connection\.password is not sent to what .*connection\.url/);
+    assert.match(
+      sent.body.message,
+      /^The secret of connection\.password is not sent to the address that .*connection\.url/,
+    );
     const own = { ...config, 'transforms.secret.static.value': `${db.password} is the password` };
     const { status, body } = await post<Preview>({ config: own, messages });
     assert.equal(status, 200);

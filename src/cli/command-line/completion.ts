@@ -44,7 +44,7 @@ function flag(option: Option): Flag {
   return { long: option.long ?? option.flags, description: option.description, value };
 }
 
-/** By its name: `file`, `folders`, `worker.properties`. */
+/** Arguments with paths are recognized by their names: `file`, `folders`, `worker.properties`. */
 function isPath(name: string): boolean {
   return /file|folder|\.properties$|^connectors$/.test(name);
 }
@@ -129,7 +129,7 @@ function fish(name: string, commands: readonly Subcommand[]): string[] {
   ];
 }
 
-/** One word for all three shells. */
+/** Quotes a text as one word for all three shells. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,7 +7,7 @@ import { differs, type PlannedCluster, type PlannedConnector } from './plan.ts';
 export interface Applied {
   readonly name: string;
   readonly action: PlannedConnector['action'];
-  /** Absent: it was done. */
+  /** Absent: the change succeeded. */
   readonly error?: string;
 }
 
@@ -15,14 +15,14 @@ export interface ApplyOptions {
   readonly client: ConnectClient;
   readonly desired: readonly DesiredConnector[];
   readonly secrets: SecretMask;
-  /** Gets each connector as soon as it was done or has failed. */
+  /** Called for each connector after it succeeded or failed. */
   readonly report: (applied: Applied) => void;
 }
 
 const ACTIONS = { running: 'resume', paused: 'pause', stopped: 'stop' } as const;
 const ORDER = ['create', 'change', 'delete'];
 
-/** Does what a plan says: creates, changes, then deletes. What fails does not keep the others from being done. */
+/** Applies a plan: creates, changes, then deletes. A failure does not prevent the other changes. */
 export async function applyPlan({ plan, cluster }: PlannedCluster, options: ApplyOptions): Promise<Applied[]> {
   const { client, desired, secrets, report } = options;
   const ordered = plan.connectors.filter(differs).sort((a, b) => ORDER.indexOf(a.action) - ORDER.indexOf(b.action));
@@ -58,7 +58,8 @@ async function applyOne(
     await client.create(name, desired.config, state?.after);
     return;
   }
-  // A connector that is to rest rests before its change starts tasks, and one that is to run starts with its change.
+  // A connector that is to be paused or stopped gets that state before its change starts tasks; one that is to run
+  // starts with its change.
   const rests = state !== undefined && state.after !== 'running';
   if (rests) await client.setState(name, ACTIONS[state.after]);
   if (planned.changes.length > 0) await client.change(name, desired.config);

@@ -1,9 +1,8 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { toError } from '../../errors.ts';
-import type { LetterFlags } from './dead-letters.ts';
-import { HISTORY_ACTIONS, type HistoryAction } from './history-actions.ts';
+import type { DeadLetterFlags } from './dead-letters.ts';
 import type { HistoryFlags } from './history.ts';
-import { LETTER_ACTIONS, type LetterAction } from './letter-actions.ts';
+import { DEAD_LETTER_ACTIONS, HISTORY_ACTIONS, type DeadLetterAction, type HistoryAction } from './actions.ts';
 import { FORMATS, type FileFormat } from './export.ts';
 import type { ExportFlags, PlanFlags } from './run.ts';
 
@@ -21,7 +20,7 @@ export function addConfigFileCommands(program: Command): void {
     });
 
   withPlan(program.command('apply'))
-    .description('make the connectors of a cluster as the files of a folder describe them')
+    .description('change the connectors of a cluster to what the files of a folder describe')
     .addHelpText('after', '\nExample:\n  sluice apply connectors/ --var-file production.properties')
     .option('--yes', 'do not ask before anything is changed')
     .action(async (folder: string, flags: PlanFlags & { yes?: boolean }) => {
@@ -33,7 +32,7 @@ export function addConfigFileCommands(program: Command): void {
     .description('write the connectors of a cluster into files, one for each')
     .addHelpText('after', '\nExample:\n  sluice export connectors/ --format yaml')
     .addOption(new Option('--format <format>', 'of the files').choices(FORMATS).default('json' satisfies FileFormat))
-    .option('--force', 'overwrite files that are there')
+    .option('--force', 'overwrite existing files')
     .option('--secrets-file <file>', 'write the values of secrets into this file, for --var-file')
     .action(async (folder: string, flags: ExportFlags) => {
       const { runExport } = await import('./run.ts');
@@ -50,17 +49,17 @@ function addDeadLetters(program: Command): void {
     .description('show why records of a sink were not stored, and send them through it again')
     .argument('<connector>', 'the sink')
     .addArgument(
-      new Argument('[action]', 'what to do').choices(LETTER_ACTIONS).default('groups' satisfies LetterAction),
+      new Argument('[action]', 'what to do').choices(DEAD_LETTER_ACTIONS).default('groups' satisfies DeadLetterAction),
     )
     .addHelpText('after', '\nExample:\n  sluice dead-letters orders replay --group 1f0c2a9b7d3e --rate 5000 --follow')
-    .option('--group <id>', 'only letters of this group, as groups shows it')
+    .option('--group <id>', 'only records of this group, as groups shows it')
     .option('--selection <json>', 'only these: {"offsets": …, "time": …, "filter": …}')
-    .option('--rate <letters>', 'letters per second at most (default: 1000)', wholeNumber)
-    .option('--transforms <file>', 'options of transforms in place of the own ones: properties or JSON')
+    .option('--rate <records>', 'records per second at most (default: 1000)', wholeNumber)
+    .option('--transforms <file>', 'options of transforms that replace the own ones: properties or JSON')
     .option('--id <replay>', 'for status and stop: a replay that is not the last one', wholeNumber)
     .option('--follow', 'wait until the replay has ended')
     .option('--json', 'print the answer as one line of JSON')
-    .action(async (connector: string, action: LetterAction, flags: LetterFlags) => {
+    .action(async (connector: string, action: DeadLetterAction, flags: DeadLetterFlags) => {
       const { runDeadLetters } = await import('./dead-letters.ts');
       process.exitCode = await orError(runDeadLetters(connector, action, flags));
     });
@@ -69,12 +68,12 @@ function addDeadLetters(program: Command): void {
 /** Declares `history`: the changes of one connector, and restoring an earlier configuration. */
 function addHistory(program: Command): void {
   withAddress(program.command('history'))
-    .description('show what was changed about a connector and by whom, and put an earlier configuration back')
+    .description('show what was changed about a connector and by whom, and restore an earlier configuration')
     .argument('<connector>', 'the connector, also one that was deleted')
     .addArgument(
       new Argument('[action]', 'what to do').choices(HISTORY_ACTIONS).default('list' satisfies HistoryAction),
     )
-    .argument('[n]', 'for show and restore: the number of a change, as the list has it', wholeNumber)
+    .argument('[n]', 'for show and restore: the number of a change, as the list shows it', wholeNumber)
     .addHelpText('after', '\nExample:\n  sluice history orders restore 41')
     .option('--json', 'print the answer as one line of JSON')
     .action(async (connector: string, action: HistoryAction, n: number | undefined, flags: HistoryFlags) => {

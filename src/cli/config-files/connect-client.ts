@@ -46,7 +46,10 @@ export class ConnectClient {
     this.#base = new URL(address.url);
   }
 
-  /** All connectors. A worker leaves those without a status out where it is asked for: a new one has none for a moment. */
+  /**
+   * All connectors. With `expand=status` a worker omits connectors without a status, which new ones do not have for a
+   * moment.
+   */
   async connectors(): Promise<Readonly<Record<string, ClusterConnector>>> {
     const connectors = await this.#need<Record<string, ClusterConnector>>('GET', '/connectors?expand=info');
     for (let attempt = 0; ; attempt += 1) {

@@ -22,9 +22,9 @@ export type DesiredState = (typeof STATES)[number];
 /** A connector as a file describes it. */
 export interface DesiredConnector {
   readonly name: string;
-  /** With `name`, variables replaced. */
+  /** The configuration with `name`, and with variables replaced. */
   readonly config: Readonly<Record<string, string>>;
-  /** `state`: to be kept. */
+  /** `state`: a state that is kept. */
   readonly state: DesiredState | undefined;
   /** `initial_state`: only when the connector is created. */
   readonly initialState: DesiredState | undefined;
@@ -120,7 +120,7 @@ async function readOne(
   return connectors;
 }
 
-/** Something is wrong in this line of the file. */
+/** An error in this line of the file. */
 class PlacedError extends ConfigError {
   readonly line: number;
 
@@ -140,7 +140,7 @@ function describeProperties(text: string): Described {
   for (const [index, line] of lines.entries()) {
     const [, key] = /^\s*([^#!\s:=][^\s:=]*)/.exec(line) ?? [];
     if (key === undefined || /(?<!\\)(?:\\\\)*\\$/.test(lines[index - 1] ?? '')) continue;
-    if (firstLines.has(key)) throw new PlacedError(index + 1, `the key ${key} stands twice in the file`);
+    if (firstLines.has(key)) throw new PlacedError(index + 1, `the key ${key} occurs twice in the file`);
     firstLines.set(key, index + 1);
   }
   const entries = Object.entries(parseProperties(text)).map(([key, value]) => {
@@ -192,7 +192,7 @@ class DocumentReader {
       if (['name', 'config', 'state', 'initial_state'].includes(text)) continue;
       throw new PlacedError(
         this.#line(key),
-        `${text} is not known beside config: there are name, config, state, initial_state`,
+        `${text} is unknown beside config: allowed are name, config, state, initial_state`,
       );
     }
     return {
@@ -305,7 +305,7 @@ function desired(
   const config: Record<string, string> = {};
   for (const entry of described.config) {
     if (Object.hasOwn(config, entry.key)) {
-      faults.push(`${shown}:${String(entry.line)}: the key ${entry.key} stands twice`);
+      faults.push(`${shown}:${String(entry.line)}: the key ${entry.key} occurs twice`);
     }
     config[entry.key] = value(entry);
   }

@@ -4,17 +4,17 @@ import { readPropertiesFile } from '../../config/properties-file.ts';
 import { ConfigError, toError } from '../../errors.ts';
 import type {
   DeadLettersAnswer,
-  PreviewedLettersAnswer,
+  PreviewedDeadLettersAnswer,
   ReplayAnswer,
   ReplaysAnswer,
-} from '../../operate/dead-letters/letter-answers.ts';
+} from '../../operate/dead-letters/dead-letter-answers.ts';
 import type { ConnectClient } from './connect-client.ts';
-import type { LetterAction } from './letter-actions.ts';
+import type { DeadLetterAction } from './actions.ts';
 import { clientOf, type ClusterFlags } from './run.ts';
 
-export interface LetterFlags extends ClusterFlags {
+export interface DeadLetterFlags extends ClusterFlags {
   readonly group?: string;
-  /** A selection as JSON, for what is more than a group. */
+  /** A selection as JSON, for more than a group. */
   readonly selection?: string;
   readonly rate?: number;
   readonly transforms?: string;
@@ -30,8 +30,12 @@ const FOLLOW_MS = 1000;
 const EXIT_ERROR = 1;
 const EXIT_FAILED_AGAIN = 2;
 
-/** The exit code of `sluice dead-letters`: 2 when letters have failed again in a replay that was followed, or in the one asked for. */
-export async function runDeadLetters(connector: string, action: LetterAction, flags: LetterFlags): Promise<number> {
+/** The exit code of `sluice dead-letters`: 2 if records failed again in the replay that was followed or requested. */
+export async function runDeadLetters(
+  connector: string,
+  action: DeadLetterAction,
+  flags: DeadLetterFlags,
+): Promise<number> {
   const client = await clientOf(flags);
   const path = `/connectors/${encodeURIComponent(connector)}/dead-letters`;
   if (action === 'groups') return print(flags, await client.ask<DeadLettersAnswer>('GET', path), groupsText);
@@ -42,14 +46,19 @@ export async function runDeadLetters(connector: string, action: LetterAction, fl
   }
   const body = { selection: selectionOf(flags), ...(await chainOf(flags)) };
   if (action === 'preview')
-    return print(flags, await client.ask<PreviewedLettersAnswer>('POST', `${path}/preview`, body), previewText);
+    return print(flags, await client.ask<PreviewedDeadLettersAnswer>('POST', `${path}/preview`, body), previewText);
   const rate = flags.rate === undefined ? {} : { rate: flags.rate };
   const begun = await client.ask<ReplayAnswer>('POST', `${path}/replay`, { ...body, ...rate });
   return ended(client, path, begun, flags);
 }
 
-/** Waits for the end, where that is asked for, and prints the last state. */
-async function ended(client: ConnectClient, path: string, begun: ReplayAnswer, flags: LetterFlags): Promise<number> {
+/** If requested, waits for the end of the replay; prints its last state. */
+async function ended(
+  client: ConnectClient,
+  path: string,
+  begun: ReplayAnswer,
+  flags: DeadLetterFlags,
+): Promise<number> {
   let replay = begun;
   while (flags.follow === true && replay.state === 'RUNNING') {
     if (flags.json !== true) process.stdout.write(replayText(replay));
@@ -68,12 +77,12 @@ async function newest(client: ConnectClient, path: string, connector: string): P
   return last.id;
 }
 
-function selectionOf({ group, selection }: LetterFlags): object {
+function selectionOf({ group, selection }: DeadLetterFlags): object {
   const given = selection === undefined ? {} : objectOf(selection, '--selection');
   return group === undefined ? given : { ...given, group };
 }
 
-async function chainOf({ transforms }: LetterFlags): Promise<{ transforms?: object }> {
+async function chainOf({ transforms }: DeadLetterFlags): Promise<{ transforms?: object }> {
   if (transforms === undefined) return {};
   if (!transforms.endsWith('.json')) return { transforms: await readPropertiesFile(transforms) };
   const text = await readFile(transforms, 'utf8').catch((error: unknown) => {
@@ -87,12 +96,12 @@ function objectOf(text: string, where: string): object {
     const value = JSON.parse(text) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The message below says what it must be.
+    // The error below says what the text must be.
   }
   throw new ConfigError(`${where} must be a JSON object`);
 }
 
-function print<T>({ json }: LetterFlags, value: T, text: (value: T) => string): number {
+function print<T>({ json }: DeadLetterFlags, value: T, text: (value: T) => string): number {
   process.stdout.write(json === true ? `${JSON.stringify(value)}\n` : text(value));
   return 0;
 }
@@ -116,12 +125,12 @@ function faultText({ stage, sqlstate, table, column, class: name, message }: Fau
   return [stage, sqlstate ?? name, where, message].filter((part) => part !== undefined && part !== '').join('  ');
 }
 
-function previewText({ records, hasMore }: PreviewedLettersAnswer): string {
+function previewText({ records, hasMore }: PreviewedDeadLettersAnswer): string {
   const outcomes = new Map<string, number>();
   for (const { outcome } of records) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   const lines = [...outcomes].map(([outcome, count]) => `${String(count).padStart(9)}  ${outcome}`);
-  const rest = hasMore ? [`the first ${String(records.length)} letters; there are more`] : [];
-  return `${[...(lines.length === 0 ? ['no letters'] : lines), ...rest].join('\n')}\n`;
+  const rest = hasMore ? [`the first ${String(records.length)} records; there are more`] : [];
+  return `${[...(lines.length === 0 ? ['no records'] : lines), ...rest].join('\n')}\n`;
 }
 
 function replayText({ id, state, partitions, selected, delivered, dropped, failed, reason }: ReplayAnswer): string {
@@ -130,7 +139,7 @@ function replayText({ id, state, partitions, selected, delivered, dropped, faile
   const whole = sum(({ from, end }) => end - from);
   const done = whole === 0 ? 100 : Math.floor((sum(({ from, next }) => next - from) * 100) / whole);
   const counts = [
-    `${String(selected)} ${selected === 1 ? 'letter' : 'letters'}`,
+    `${String(selected)} ${selected === 1 ? 'record' : 'records'}`,
     `${String(delivered)} delivered`,
     `${String(failed)} failed again`,
     ...(dropped === 0 ? [] : [`${String(dropped)} dropped`]),

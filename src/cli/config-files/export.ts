@@ -74,7 +74,7 @@ async function mustBeNew(paths: readonly string[]): Promise<void> {
     );
   }
   if (there.length > 0) {
-    throw new ConfigError(`These files are there already; --force overwrites them: ${there.join(', ')}`);
+    throw new ConfigError(`These files exist; --force overwrites them: ${there.join(', ')}`);
   }
 }
 
@@ -111,7 +111,7 @@ function contentOf(format: FileFormat, name: string, config: Record<string, stri
   return format === 'json' ? `${JSON.stringify(content, null, 2)}\n` : yamlText(content, { lineWidth: 0 });
 }
 
-/** As java.util.Properties reads them, with all that is not ASCII escaped. */
+/** The entries in the format of java.util.Properties, with non-ASCII characters escaped. */
 export function propertiesText(entries: Readonly<Record<string, string>>): string {
   return Object.entries(entries)
     .map(([key, value]) => `${escaped(key).replace(/[\s=:#!]/g, '\\$&')}=${escaped(value).replace(/^ /, '\\ ')}\n`)

@@ -3,7 +3,7 @@ import type { ConnectorChangeAnswer } from '../../operate/history/history-answer
 import type { ConnectorInfoAnswer } from '../../rest/answers.ts';
 import { changeText } from './plan-text.ts';
 import { clientOf, type ClusterFlags } from './run.ts';
-import type { HistoryAction } from './history-actions.ts';
+import type { HistoryAction } from './actions.ts';
 
 export interface HistoryFlags extends ClusterFlags {
   readonly json?: boolean;
@@ -19,7 +19,7 @@ export async function runHistory(
   const client = await clientOf(flags);
   const path = `/connectors/${encodeURIComponent(connector)}/history`;
   if (action !== 'list' && n === undefined) {
-    throw new ConfigError(`sluice history ${connector} ${action} needs the number of a change, as the list has it`);
+    throw new ConfigError(`sluice history ${connector} ${action} needs the number of a change, as the list shows it`);
   }
   if (action === 'restore') {
     const restored = await client.ask<ConnectorInfoAnswer>('POST', `${path}/${String(n)}/restore`);
@@ -48,7 +48,7 @@ function headOf({ n, at, what, by, state, restoredFrom, difference, ...more }: C
 
 function nameOf({ user, address }: NonNullable<ConnectorChangeAnswer['by']>): string {
   const parts = [user, address === null ? null : `at ${address}`].filter((part) => part !== null);
-  return parts.length === 0 ? 'nobody known' : parts.join(' ');
+  return parts.length === 0 ? 'unknown' : parts.join(' ');
 }
 
 function differenceOf({ difference }: ConnectorChangeAnswer): string[] {
@@ -58,7 +58,7 @@ function differenceOf({ difference }: ConnectorChangeAnswer): string[] {
     : difference.map((one) => plain(changeText(one)));
 }
 
-/** Names and keys come from outside: nothing of them may steer the terminal. */
+/** Names and keys come from outside and must not control the terminal. */
 function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
 }

@@ -40,7 +40,7 @@ function connectorLines(connector: PlannedConnector): string[] {
   return lines;
 }
 
-/** One key, as a line. */
+/** The change of one key, as a line. */
 export function changeText({ key, before, after }: KeyChange): string {
   const old = before === null ? 'null' : JSON.stringify(before);
   if (before === undefined) return `+ ${key}: ${JSON.stringify(after)}`;

@@ -40,7 +40,7 @@ export interface PlannedConnector {
 
 export interface Plan {
   readonly connectors: readonly PlannedConnector[];
-  /** In the cluster, in no file, and left alone: there was no `--prune`. */
+  /** Connectors of the cluster that are in no file and are left alone, because there was no `--prune`. */
   readonly notInFiles: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export interface PlanOptions {
   readonly secrets: SecretMask;
 }
 
-/** A plan, and the cluster as it was then. */
+/** A plan, and the cluster when it was made. */
 export interface PlannedCluster {
   readonly plan: Plan;
   readonly cluster: Readonly<Record<string, ClusterConnector>>;

@@ -28,7 +28,7 @@ export interface DoctorOptions {
 const EXIT_FAIL = 2;
 const LINGER_MS = 1000;
 
-/** Looks at everything, prints what it found, and gives the exit code of `sluice doctor`: 0, or 2 if something fails. */
+/** Runs all checks, prints the findings, and returns the exit code of `sluice doctor`: 0, or 2 if a check fails. */
 export async function runDoctor({ file, connectors, json }: DoctorOptions): Promise<number> {
   const secrets = new SecretMask();
   const sections = await examineAll(file, connectors, secrets);
@@ -107,7 +107,7 @@ async function section(name: string, parts: readonly Promise<readonly Finding[]>
   return { name, findings: (await Promise.all(parts)).flat() };
 }
 
-/** Without a broker there is nothing more to find out about it. */
+/** Without a broker, nothing more about it can be checked. */
 async function afterwards(
   kafka: Promise<boolean>,
   about: string,

@@ -60,7 +60,7 @@ export async function sourceDemands(
   return [ofTask, ...findings];
 }
 
-/** As `topic.creation.default.…` says; without it the brokers create topics, or they stay missing. */
+/** The settings of `topic.creation.default.…`; without them the brokers create topics, or they stay missing. */
 function creationOf(config: ConnectorConfig): TopicDemand['creation'] {
   const given = withPrefix(config, DEFAULT_CREATION);
   const { partitions, 'replication.factor': factor, include: _include, exclude: _exclude, ...settings } = given;

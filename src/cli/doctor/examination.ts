@@ -7,10 +7,10 @@ export interface Section {
   readonly findings: readonly Finding[];
 }
 
-/** A dead broker is to be named within ten seconds. */
+/** An unreachable broker must be reported within ten seconds. */
 const LIMIT_MS = 9000;
 
-/** Looks at one thing for a limited time. What does not answer, and every error, is a finding. */
+/** Runs a check for a limited time. A missing answer and every error are findings. */
 export async function examine(
   about: string,
   look: (signal: AbortSignal) => Promise<readonly Finding[]>,

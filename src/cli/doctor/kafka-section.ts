@@ -14,7 +14,7 @@ const IN_SHORT: ClientProperties = {
   'socket.connection.setup.timeout.max.ms': '4000',
 };
 
-/** Looks at a cluster with the properties of one kind of client, and is done with it at the end. */
+/** Examines a cluster with the properties of one kind of client, and closes the client afterwards. */
 export async function withSurvey<T>(
   properties: ClientProperties,
   look: (survey: Survey, tools: KafkaTools) => Promise<T>,
@@ -32,9 +32,7 @@ export async function brokerFindings(config: WorkerConfig): Promise<Finding[]> {
   return withSurvey(config.clients.worker, async (survey) => {
     const { brokers, release, clusterId } = await survey.cluster();
     const count = `${String(brokers)} broker${brokers === 1 ? '' : 's'}`;
-    const findings = [
-      ok('brokers', `${count}, Kafka ${release ?? 'of a release that it does not tell'}, cluster ${clusterId}`),
-    ];
+    const findings = [ok('brokers', `${count}, Kafka ${release ?? 'of an unknown release'}, cluster ${clusterId}`)];
     const lead = await survey.clockLeadMs();
     return lead === undefined ? findings : [...findings, clockFinding("clock of Kafka's controller", lead)];
   });
@@ -52,8 +50,8 @@ export async function clientFindings({ clients }: WorkerConfig): Promise<Finding
       return ok(`${kind}s of connectors`, 'reach the brokers');
     } catch (error) {
       const message = `cannot reach the brokers: ${error instanceof Error ? error.message : String(error)}`;
-      const cure = `set ${kind}.security.protocol, ${kind}.sasl.…, ${kind}.ssl.… as for the worker itself`;
-      return fail(`${kind}s of connectors`, message, kind === 'admin' ? undefined : cure);
+      const remedy = `set ${kind}.security.protocol, ${kind}.sasl.…, ${kind}.ssl.… as for the worker itself`;
+      return fail(`${kind}s of connectors`, message, kind === 'admin' ? undefined : remedy);
     }
   });
   return Promise.all(findings);
@@ -78,7 +76,7 @@ export async function groupFinding(survey: Survey, tools: KafkaTools, groupId: s
   return fail(about, 'the user lacks Read, and cannot join it', tools.allow(['Read'], 'group', groupId));
 }
 
-/** `prefix`: of all ids that are going to be used. */
+/** `prefix`: the prefix of all ids that will be used. */
 export async function transactionFinding(
   survey: Survey,
   tools: KafkaTools,
@@ -87,8 +85,8 @@ export async function transactionFinding(
 ): Promise<Finding> {
   const about = `transactional id ${id}`;
   if (await survey.mayTransact(id)) return ok(about, 'the user may write under it');
-  const cure = tools.allow(['Describe', 'Write'], 'transactional-id', prefix ?? id, prefix !== undefined);
-  return fail(about, 'the user lacks Write', cure);
+  const remedy = tools.allow(['Describe', 'Write'], 'transactional-id', prefix ?? id, prefix !== undefined);
+  return fail(about, 'the user lacks Write', remedy);
 }
 
 function internalTopics({ topics }: DistributedWorkerConfig): TopicDemand[] {

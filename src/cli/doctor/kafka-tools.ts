@@ -37,7 +37,9 @@ export class KafkaTools {
   }
 }
 
-/** As a user's name is known here: by SASL. With TLS alone the broker makes it of the certificate. */
+/**
+ * The name of the user as this client knows it, from SASL. With TLS alone, the broker derives it from the certificate.
+ */
 function userOf(properties: ClientProperties): string | undefined {
   try {
     const { options } = parseJaas(properties['sasl.jaas.config'] ?? '');
@@ -47,7 +49,7 @@ function userOf(properties: ClientProperties): string | undefined {
   }
 }
 
-/** One word for a shell. */
+/** Quotes a text as one word for a shell. */
 function word(text: string): string {
   return /^[\w.,:@%+=/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -20,8 +20,8 @@ export function fileLimitFinding(): Finding {
   const limit = report.userLimits?.open_files?.soft ?? 'unlimited';
   const count = Number(limit);
   if (Number.isNaN(count) || count >= FEW_FILES) return ok(about, `at most ${String(limit)}`);
-  const cure = 'ulimit -Hn 65536 (LimitNOFILE=65536 for systemd, --ulimit nofile=65536 for Docker)';
-  return warn(about, `at most ${String(count)}, which many connectors reach`, cure);
+  const remedy = 'ulimit -Hn 65536 (LimitNOFILE=65536 for systemd, --ulimit nofile=65536 for Docker)';
+  return warn(about, `at most ${String(count)}, which many connectors reach`, remedy);
 }
 
 /** Whether the worker could listen where its management API and its services are to answer. */
@@ -91,12 +91,12 @@ async function isConnectWorker(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Whether all that lies below plugin.path can be loaded. */
+/** Whether everything below plugin.path can be loaded. */
 export async function pluginFindings({ common }: WorkerConfig): Promise<Finding[]> {
   const folders = common['plugin.path'] ?? [];
   if (folders.length === 0) return [];
   const { count, problems } = await pluginProblems(folders);
-  const cure = `npx sluice plugins --plugin-path ${folders.join(',')}`;
+  const remedy = `npx sluice plugins --plugin-path ${folders.join(',')}`;
   if (problems.length === 0) return [ok('plugin.path', `${String(count)} plugins can be loaded`)];
-  return problems.map((problem) => fail('plugin.path', problem, cure));
+  return problems.map((problem) => fail('plugin.path', problem, remedy));
 }

@@ -17,7 +17,7 @@ export function jsonReport(sections: readonly Section[], version: string, secret
   return secrets.hide(JSON.stringify({ version, status: worstOf(sections), sections }));
 }
 
-/** For people: a heading for each section, a line for each finding, and what mends it below. */
+/** For people: a heading for each section, a line for each finding, and its fix below. */
 export function textReport(sections: readonly Section[], secrets: SecretMask, colours: boolean): string {
   const level = (name: Level): string => {
     const text = name.padEnd(4);
@@ -29,7 +29,7 @@ export function textReport(sections: readonly Section[], secrets: SecretMask, co
       plain(name),
       ...findings.flatMap((finding) => [
         `  ${level(finding.level)}  ${plain(finding.about)}: ${plain(finding.message)}`,
-        ...(finding.remedy === undefined ? [] : [`        mend: ${plain(finding.remedy)}`]),
+        ...(finding.remedy === undefined ? [] : [`        fix: ${plain(finding.remedy)}`]),
       ]),
       '',
     ]);
@@ -40,10 +40,10 @@ function summary(sections: readonly Section[]): string {
   const all = sections.flatMap(({ findings }) => findings);
   const count = (level: Level) => all.filter((finding) => finding.level === level).length;
   const [fails, warns] = [count('fail'), count('warn')];
-  return `${String(count('ok'))} ok, ${String(warns)} to look at, ${String(fails)} to mend`;
+  return `${String(count('ok'))} ok, ${String(warns)} to look at, ${String(fails)} to fix`;
 }
 
-/** On one line, without what a terminal would take for a command: brokers and databases wrote parts of it. */
+/** One line without control characters: brokers and databases wrote parts of it. */
 function plain(text: string): string {
   return text.replace(/[\n\r\t]+/g, ' ').replace(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '?');
 }

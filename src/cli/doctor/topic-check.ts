@@ -38,8 +38,8 @@ export class TopicCheck {
     const { name, property, operations } = demand;
     const about = property === undefined ? `topic ${name}` : `${property} ${name}`;
     if (topic?.state === 'denied') {
-      const cure = this.#tools.allow(['Describe', ...operations], 'topic', name);
-      return [fail(about, 'the user may not see it, or it does not exist', cure)];
+      const remedy = this.#tools.allow(['Describe', ...operations], 'topic', name);
+      return [fail(about, 'the user may not see it, or it does not exist', remedy)];
     }
     if (topic === undefined || topic.state === 'missing') return [await this.#ofMissing(about, demand)];
     const problems = [...this.#denied(about, demand, topic), ...this.#unfit(about, demand, topic)];
@@ -64,8 +64,8 @@ export class TopicCheck {
       findings.push(fail(about, message, this.#tools.describeTopic(name)));
     }
     if (singlePartition === true && topic.partitions !== 1) {
-      const cure = `name a topic that does not exist yet by ${property ?? ''}; the worker creates it`;
-      findings.push(fail(about, `it has ${String(topic.partitions)} partitions and must have one`, cure));
+      const remedy = `name a topic that does not exist yet by ${property ?? ''}; the worker creates it`;
+      findings.push(fail(about, `it has ${String(topic.partitions)} partitions and must have one`, remedy));
     }
     return findings;
   }
@@ -77,15 +77,15 @@ export class TopicCheck {
     );
     if (policy === 'compact') return [];
     if (policy === undefined) {
-      const cure = this.#tools.allow(['DescribeConfigs'], 'topic', name);
-      return [warn(about, 'its settings may not be read; cleanup.policy must be compact', cure)];
+      const remedy = this.#tools.allow(['DescribeConfigs'], 'topic', name);
+      return [warn(about, 'its settings may not be read; cleanup.policy must be compact', remedy)];
     }
-    const cure = this.#tools.setTopic(name, 'cleanup.policy=compact');
-    return [fail(about, `cleanup.policy is ${policy} and must be compact: what it keeps would be lost`, cure)];
+    const remedy = this.#tools.setTopic(name, 'cleanup.policy=compact');
+    return [fail(about, `cleanup.policy is ${policy} and must be compact: what it keeps would be lost`, remedy)];
   }
 
   async #ofMissing(about: string, demand: TopicDemand): Promise<Finding> {
-    const { name, creation, whenMissing = 'nobody creates it' } = demand;
+    const { name, creation, whenMissing = 'it is not created automatically' } = demand;
     if (creation === undefined) {
       return warn(about, `does not exist: ${whenMissing}`, this.#tools.createTopic(name, ' --partitions 1'));
     }
@@ -99,8 +99,8 @@ export class TopicCheck {
     }
     const partitions = creation.partitions > 0 ? ` --partitions ${String(creation.partitions)}` : '';
     const config = Object.entries(settings).map(([key, value]) => ` --config ${key}=${value}`);
-    const cure = this.#tools.createTopic(name, `${partitions}${config.join('')}`);
-    return fail(about, message, cure);
+    const remedy = this.#tools.createTopic(name, `${partitions}${config.join('')}`);
+    return fail(about, message, remedy);
   }
 }
 

@@ -22,7 +22,7 @@ interface DrainFlags {
   readonly wait: boolean;
 }
 
-/** As of the other commands: stopped by an error. */
+/** The same exit code as for the other commands that an error stopped. */
 const EXIT_STOPPED_BY_ERROR = 2;
 
 /**
@@ -48,7 +48,7 @@ export function addConsoleCommands(program: Command, runningBroker: () => string
     .argument('<topic>', 'the topic')
     .argument('[file]', 'the lines; - or none: standard input')
     .option('--key <key>', 'key of all messages')
-    .option('--create', 'make the topic if it is missing')
+    .option('--create', 'create the topic if it is missing')
     .addHelpText('after', '\nExample:\n  sluice produce meters meters.txt --create')
     .action(async (topic: string, file: string | undefined, flags: ProduceFlags) => {
       const { produce } = await import('./produce.ts');
@@ -58,9 +58,9 @@ export function addConsoleCommands(program: Command, runningBroker: () => string
     });
 
   withCluster(program.command('consume'))
-    .description('print the messages of a topic, each as a line, from the first one on')
+    .description('print the messages of a topic, each as a line, from the first one')
     .argument('<topic>', 'the topic')
-    .option('--count <messages>', 'number of messages to print (default: go on as messages come)', wholeNumber)
+    .option('--count <messages>', 'number of messages to print (default: no limit)', wholeNumber)
     .addHelpText('after', '\nExample:\n  sluice consume meters --count 1')
     .action(async (topic: string, flags: ConsumeFlags) => {
       const { consume } = await import('./consume.ts');
@@ -75,7 +75,7 @@ export function addConsoleCommands(program: Command, runningBroker: () => string
     .argument('[worker]', 'the worker, as host:port')
     .option('--url <url>', 'the management API of any worker of the group', 'http://127.0.0.1:8083')
     .option('--undo', 'let the worker take work again')
-    .option('--no-wait', 'return when the draining has begun')
+    .option('--no-wait', 'return when the drain has begun')
     .addHelpText('after', '\nExample:\n  sluice drain worker-1:8083 --url http://worker-2:8083')
     .action(async (worker: string | undefined, { url, undo = false, wait }: DrainFlags) => {
       const { drain } = await import('./drain.ts');

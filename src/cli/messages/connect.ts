@@ -32,7 +32,7 @@ async function clientProperties({ bootstrapServers, workerFile }: ClusterChoice)
   };
 }
 
-/** With the values of its variables. */
+/** The properties of a worker file, with the values of its variables. */
 async function workerProperties(file: string): Promise<Readonly<Record<string, string>>> {
   const { properties } = await readWorkerProperties(file, new SecretMask(), () => Promise.resolve(silentLogger));
   return properties;

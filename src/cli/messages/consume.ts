@@ -9,11 +9,11 @@ export interface ConsumeOptions {
   /** The number of messages to print; absent: no limit. */
   readonly count: number | undefined;
   readonly cluster: ClusterChoice;
-  /** Whether people look at it: what would command their terminal is shown as a sign. */
+  /** Whether people read the output: control characters are replaced by a sign. */
   readonly forPeople: boolean;
 }
 
-/** Tells people what is waited for. */
+/** Reports what the command waits for. */
 type Note = (message: string) => void;
 
 const POLL_MS = 1000;
@@ -41,8 +41,8 @@ export async function consume(options: ConsumeOptions, output: Writable, note: N
 }
 
 /**
- * Waits for a topic that does not exist yet, as the sources that make topics take a moment. Asks the leaders too: one that
- * cannot be reached is an error here, and would be silence later.
+ * Waits for a topic that does not exist yet, because sources need a moment to create theirs. Contacts the partition
+ * leaders too: an unreachable one is an error here, and would only be silence later.
  */
 async function partitionsOf(client: KafkaClient, topic: string, note: Note): Promise<readonly PartitionPosition[]> {
   const admin = client.admin();

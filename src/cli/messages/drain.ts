@@ -4,7 +4,7 @@ import { httpRequest } from '../../http/http-client.ts';
 import type { GroupWorkerAnswer } from '../../operate/drain/cluster-answers.ts';
 
 export interface DrainOptions {
-  /** Any worker of the group; user and password may be in it. */
+  /** Any worker of the group; may contain user and password. */
   readonly url: string;
   /** Advertised `host:port`; `undefined`: the workers are listed. */
   readonly worker: string | undefined;
@@ -15,8 +15,8 @@ export interface DrainOptions {
 
 const POLL_MS = 500;
 const REQUEST_MS = 95_000;
-/** A leader that goes away, or is drained and stopped, is replaced within its session. */
-const PATIENCE_MS = 60_000;
+/** A leader that disappears, or is drained and stopped, is replaced within its session timeout. */
+const RETRY_MS = 60_000;
 
 /**
  * Drains a worker of a group and waits until it has no work left; `print` gets a line for each change. Rejects with what to
@@ -29,17 +29,17 @@ export async function drain(options: DrainOptions, print: (line: string) => void
     for (const each of await api.workers()) print(line(each));
     return;
   }
-  const begun = await api.patiently(() => api.drain(worker, !undo));
+  const begun = await api.withRetries(() => api.drain(worker, !undo));
   print(line(begun));
   if (undo || noWait || begun.state === 'drained') return;
   let last = line(begun);
   for (;;) {
     await sleep(POLL_MS);
-    const all = await api.patiently(() => api.workers());
+    const all = await api.withRetries(() => api.workers());
     const view = all.find(({ worker_id: id }) => id === begun.worker_id);
     if (view === undefined) throw new Error(`Worker ${begun.worker_id} has left the group before it was drained.`);
     if (view.state === 'running')
-      throw new Error(`Worker ${begun.worker_id} takes work again: somebody ended the draining, or it restarted.`);
+      throw new Error(`Worker ${begun.worker_id} takes work again: its drain was ended, or it restarted.`);
     if (line(view) !== last) print((last = line(view)));
     if (view.state === 'drained') return;
   }
@@ -50,15 +50,15 @@ function line({ worker_id: id, is_leader: isLeader, state, connectors, tasks }: 
   return `${id}: ${state}, ${left}${isLeader ? ' (leader)' : ''}`;
 }
 
-/** An answer that may be another one in a moment. */
-class NotNow extends Error {}
+/** An error that may pass in a moment. */
+class TemporaryError extends Error {}
 
 class ClusterApi {
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor(text: string) {
-    if (!URL.canParse(text)) throw new Error(`--url ${text} is no URL; an example is http://127.0.0.1:8083`);
+    if (!URL.canParse(text)) throw new Error(`--url ${text} is not a URL, such as http://127.0.0.1:8083`);
     const url = new URL(text);
     const { username, password } = url;
     const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
@@ -77,14 +77,14 @@ class ClusterApi {
     return (await this.#request(isDraining ? 'PUT' : 'DELETE', path)) as GroupWorkerAnswer;
   }
 
-  /** Again and again, while the workers agree on a leader. */
-  async patiently<T>(request: () => Promise<T>): Promise<T> {
-    const until = Date.now() + PATIENCE_MS;
+  /** Retries while the workers agree on a leader. */
+  async withRetries<T>(request: () => Promise<T>): Promise<T> {
+    const until = Date.now() + RETRY_MS;
     for (;;) {
       try {
         return await request();
       } catch (error) {
-        if (!(error instanceof NotNow) || Date.now() > until) throw error;
+        if (!(error instanceof TemporaryError) || Date.now() > until) throw error;
         await sleep(POLL_MS);
       }
     }
@@ -93,17 +93,17 @@ class ClusterApi {
   async #request(method: string, path: string): Promise<unknown> {
     const request = { method, url: new URL(this.#base + path), headers: this.#headers, timeoutMs: REQUEST_MS };
     const { status, body } = await httpRequest(request).catch((error: unknown) => {
-      throw new NotNow(`The worker at ${this.#base} does not answer: ${toError(error).message}`);
+      throw new TemporaryError(`The worker at ${this.#base} does not answer: ${toError(error).message}`);
     });
     const text = body.toString();
     if (status >= 200 && status < 300) return JSON.parse(text);
     const message = messageOf(text) ?? `HTTP ${String(status)}`;
-    throw isPassing(status, message) ? new NotNow(message) : new Error(message);
+    throw isTemporary(status, message) ? new TemporaryError(message) : new Error(message);
   }
 }
 
-/** As the workers answer while they have no leader, or do not agree on it. */
-function isPassing(status: number, message: string): boolean {
+/** Answers of workers that have no leader, or do not agree on it. */
+function isTemporary(status: number, message: string): boolean {
   return status >= 500 || (status === 409 && message.includes('rebalance'));
 }
 

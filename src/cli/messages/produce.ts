@@ -54,7 +54,7 @@ async function prepareTopic(client: KafkaClient, { topic, create }: ProduceOptio
   try {
     if (create) await admin.createTopic({ name: topic, partitions: -1, replicationFactor: -1, settings: {} });
     else if (!(await admin.describeTopics([topic])).has(topic)) {
-      throw new ConfigError(`The topic ${topic} does not exist; with --create it is made`);
+      throw new ConfigError(`The topic ${topic} does not exist; --create creates it`);
     }
   } finally {
     await admin.close();

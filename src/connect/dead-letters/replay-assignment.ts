@@ -1,4 +1,4 @@
-import type { LetterSelection } from './letter-selection.ts';
+import type { DeadLetterSelection } from './dead-letter-selection.ts';
 
 /** The range of one partition of the dead-letter topic that is read: offsets from `from` to before `end`. */
 export interface ReplayedPartition {
@@ -16,7 +16,7 @@ export interface ReplayAssignment {
   /** Consumer group; sinks that keep offsets themselves keep those of the replay under this name. */
   readonly group: string;
   readonly partitions: readonly ReplayedPartition[];
-  readonly selection: LetterSelection;
+  readonly selection: DeadLetterSelection;
 }
 
 /** How far a replay came: the counts are those of the letters between `counted` of the assignment and the positions. */

@@ -62,10 +62,10 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
   }
 
   async report(failure: FailureContext): Promise<void> {
-    const { consumed, letterHeaders = [] } = failure;
+    const { consumed, additionalHeaders = [] } = failure;
     if (consumed === undefined) return;
     this.produceRequests++;
-    const context = [...(this.#options.contextHeaders ? this.#contextHeaders(failure) : []), ...letterHeaders];
+    const context = [...(this.#options.contextHeaders ? this.#contextHeaders(failure) : []), ...additionalHeaders];
     try {
       await this.#producer.send([
         {

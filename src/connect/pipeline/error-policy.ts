@@ -34,7 +34,7 @@ export interface FailureContext {
   /** The task that it failed in at first; absent: this one. */
   readonly task?: number | undefined;
   /** Headers that its dead letter gets in addition. */
-  readonly letterHeaders?: readonly ConsumedHeader[] | undefined;
+  readonly additionalHeaders?: readonly ConsumedHeader[] | undefined;
 }
 
 /** Takes failed records somewhere (the dead-letter topic). */

@@ -22,7 +22,7 @@ import {
 
 const MAX_DELETED = 200;
 
-/** The history of connectors for browsers: what a restore would come to, and one whose answer has no secrets. */
+/** The history of connectors for browsers: a preview of a restore, and a restore whose answer has no secrets. */
 export function changesResource(
   herder: Herder,
   history: ConnectorHistory,

@@ -58,7 +58,7 @@ import {
   type Topics,
 } from './console-answers.ts';
 
-/** Topics of one answer. */
+/** Maximum number of topics in an answer. */
 const MAX_TOPICS = 200;
 
 const isSave = validatorOf(objectOf({ config: CONFIG_BODY, version: withKeywords(TEXT, { maxLength: 64 }) }));
@@ -74,8 +74,8 @@ interface ConfigParts {
 }
 
 /**
- * Configurations of connectors for browsers: as the API has them, but no secret ever goes to a browser. A value that is the mark means
- * that what is stored stays.
+ * Configurations of connectors for browsers: as the API has them, but secrets are never sent to a browser. A value that
+ * equals the mark keeps the stored value.
  */
 export function configResource({
   herder,
@@ -87,7 +87,7 @@ export function configResource({
 }: ConfigParts): readonly Route[] {
   const { plugins } = validation;
 
-  /** What a browser has sent, with the values that are stored for its marks. */
+  /** The configuration that a browser has sent, with stored values in place of its marks. */
   const complete = async (context: Context, given: ConfigBody): Promise<Completed> => {
     const connector = queryText(context, 'connector');
     const stored = connector === undefined ? undefined : herder.directory.configOf(connector);
@@ -176,8 +176,9 @@ export function configResource({
         answer(context, 201, { name });
       },
     },
-    // `connector`: whose stored values the marks stand for. While another address is being typed, no secret is sent there, and no value of
-    // a config provider. A console that only reads sends none at all, and its variables are not resolved.
+    // `connector`: the connector whose stored values replace the marks. While a user types another address, neither
+    // secrets nor values of config providers are sent to it. A read-only console sends none at all, and its variables
+    // are not resolved.
     {
       method: 'PUT',
       path: '/ui/connector-plugins/:plugin/validate',
@@ -241,7 +242,7 @@ interface Completed extends CompletedConfig {
   readonly mask: SecretMask;
 }
 
-/** What a console that only reads withholds: the values of all variables. */
+/** A read-only console withholds the values of all variables. */
 function withheldFrom({ config, kept, stored = {} }: Completed, isReadOnly: boolean): Withheld {
   const held = withheld(config, kept.keys(), stored);
   const variables = isReadOnly ? variableKeys(config) : [];
@@ -253,7 +254,10 @@ function isStored({ config, stored }: Completed): boolean {
   return stored !== undefined && keys.every((key) => config[key] === stored[key]);
 }
 
-/** Without values: a browser knows those it has sent. Without errors of options whose variables were not resolved. */
+/**
+ * The validation without values, which the browser knows already, and without errors of options whose variables were
+ * not resolved.
+ */
 function validationView(
   infos: ConfigInfos,
   completed: Completed,
@@ -295,20 +299,20 @@ function requireStored(missing: readonly string[]): void {
   if (missing.length > 0) throw new RequestError(400, missing.map(missingText).join('\n'));
 }
 
-/** What goes wrong names no secret. */
+/** Removes secrets from the errors of `work`. */
 export async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const { message } = toError(error);
-    // What is to be forwarded is no answer.
+    // A NotOwnerError leads to a forwarded request, not to an answer.
     if (error instanceof NotOwnerError || mask.hide(message) === message) throw error;
     const status = error instanceof RequestError ? error.status : error instanceof ConfigError ? 400 : 500;
     throw new RequestError(status, mask.hide(message));
   }
 }
 
-/** The answer of the leader has the configuration in clear: of a success only the name goes on. */
+/** The leader answers with the configuration in clear text; of a success, only the name is passed on. */
 export function answerOf(
   context: Context,
   { status, body }: HttpAnswer,

@@ -3,14 +3,14 @@ import { passwordsWithin } from '../../config/secret-values.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConfigBody } from '../../rest/request-body.ts';
 
-/** Stands for a secret in what a browser gets. In what it sends, it stands for the value that is stored. */
+/** Replaces a secret in answers to browsers. In a request of a browser, it stands for the stored value. */
 export const MARK = '[hidden]';
 
 /** A configuration as a browser may see it. */
 export interface ShownConfig {
-  /** In their order. */
+  /** In the order of the configuration. */
   readonly entries: readonly (readonly [key: string, value: string | null])[];
-  /** Changes with what is shown, and says nothing of what is not. */
+  /** Changes with what is shown, and reveals nothing about hidden values. */
   readonly version: string;
 }
 
@@ -19,12 +19,12 @@ export function shownConfig(config: ConfigBody, secrets: ReadonlySet<string>): S
   return { entries, version: createHash('sha256').update(JSON.stringify(entries)).digest('hex') };
 }
 
-/** What was given, with stored values for marks. */
+/** A given configuration, with stored values in place of marks. */
 export interface CompletedConfig {
   readonly config: ConfigBody;
-  /** Keys with a mark for which nothing is stored. */
+  /** Keys with a mark but without a stored value. */
   readonly missing: readonly string[];
-  /** Keys with a mark, and what is stored for them. */
+  /** Keys with a mark, and their stored values. */
   readonly kept: ReadonlyMap<string, string>;
 }
 
@@ -43,17 +43,17 @@ export function withStoredValues(given: ConfigBody, stored: ConfigBody): Complet
   return { config: Object.fromEntries(entries), missing, kept };
 }
 
-/** What is wrong with a stored secret that anybody could read once the configuration is saved. */
+/** The error about a stored secret that would become readable by saving the configuration. */
 export function bareText(key: string): string {
   return `The value of ${key} is a secret, and nothing in this configuration says so: give the value`;
 }
 
-/** What is wrong with a mark for which nothing is stored. */
+/** The error about a mark without a stored value. */
 export function missingText(key: string): string {
-  return `${MARK} stands for a value that is stored, and there is none for ${key}: give the value`;
+  return `${MARK} replaces a stored value, and none is stored for ${key}: give the value`;
 }
 
-/** Takes the secrets of a configuration out of texts. `kept`: values that stay hidden, whatever they are now called. */
+/** Removes the secrets of a configuration from texts. `kept`: values that stay hidden under any key. */
 export function configMask(
   config: ConfigBody,
   secrets: ReadonlySet<string>,

@@ -11,7 +11,9 @@ import { answer, flag, pathName, type Route } from '../../rest/resource.ts';
 const MAX_AGE_MS = 1000;
 const isFlow = validatorOf<WorkerFlow>(WORKER_FLOW);
 
-/** `/ui/connectors/{connector}/flow`: what each stage of a connector does, on each worker that has tasks of it. */
+/**
+ * `/ui/connectors/{connector}/flow`: the figures of each stage of a connector, from each worker that has tasks of it.
+ */
 export function connectorFlowResource(
   herder: Herder,
   health: ConnectorHealth,
@@ -20,7 +22,7 @@ export function connectorFlowResource(
 ): readonly Route[] {
   let last: { readonly at: number; readonly reports: ReturnType<typeof herder.taskReports> } | undefined;
 
-  /** Consoles that ask within a second get one answer of the threads. */
+  /** Consoles that ask within a second share one answer of the threads. */
   const reportsNow = (): ReturnType<typeof herder.taskReports> => {
     const at = performance.now();
     if (last === undefined || at - last.at > MAX_AGE_MS) last = { at, reports: herder.taskReports() };

@@ -22,8 +22,8 @@ const isSwitch = validatorOf(
 );
 
 /**
- * `/ui/connectors/{connector}/log-level`: a level for what a connector logs, which ends by itself. Where `/admin/loggers`
- * answers, for it is a change of the same kind.
+ * `/ui/connectors/{connector}/log-level`: a log level of a connector for a limited time. It answers on the listeners of
+ * `/admin/loggers`, because it makes the same kind of change.
  */
 export function connectorLevelResource(
   herder: Herder,

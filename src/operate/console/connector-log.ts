@@ -7,19 +7,19 @@ import { answer, flag, pathName, queryText, type Route } from '../../rest/resour
 import { LOG_PART, type LogPart } from './console-answers.ts';
 import { eventBytes, EventStreams, type EventStream } from './event-stream.ts';
 
-/** More open logs at once are refused. */
+/** Maximum number of open logs. */
 const MAX_LOGS = 20;
-/** A browser that does not read is cut off. */
+/** A browser with more unread bytes is disconnected. */
 const MAX_UNREAD_BYTES = 4_194_304;
 const OWN_MS = 300;
 const OTHERS_MS = 2000;
-/** Proxies close what is silent. */
+/** Proxies close idle connections. */
 const BEAT_MS = 15_000;
 const BEAT = Buffer.from(': still here\n\n');
 
 const isPart = validatorOf<LogPart>(LOG_PART);
 
-/** `/ui/connectors/{connector}/log`: the lines of a connector as they come, from all workers that have tasks of it. */
+/** `/ui/connectors/{connector}/log`: new lines of a connector, from all workers that have tasks of it. */
 export function connectorLogResource(
   herder: Herder,
   health: ConnectorHealth,
@@ -56,13 +56,13 @@ interface LogSources {
   readonly connectorLog: ConnectorLog;
 }
 
-/** What one browser is told. */
+/** The log events of one browser. */
 class LogFeed {
   readonly #connector: string;
   readonly #sources: LogSources;
   readonly #get: (worker: string, path: string) => Promise<unknown>;
-  /** The last line that was told, by worker. */
-  readonly #told = new Map<string, number>();
+  /** The number of the last line that was sent, by worker. */
+  readonly #sent = new Map<string, number>();
   #silent = '';
   #stream: EventStream | undefined;
   #timers: readonly NodeJS.Timeout[] = [];
@@ -75,10 +75,10 @@ class LogFeed {
 
   begin(stream: EventStream): void {
     this.#stream = stream;
-    this.#tellOwn();
+    this.#sendOwn();
     void this.#askOthers();
     const own = setInterval(() => {
-      this.#tellOwn();
+      this.#sendOwn();
     }, OWN_MS).unref();
     const beat = setInterval(() => {
       stream.write(BEAT);
@@ -90,10 +90,10 @@ class LogFeed {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  #tellOwn(): void {
+  #sendOwn(): void {
     const { herder, connectorLog } = this.#sources;
     const { workerId } = herder;
-    this.#tell(workerId, connectorLog.after(this.#connector, this.#told.get(workerId) ?? 0));
+    this.#sendLines(workerId, connectorLog.after(this.#connector, this.#sent.get(workerId) ?? 0));
   }
 
   async #askOthers(): Promise<void> {
@@ -103,10 +103,10 @@ class LogFeed {
     const silent: string[] = [];
     await Promise.all(
       workers.map(async (worker) => {
-        const after = String(this.#told.get(worker) ?? 0);
+        const after = String(this.#sent.get(worker) ?? 0);
         const path = `/ui/connectors/${encodeURIComponent(this.#connector)}/log?local=true&after=${after}`;
         const part = await this.#get(worker, path).catch(() => undefined);
-        if (isPart(part)) this.#tell(worker, part);
+        if (isPart(part)) this.#sendLines(worker, part);
         else silent.push(worker);
       }),
     );
@@ -116,10 +116,10 @@ class LogFeed {
     if (this.#stream?.isClosed() === false) setTimeout(() => void this.#askOthers(), OTHERS_MS).unref();
   }
 
-  #tell(worker: string, { lines, isCut }: LogPart): void {
+  #sendLines(worker: string, { lines, isCut }: LogPart): void {
     const last = lines.at(-1);
     if (last === undefined) return;
-    this.#told.set(worker, last.number);
+    this.#sent.set(worker, last.number);
     this.#send('lines', { worker, isCut, lines });
   }
 

@@ -18,7 +18,10 @@ import { CONFIG_KEY_INFO } from '../../rest/answers.ts';
 import { FLEET_ROW } from '../fleet/fleet-answers.ts';
 import { KEY_DIFFERENCE } from '../history/history-answers.ts';
 
-/** The answers below `/ui`, which the OpenAPI description leaves out: they serve the worker's own console, and may change with it. */
+/**
+ * The answers below `/ui` are not in the OpenAPI description: they serve the worker's own console, and may change with
+ * it.
+ */
 
 /** Answers of other workers are checked: their lists have at most this many items. Later versions may send more fields. */
 const MAX_ITEMS = 10_000;
@@ -48,7 +51,9 @@ export const FLEET_SNAPSHOT = objectOf({
 });
 export type FleetSnapshot = ShapeOf<typeof FLEET_SNAPSHOT>;
 
-/** All rows of the fleet, or those that are new or have changed; `gone`: connectors that no longer exist. An event, not an answer. */
+/**
+ * All rows of the fleet, or the new and changed ones; `gone`: connectors that no longer exist. An event, not an answer.
+ */
 export type FleetNews = Omit<FleetSnapshot, 'worker'> & { readonly gone: readonly string[] };
 
 const ENTRY: Typed<readonly [key: string, value: string | null]> = {
@@ -94,7 +99,7 @@ export type ConsoleValidation = ShapeOf<typeof CONSOLE_VALIDATION>;
 export const TOPICS = objectOf({ topics: arrayOf(TEXT), total: INTEGER });
 export type Topics = ShapeOf<typeof TOPICS>;
 
-/** What a restore would change. */
+/** The changes that a restore would make. */
 export const RESTORE_PREVIEW = objectOf({
   difference: arrayOf(KEY_DIFFERENCE),
   newest: described(INTEGER, 'the last change that is known'),

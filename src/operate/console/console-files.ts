@@ -10,7 +10,7 @@ export interface ConsoleFile {
   readonly type: string;
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
-  /** Its name changes with its content. */
+  /** Whether the name of the file changes with its content. */
   readonly isFixed: boolean;
 }
 
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** By their paths below `/ui/`. Empty where the console was not built. */
+/** The files of the console by their paths below `/ui/`; empty if the console was not built. */
 export async function consoleFiles(): Promise<ReadonlyMap<string, ConsoleFile>> {
   const folder = join(packageRoot(dirname(fileURLToPath(import.meta.url))), 'dist', 'console');
   const paths: readonly string[] = await readdir(folder, { recursive: true }).catch(() => []);

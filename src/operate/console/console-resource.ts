@@ -16,9 +16,9 @@ import { consoleFiles, type ConsoleFile } from './console-files.ts';
 import { EventStreams } from './event-stream.ts';
 import { FleetFeed } from './fleet-feed.ts';
 
-/** More consoles at once are refused. */
+/** Maximum number of open consoles. */
 const MAX_CONSOLES = 200;
-/** A browser that does not read is cut off. */
+/** A browser with more unread bytes is disconnected. */
 const MAX_UNREAD_BYTES = 8_388_608;
 const NOT_BUILT = 'The console was not built: run npm run build';
 
@@ -27,11 +27,11 @@ const isHistory = validatorOf<WorkerHistory>(WORKER_HISTORY);
 
 export interface ConsoleSettings {
   readonly readOnly: boolean;
-  /** `admin.listeners`, where levels of loggers are set; `undefined`: at the listeners of the API, empty: nowhere. */
+  /** `admin.listeners`, on which levels of loggers are set; `undefined`: the listeners of the API; empty: none. */
   readonly adminListeners: readonly string[] | undefined;
 }
 
-/** `/ui`: the page of the console, and the connectors at a glance. */
+/** `/ui`: the page of the console, and the overview of all connectors. */
 export function consoleResource(
   herder: Herder,
   fleet: Fleet,
@@ -55,7 +55,7 @@ export function consoleResource(
   };
 
   return [
-    // Every view has an address of its own; the page reads it behind the number sign.
+    // The address of a view is in the fragment of the URL, which only the page reads.
     { method: 'GET', path: '/ui', handle: (context) => page(context, 'index.html') },
     {
       method: 'GET',
@@ -109,7 +109,7 @@ export function consoleResource(
   ];
 }
 
-/** What consoles see, gathered from all workers. */
+/** The data of the console, gathered from all workers. */
 class ConsoleView {
   readonly #herder: Herder;
   readonly #fleet: Fleet;
@@ -126,13 +126,13 @@ class ConsoleView {
     this.#feed = new FleetFeed({ look: () => this.#look(), onChange: (listener) => fleet.onChange(listener) });
   }
 
-  /** Other workers are asked with the credentials of whoever came last. */
+  /** The feed asks other workers with the credentials of the last client. */
   feed(context: Context): FleetFeed {
     this.#asker = askerOf(context);
     return this.#feed;
   }
 
-  /** Of all workers that have tasks of the connector. */
+  /** The last hour of a connector, from all workers that have tasks of it. */
   async history(context: Context, connector: string): Promise<readonly WorkerHistory[]> {
     const own: WorkerHistory = { worker: this.#herder.workerId, ...this.#fleet.history(connector) };
     if (flag(context, 'local')) return [own];
@@ -156,7 +156,7 @@ class ConsoleView {
     return this.#fleet.look(askFigures(this.#others, asker, '/cluster/tasks'), askRates);
   }
 
-  /** The other workers that have tasks, of one connector or of any. */
+  /** The other workers that have tasks of one connector, or of any. */
   #workers(connector?: string): readonly string[] {
     return this.#health.workers(connector).filter((worker) => worker !== this.#herder.workerId);
   }

@@ -5,10 +5,10 @@ interface Reading {
 }
 
 const SHORTEST_MS = 1000;
-/** A console that has been closed for long is not shown the mean of all that time. */
+/** The mean of a longer time, during which no console was open, is not shown. */
 const LONGEST_MS = 60_000;
 
-/** How many cores the process has been busy with since it was asked the last time. */
+/** The number of cores that the process has used since the last call. */
 export class CpuShare {
   readonly #read: () => Reading;
   #last: Reading;
@@ -19,7 +19,7 @@ export class CpuShare {
     this.#last = read();
   }
 
-  /** 1 is one core; `null` while nothing can be said. Several that ask within a second get one answer. */
+  /** 1 is one core; `null`: not known yet. Calls within a second get the same answer. */
   cores(): number | null {
     const now = this.#read();
     const passedMs = now.atMs - this.#last.atMs;

@@ -11,7 +11,7 @@ export interface EventStream {
   readonly isClosed: () => boolean;
 }
 
-/** Streams of one kind that are open. One client address has at most half of them, and so has one user. */
+/** Limits the open streams of one kind. A client address has at most half of them, and so does a user. */
 export class EventStreams {
   readonly #what: string;
   readonly #limit: number;
@@ -19,14 +19,16 @@ export class EventStreams {
   #open = 0;
   readonly #openByClient = new Map<string, number>();
 
-  /** `what`: the streams in words; `maxUnreadBytes`: of one client. */
+  /** `what`: the name of the streams in messages; `maxUnreadBytes`: the limit of a client. */
   constructor(what: string, limit: number, maxUnreadBytes: number) {
     this.#what = what;
     this.#limit = limit;
     this.#maxUnreadBytes = maxUnreadBytes;
   }
 
-  /** Answers with server-sent events until the browser goes away; `closed` is called once then. Throws a RequestError with 503. */
+  /**
+   * Answers with server-sent events until the browser disconnects, then calls `closed` once. Throws a RequestError 503.
+   */
   answer(context: Context, closed: () => void): EventStream {
     const clients = clientsOf(context);
     this.#requireRoom(clients);
@@ -53,13 +55,13 @@ export class EventStreams {
 
   #requireRoom(clients: readonly string[]): void {
     if (this.#open >= this.#limit)
-      throw new RequestError(503, `This worker has ${String(this.#limit)} ${this.#what} open, and takes no more`);
+      throw new RequestError(503, `This worker has ${String(this.#limit)} ${this.#what} open, and accepts no more`);
     const limit = Math.ceil(this.#limit / 2);
     const client = clients.find((each) => (this.#openByClient.get(each) ?? 0) >= limit);
     if (client !== undefined)
       throw new RequestError(
         503,
-        `This worker has ${String(limit)} ${this.#what} open for ${client}, and takes no more`,
+        `This worker has ${String(limit)} ${this.#what} open for ${client}, and accepts no more`,
       );
   }
 
@@ -80,7 +82,9 @@ function clientsOf({ req, state }: Context): readonly string[] {
   return user === undefined ? [address] : [address, `user ${user}`];
 }
 
-/** An event with its data as JSON. These are bytes, as several streams that nobody reads then share them. */
+/**
+ * An event with its data as JSON. It is a Buffer, so that several streams share it until their clients have read it.
+ */
 export function eventBytes(event: string, data: unknown): Buffer {
   return Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }

@@ -3,29 +3,29 @@ import { toError } from '../../errors.ts';
 import type { FleetNews } from './console-answers.ts';
 import { eventBytes } from './event-stream.ts';
 
-/** What the feed asks for. */
+/** The source of the feed. */
 interface FleetSource {
   look(): Promise<FleetLook>;
-  /** The listener is called when something may have changed. Returns what ends that. */
+  /** The listener is called when something may have changed. Returns the function that unsubscribes it. */
   onChange(listener: () => void): () => void;
 }
 
-/** Is given a server-sent event with its data: `FleetNews` for `rows`, a message for `failure`. */
+/** Receives a server-sent event with its data: `FleetNews` for `rows`, a message for `failure`. */
 type Listener = (event: Buffer) => void;
 
 const INTERVAL_MS = 5000;
-/** Until the next look after a change; changes that follow one another at once are seen together. */
+/** Delay after a change, so that changes in quick succession are read together. */
 const CHANGE_MS = 500;
-/** Until the next look after a first request without an answer. */
+/** Delay after a first request without an answer. */
 const DOUBT_MS = 1000;
 
 /**
- * Looks at all connectors every five seconds, and sooner when a state changes or a worker does not answer, while a console is
- * open; once for all consoles.
+ * Reads the state of all connectors while a console is open: every five seconds, and sooner after a change of state or
+ * if a worker does not answer. All consoles share the same reads.
  */
 export class FleetFeed {
   readonly #listeners = new Set<Listener>();
-  /** Listeners that get all rows once, as rows may have changed between their snapshot and their subscription. */
+  /** Listeners that get all rows once, because rows may have changed between their snapshot and their subscription. */
   readonly #newcomers = new Set<Listener>();
   readonly #source: FleetSource;
   readonly #intervalMs: number;
@@ -35,7 +35,7 @@ export class FleetFeed {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<FleetLook> | undefined;
 
-  /** The source is asked again when its last answer has come and `intervalMs` have passed. */
+  /** The source is asked again `intervalMs` after its last answer. */
   constructor(source: FleetSource, intervalMs = INTERVAL_MS) {
     this.#source = source;
     this.#intervalMs = intervalMs;
@@ -51,7 +51,7 @@ export class FleetFeed {
     return { at, rows, gone: [], total: rows.length, silent: silentSince(silent, at) };
   }
 
-  /** Returns what ends the listening. */
+  /** Returns the function that unsubscribes the listener. */
   listen(listener: Listener): () => void {
     if (this.#listeners.size === 0) {
       this.#endChanges = this.#source.onChange(() => {
@@ -79,26 +79,26 @@ export class FleetFeed {
 
   #lookAfter(ms: number): void {
     clearTimeout(this.#timer);
-    const timer = setTimeout(() => void this.#tell(timer), ms).unref();
+    const timer = setTimeout(() => void this.#readAndSend(timer), ms).unref();
     this.#timer = timer;
   }
 
-  async #tell(timer: NodeJS.Timeout): Promise<void> {
+  async #readAndSend(timer: NodeJS.Timeout): Promise<void> {
     this.#isChanged = false;
     let isInDoubt = false;
     try {
       const look = await this.#look();
       isInDoubt = look.silent.some(({ isCertain }) => !isCertain);
-      this.#tellOf(look);
+      this.#sendRows(look);
     } catch (error) {
       const event = eventBytes('failure', { message: toError(error).message });
       for (const listener of this.#listeners) listener(event);
     }
-    // Another timer runs after a change, or where all consoles were closed in between and one was opened.
+    // Another timer was set after a change, or because all consoles were closed and one was opened.
     if (this.#timer === timer) this.#lookAfter(isInDoubt ? Math.min(DOUBT_MS, this.#intervalMs) : this.#intervalMs);
   }
 
-  #tellOf(look: FleetLook): void {
+  #sendRows(look: FleetLook): void {
     const news = this.#take(look);
     const event = eventBytes('rows', news);
     const all = this.#newcomers.size === 0 ? event : eventBytes('rows', { ...news, rows: look.rows });
@@ -106,7 +106,7 @@ export class FleetFeed {
     this.#newcomers.clear();
   }
 
-  /** Consoles that ask at the same time get one answer, so that many cost the other workers no more than one. */
+  /** Consoles that ask at the same time share one answer, so that many consoles cost the other workers one request. */
   #look(): Promise<FleetLook> {
     this.#running ??= this.#source.look().finally(() => (this.#running = undefined));
     return this.#running;

@@ -5,11 +5,11 @@ import { isIP, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 import { httpResponse, type HttpRequest } from '../../http/http-client.ts';
 
-/** A service of this process that answers HTTP. */
+/** A service of this process that serves HTTP. */
 export interface OwnService {
   /** `https://host:port` */
   readonly url: string;
-  /** The certificate that it answers with, as PEM; absent: it answers plain HTTP. */
+  /** The certificate of the service as PEM; absent: the service speaks plain HTTP. */
   readonly certificate?: string | undefined;
 }
 
@@ -19,8 +19,9 @@ export type PinnedRequest = Pick<HttpRequest, 'method' | 'headers' | 'body' | 't
 };
 
 /**
- * A request to a service of this process; the body of the answer is still to be read, or destroyed. It is sent only to who has the
- * service's own certificate, which need not be one that the system trusts, nor be for the name that is used here.
+ * Sends a request to a service of this process. The caller reads the body of the answer or destroys it. The request is
+ * only sent to a server with the service's own certificate, which need be neither trusted by the system nor valid for
+ * the host name used here.
  */
 export async function pinnedResponse(
   service: OwnService,
@@ -40,11 +41,11 @@ export async function pinnedResponse(
   }
 }
 
-/** No byte of the request goes to anybody else. */
+/** Connects by TLS. Fails before any byte of the request is sent if the server has another certificate. */
 async function trusted({ hostname, port }: URL, certificate: string, signal: AbortSignal): Promise<Socket> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const name = isIP(host) === 0 ? { servername: host } : {};
-  // The certificate itself is compared, which is more than a chain would say.
+  // Comparing the certificate itself is stricter than checking its chain.
   const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ...name });
   try {
     await once(socket, 'secureConnect', { signal });

@@ -2,12 +2,12 @@ import { RequestError } from '../../errors.ts';
 import type { Context } from '../../rest/resource.ts';
 
 const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** These have a body and write nothing; statements are looked at by `/ui/sql/run` itself. */
+/** Requests with a body that write nothing; `/ui/sql/run` checks its statements itself. */
 const READING =
   /^\/ui\/(?:connector-plugins\/[^/]+\/validate|connectors\/[^/]+\/messages|sql\/(?:login|logout|run))\/?$/;
 
 /**
- * With `console.read.only`: whatever may write below `/ui`, and a preview, which writes and rolls back, is refused.
+ * With `console.read.only`, refuses requests below `/ui` that may write, and previews, which write and roll back.
  * @throws RequestError 403
  */
 export function refuseWrites({ method, path }: Context): void {

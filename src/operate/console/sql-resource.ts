@@ -14,8 +14,8 @@ const LOGIN_MS = 30_000;
 const STATEMENT_MS = 3_600_000;
 const MAX_RUNNING = 50;
 const MAX_ROWS = 5000;
-/** Statements whose failures are spelled out. */
-const MAX_TOLD = 20;
+/** Maximum number of failed statements that are described. */
+const MAX_DESCRIBED = 20;
 const NOT_RUNNING =
   "The database's HTTP API does not run on this worker: set services=database-http and database.http.connection.url in its properties";
 
@@ -43,9 +43,10 @@ const isStatement = validatorOf(
 export type DatabaseApi = () => Promise<OwnService | undefined>;
 
 /**
- * `/ui/sql`: statements for the database's HTTP API, where that is a service of this worker. They are handed on inside the machine,
- * as the API has an origin and often a certificate of its own, which browsers do not accept. Who logs in is a user of the database;
- * the token is in the body of each request, so that no other page can use it, and is kept by nobody here.
+ * `/ui/sql`: statements for the database's HTTP API, if that is a service of this worker. They are forwarded within the
+ * machine, because the API has another origin and often its own certificate, which browsers do not accept. Users log in
+ * as users of the database. The token is in the body of each request, so that no other page can use it, and is not
+ * stored here.
  */
 export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): readonly Route[] {
   let running = 0;
@@ -130,7 +131,7 @@ async function ask(context: Context, databaseApi: DatabaseApi, timeoutMs: number
 
 type Asked = Omit<PinnedRequest, 'signal' | 'timeoutMs'>;
 
-/** A browser that goes away ends its statement. */
+/** Sends a request to the API. If the browser disconnects, the statement ends. */
 async function respond(
   context: Context,
   databaseApi: DatabaseApi,
@@ -141,13 +142,13 @@ async function respond(
   const service = await databaseApi();
   if (service === undefined) throw new RequestError(404, NOT_RUNNING);
   return reached(gone, () => {
-    // The API slows down guesses by address, where its database.http.trusted.proxies says that this worker may tell it.
+    // The API slows down failed logins by address, if its database.http.trusted.proxies lists this worker.
     const headers = { ...request.headers, 'X-Forwarded-For': context.req.socket.remoteAddress ?? '' };
     return pinnedResponse(service, { ...request, headers, timeoutMs, signal: gone });
   });
 }
 
-/** An answer without rows. Those with rows are passed on as they arrive. */
+/** Reads a whole answer, which has no rows. Answers with rows are passed on as they arrive. */
 function whole(context: Context, response: IncomingMessage): Promise<HttpAnswer> {
   return reached(goneSignal(context), async () => ({
     status: response.statusCode ?? 0,
@@ -160,12 +161,12 @@ async function reached<T>(gone: AbortSignal, work: () => Promise<T>): Promise<T>
   try {
     return await work();
   } catch (error) {
-    if (gone.aborted) throw new RequestError(409, 'Nobody waits for the answer any more');
+    if (gone.aborted) throw new RequestError(409, 'The client no longer waits for the answer');
     throw new RequestError(503, `The database's HTTP API does not answer: ${toError(error).message}`, { cause: error });
   }
 }
 
-/** Hands the answer on as it comes: no more of it is in memory than the browser has not read yet. */
+/** Streams the answer: memory only holds what the browser has not read yet. */
 function answerStream(context: Context, response: IncomingMessage): void {
   context.status = 200;
   context.set('Content-Type', 'application/json');
@@ -182,7 +183,7 @@ function failureOf({ status, headers, body }: HttpAnswer): SqlFailure {
   };
 }
 
-/** What is no JSON is its own description. */
+/** A body that is not JSON is its own description. */
 function answered(body: Buffer): { readonly token?: string; readonly desc?: unknown } {
   try {
     return JSON.parse(body.toString()) as { readonly token?: string; readonly desc?: unknown };
@@ -191,19 +192,19 @@ function answered(body: Buffer): { readonly token?: string; readonly desc?: unkn
   }
 }
 
-/** One reason for each statement; of several, which have failed. */
 function shortened(text: string): string {
   return text.length > MAX_FAILURE ? `${text.slice(0, MAX_FAILURE)}…` : text;
 }
 
+/** The reason of a failure; of several statements, the reasons of those that failed. */
 function descText(desc: unknown): string {
   if (Array.isArray(desc)) {
     if (desc.length === 1) return String(desc[0]);
     const failed = desc.flatMap((each, index) =>
       each === 'success' ? [] : [`statement ${String(index + 1)}: ${String(each).replace(/^pq: /, '')}`],
     );
-    return failed.length > MAX_TOLD
-      ? `${failed.slice(0, MAX_TOLD).join('; ')} and ${String(failed.length - MAX_TOLD)} more`
+    return failed.length > MAX_DESCRIBED
+      ? `${failed.slice(0, MAX_DESCRIBED).join('; ')} and ${String(failed.length - MAX_DESCRIBED)} more`
       : failed.join('; ');
   }
   return typeof desc === 'string' ? desc : 'no reason was given';

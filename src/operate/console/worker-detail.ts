@@ -11,17 +11,19 @@ import { answer, flag, pathName, withinTimeLimit, type Route } from '../../rest/
 import { CpuShare } from './cpu-share.ts';
 import { INTERNAL_TOPICS, WORKER_DETAIL, type InternalTopicsAnswer, type WorkerDetail } from './console-answers.ts';
 
-/** So many tasks of a thread are named. */
+/** Maximum number of tasks of a thread that are named. */
 const MAX_TASKS = 500;
 const TOPICS_MS = 15_000;
 
 /**
- * Checks what another worker says of itself, before it goes to a browser.
+ * Checks the answer of another worker before it is sent to a browser.
  * @internal
  */
 export const isWorkerDetail = validatorOf<WorkerDetail>(WORKER_DETAIL);
 
-/** `/ui/workers/{worker}`: what a worker is busy with, and its rebalances; any worker answers for all. `/ui/internal-topics`. */
+/**
+ * `/ui/workers/{worker}`: the load and the rebalances of a worker; any worker answers for all. `/ui/internal-topics`.
+ */
 export function workerDetailResource(
   herder: Herder,
   threads: WorkerThreads,
@@ -57,11 +59,11 @@ export function workerDetailResource(
           answer(context, 200, own());
           return;
         }
-        // Whoever may see the console may not have this worker ask any host.
+        // A user of the console must not make this worker send requests to arbitrary hosts.
         const get = others.get(askerOf(context), true);
         try {
           const found = await get(worker, `/ui/workers/${encodeURIComponent(worker)}?local=true`);
-          if (!isWorkerDetail(found)) throw new RequestError(503, `What worker ${worker} answers is not understood`);
+          if (!isWorkerDetail(found)) throw new RequestError(503, `The answer of worker ${worker} is not valid`);
           answer(context, 200, found);
         } catch (error) {
           if (error instanceof RequestError) throw error;

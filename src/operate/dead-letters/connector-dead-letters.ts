@@ -10,21 +10,22 @@ import type { PreviewedRecord } from '../preview/preview-answers.ts';
 import { storedConnector } from '../preview/preview-secrets.ts';
 import { readyConnector, type ReadyConnector } from '../preview/ready-connector.ts';
 import type { ConnectorValidation, RawConnectorConfig } from '../../herder/validation.ts';
-import { originalRecord, type DeadLetter } from './dead-letter.ts';
-import type { PreviewedLetter, WholeLetter } from './letter-answers.ts';
-import { LetterGroups } from './letter-groups.ts';
-import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
+import { originalRecord, type DeadLetterRecord } from './dead-letter-record.ts';
+import type { PreviewedDeadLetter, WholeDeadLetter } from './dead-letter-answers.ts';
+import { DeadLetterGroups } from './dead-letter-groups.ts';
+import { deadLetterTopic, type DeadLetterReader } from './dead-letter-reader.ts';
 import { withChain } from '../preview/transform-options.ts';
 import type { Replays } from './replays.ts';
-import { SentLetters } from './sent-letters.ts';
-import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import { SelectionMatcher } from './selection-matcher.ts';
+import type { StoredReplay } from './stored-replay.ts';
+import type { DeadLetterSelection } from '../../connect/dead-letters/dead-letter-selection.ts';
 
 export interface ConnectorDeadLettersDependencies {
   readonly directory: Pick<ConnectorDirectory, 'config'>;
   readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
   readonly plugins: PluginRegistry;
   readonly preview: ConnectorPreview;
-  readonly reader: LetterReader;
+  readonly reader: DeadLetterReader;
   readonly replays: Pick<Replays, 'list'>;
   readonly secrets: SecretMask;
 }
@@ -32,14 +33,14 @@ export interface ConnectorDeadLettersDependencies {
 const READ_TIMEOUT_MS = 30_000;
 const HEX_BYTES = 256;
 const MAX_HEADERS = 50;
-/** Of a letter that is shown alone. */
+/** Limits of a record that is shown alone. */
 const MAX_HEX_BYTES = 65_536;
 const MAX_ALL_HEADERS = 1000;
 const MAX_TEXT = 2_000;
 const MAX_PREVIEWED = 100;
 const MAX_PREVIEWED_BYTES = 16_000_000;
 
-/** What there is to know of the dead letters of connectors. Nothing is written and nothing is committed. */
+/** Groups, previews and details of dead-letter records. Nothing is written and nothing is committed. */
 export class ConnectorDeadLetters {
   readonly #dependencies: ConnectorDeadLettersDependencies;
 
@@ -48,18 +49,18 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * The dead letters among the first `limit` records of the topic, in groups, and how far was read; as JSON text, without
-   * secrets.
+   * The dead-letter records among the first `limit` records of the topic, in groups, and how far the topic was read; as
+   * JSON text without secrets.
    * @throws RequestError 404: no such connector, or it has no dead-letter topic
    */
   async groups(connector: string, limit: number, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
-    const groups = new LetterGroups();
+    const groups = new DeadLetterGroups();
     const sent = await this.#sent(connector, ready);
-    const progress = await this.#dependencies.reader.readLetters(
+    const progress = await this.#dependencies.reader.readDeadLetters(
       { connector, config: ready.config, selection: {}, limit },
-      (letter) => {
-        groups.add(letter, sent.replayOf(letter) !== undefined);
+      (deadLetter) => {
+        groups.add(deadLetter, sent.replayOf(deadLetter) !== undefined);
         return undefined;
       },
       withinLimit(signal),
@@ -84,7 +85,7 @@ export class ConnectorDeadLetters {
           message: group.message && joinedMessage(group.message, cause),
           histogram: groups.times.histogram(group.id),
           source: 'topic',
-          examples: group.examples.map((letter) => exampleView(letter, decoded.get(letter), sent)),
+          examples: group.examples.map((deadLetter) => exampleView(deadLetter, decoded.get(deadLetter), sent)),
         })),
       }),
       ready.hide,
@@ -92,63 +93,67 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * What would happen to the first 100 letters of a selection if they came again now, as JSON text. `chain`:
-   * options of transforms and predicates in place of the connector's own.
+   * The outcome of replaying the first 100 records of a selection now, as JSON text. `chain`: options of transforms and
+   * predicates in place of the connector's own.
    * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: the configuration is not valid
    */
   async preview(
     connector: string,
-    selection: LetterSelection,
+    selection: DeadLetterSelection,
     chain: ConnectorConfig | undefined,
     signal: AbortSignal,
   ): Promise<string> {
     const ready = await this.#ready(connector);
-    const letters: DeadLetter[] = [];
+    const deadLetters: DeadLetterRecord[] = [];
     let bytes = 0;
     const sent = await this.#sent(connector, ready);
-    const progress = await this.#dependencies.reader.readLetters(
+    const progress = await this.#dependencies.reader.readDeadLetters(
       { connector, config: ready.config, selection },
-      (letter) => {
-        letters.push(letter);
-        bytes += (letter.key?.length ?? 0) + (letter.value?.length ?? 0);
-        return letters.length < MAX_PREVIEWED && bytes < MAX_PREVIEWED_BYTES;
+      (deadLetter) => {
+        deadLetters.push(deadLetter);
+        bytes += (deadLetter.key?.length ?? 0) + (deadLetter.value?.length ?? 0);
+        return deadLetters.length < MAX_PREVIEWED && bytes < MAX_PREVIEWED_BYTES;
       },
       withinLimit(signal),
     );
-    const previewed = await this.#previewed(ready, letters, withChain(ready.stored, chain), false, signal);
-    const records = letters.map((letter, index): PreviewedLetter => {
+    const previewed = await this.#previewed(ready, deadLetters, withChain(ready.stored, chain), false, signal);
+    const records = deadLetters.map((deadLetter, index): PreviewedDeadLetter => {
       const { faults = [], ...would } = previewed[index] ?? {};
-      return { letter: letterView(letter, sent), outcome: outcome(letter, would, faults), ...would, faults };
+      return { letter: recordView(deadLetter, sent), outcome: outcome(deadLetter, would, faults), ...would, faults };
     });
     const { topic, scanned, hasMore } = progress;
     return hiddenInJson(JSON.stringify({ topic, scanned, hasMore, records }), ready.hide);
   }
 
   /**
-   * One letter in full, as JSON text: the decoded record, the bytes, the fault, and all headers that the record had.
-   * @throws RequestError 404: there is no such letter of the connector
+   * One dead-letter record in full, as JSON text: the decoded record, the bytes, the fault, and all headers of the
+   * original record.
+   * @throws RequestError 404: the connector has no such dead-letter record
    */
-  async letter(connector: string, partition: number, offset: number, signal: AbortSignal): Promise<string> {
+  async record(connector: string, partition: number, offset: number, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
-    const found: DeadLetter[] = [];
+    const found: DeadLetterRecord[] = [];
     const selection = { offsets: [{ partition, from: offset, to: offset }] };
-    const { topic } = await this.#dependencies.reader.readLetters(
+    const { topic } = await this.#dependencies.reader.readDeadLetters(
       { connector, config: ready.config, selection },
-      (letter) => {
-        found.push(letter);
+      (deadLetter) => {
+        found.push(deadLetter);
         return false;
       },
       withinLimit(signal),
     );
-    const [letter] = found;
-    if (letter === undefined) {
+    const [deadLetter] = found;
+    if (deadLetter === undefined) {
       const place = `partition ${String(partition)}, offset ${String(offset)}`;
-      throw new RequestError(404, `Topic ${topic} has no letter of connector ${connector} at ${place}`);
+      throw new RequestError(404, `Topic ${topic} has no record of connector ${connector} at ${place}`);
     }
-    const decoded = await this.#decoded(ready, [letter], signal);
-    const bytes = { keyBytes: letter.key?.length ?? null, valueBytes: letter.value?.length ?? null };
+    const decoded = await this.#decoded(ready, [deadLetter], signal);
+    const bytes = { keyBytes: deadLetter.key?.length ?? null, valueBytes: deadLetter.value?.length ?? null };
     const sent = await this.#sent(connector, ready);
-    const view = exampleView(letter, decoded.get(letter), sent, { hexBytes: MAX_HEX_BYTES, headers: MAX_ALL_HEADERS });
+    const view = exampleView(deadLetter, decoded.get(deadLetter), sent, {
+      hexBytes: MAX_HEX_BYTES,
+      headers: MAX_ALL_HEADERS,
+    });
     return hiddenInJson(JSON.stringify({ topic, ...view, ...bytes }), ready.hide);
   }
 
@@ -158,38 +163,60 @@ export class ConnectorDeadLetters {
     return ready;
   }
 
-  async #sent(connector: string, { config }: ReadyConnector): Promise<SentLetters> {
-    return new SentLetters(connector, deadLetterTopic(config) ?? '', await this.#dependencies.replays.list(connector));
+  async #sent(connector: string, { config }: ReadyConnector): Promise<SentRecords> {
+    return new SentRecords(connector, deadLetterTopic(config) ?? '', await this.#dependencies.replays.list(connector));
   }
 
-  /** A registry that is away does not hide the groups. */
+  /** If the schema registry is unreachable, the groups are still shown. */
   async #decoded(
     ready: ReadyConnector,
-    letters: readonly DeadLetter[],
+    deadLetters: readonly DeadLetterRecord[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<DeadLetter, WholeLetter['record']>> {
+  ): Promise<ReadonlyMap<DeadLetterRecord, WholeDeadLetter['record']>> {
     try {
-      const views = await this.#previewed(ready, letters, ready.stored, true, signal);
-      return new Map(letters.map((letter, index) => [letter, views[index]?.record ?? null]));
+      const views = await this.#previewed(ready, deadLetters, ready.stored, true, signal);
+      return new Map(deadLetters.map((deadLetter, index) => [deadLetter, views[index]?.record ?? null]));
     } catch (error) {
       const unreadable = toError(error).message;
-      return new Map(letters.map((letter) => [letter, { unreadable }]));
+      return new Map(deadLetters.map((deadLetter) => [deadLetter, { unreadable }]));
     }
   }
 
   async #previewed(
     { className, stored }: ReadyConnector,
-    letters: readonly DeadLetter[],
+    deadLetters: readonly DeadLetterRecord[],
     config: RawConnectorConfig,
     decodeOnly: boolean,
     signal: AbortSignal,
   ): Promise<readonly PreviewView[]> {
-    if (letters.length === 0) return [];
+    if (deadLetters.length === 0) return [];
     const { plugins, preview } = this.#dependencies;
-    const records = letters.map(originalRecord);
+    const records = deadLetters.map(originalRecord);
     const request = { config, stored: await storedConnector(stored, plugins), records, decodeOnly };
     const text = await preview.preview(className, request, new StageTracker(), signal);
     return (JSON.parse(text) as { readonly records: readonly PreviewView[] }).records;
+  }
+}
+
+/** Finds the stored replays that have sent a dead-letter record. A record that failed again is a new record. */
+class SentRecords {
+  readonly #replays: readonly { readonly replay: StoredReplay; readonly matcher: SelectionMatcher }[];
+
+  /** `replays`: the newest first. */
+  constructor(connector: string, topic: string, replays: readonly StoredReplay[]) {
+    this.#replays = replays
+      .filter((replay) => replay.topic === topic)
+      .map((replay) => ({ replay, matcher: new SelectionMatcher(connector, replay.selection) }));
+  }
+
+  /** The id of the newest replay that has sent the record. */
+  replayOf(deadLetter: DeadLetterRecord): number | undefined {
+    const { partition, offset } = deadLetter;
+    return this.#replays.find(
+      ({ replay: { partitions }, matcher }) =>
+        partitions.some((part) => part.partition === partition && part.from <= offset && offset < part.next) &&
+        matcher.has(deadLetter),
+    )?.replay.id;
   }
 }
 
@@ -197,32 +224,32 @@ function withinLimit(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
 }
 
-/** Rows, lines and statements go into the answer as they are. */
+/** Rows, lines and statements are copied into the answer unchanged. */
 type PreviewView = Partial<PreviewedRecord>;
 
-/** Connect puts the place of a record around the message of its fault. */
+/** Connect adds the position of a record to the message of its fault. */
 function isSameText(a = '', b = ''): boolean {
   return a !== '' && b !== '' && (a.includes(b) || b.includes(a));
 }
 
 function outcome(
-  letter: DeadLetter,
+  deadLetter: DeadLetterRecord,
   { dropped }: PreviewView,
   [fault]: PreviewedRecord['faults'],
-): PreviewedLetter['outcome'] {
+): PreviewedDeadLetter['outcome'] {
   if (fault === undefined) return dropped === true ? 'dropped' : 'stored';
   const isSame =
     fault.sqlstate === undefined
-      ? isSameText(fault.message, letter.message)
-      : fault.sqlstate === letter.sqlstate && (letter.table === undefined || fault.table === letter.table);
+      ? isSameText(fault.message, deadLetter.message)
+      : fault.sqlstate === deadLetter.sqlstate && (deadLetter.table === undefined || fault.table === deadLetter.table);
   return isSame ? 'fails with the same fault' : 'fails with another fault';
 }
 
-/** `replay`: the newest one that has sent the letter. */
-function letterView(letter: DeadLetter, sent: SentLetters) {
-  const { partition, offset, timestamp, origin, task, attempt } = letter;
-  const replay = sent.replayOf(letter);
-  return { partition, offset, timestamp, origin, task, attempt, replay, fault: faultView(letter) };
+/** `replay`: the newest replay that has sent the record. */
+function recordView(deadLetter: DeadLetterRecord, sent: SentRecords) {
+  const { partition, offset, timestamp, origin, task, attempt } = deadLetter;
+  const replay = sent.replayOf(deadLetter);
+  return { partition, offset, timestamp, origin, task, attempt, replay, fault: faultView(deadLetter) };
 }
 
 function faultView({
@@ -234,24 +261,24 @@ function faultView({
   sqlstate,
   table,
   column,
-}: DeadLetter): WholeLetter['fault'] {
+}: DeadLetterRecord): WholeDeadLetter['fault'] {
   const text = message && joinedMessage(message, cause).slice(0, MAX_TEXT);
   return { stage: stage ?? 'UNKNOWN', class: className, exception, message: text, sqlstate, table, column };
 }
 
 function exampleView(
-  letter: DeadLetter,
-  record: WholeLetter['record'] | undefined,
-  sent: SentLetters,
+  deadLetter: DeadLetterRecord,
+  record: WholeDeadLetter['record'] | undefined,
+  sent: SentRecords,
   limits = { hexBytes: HEX_BYTES, headers: MAX_HEADERS },
-): WholeLetter {
+): WholeDeadLetter {
   const hex = (bytes: Buffer | null) => bytes?.subarray(0, limits.hexBytes).toString('hex') ?? null;
   return {
-    ...letterView(letter, sent),
+    ...recordView(deadLetter, sent),
     record: record ?? null,
-    keyHex: hex(letter.key),
-    valueHex: hex(letter.value),
-    headers: letter.headers.slice(0, limits.headers).map(({ key, value }) => ({
+    keyHex: hex(deadLetter.key),
+    valueHex: hex(deadLetter.value),
+    headers: deadLetter.headers.slice(0, limits.headers).map(({ key, value }) => ({
       key,
       value: value?.subarray(0, MAX_TEXT).toString() ?? null,
     })),

@@ -1,5 +1,5 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import type { DeadLetterSelection } from '../../connect/dead-letters/dead-letter-selection.ts';
 import { RequestError } from '../../errors.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
@@ -7,12 +7,12 @@ import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import type { ConnectorRequests } from '../../herder/connector-requests.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
-import type { LetterReader } from './letter-reader.ts';
-import type { LetterReadings } from './letter-readings.ts';
+import type { DeadLetterReader } from './dead-letter-reader.ts';
+import type { DeadLetterReadings } from './dead-letter-readings.ts';
 import { withChain } from '../preview/transform-options.ts';
 import type { Replays } from './replays.ts';
 import type { ReplayOffsets } from './replay-offsets.ts';
-import type { ReplayAnswer, ReplaysAnswer } from './letter-answers.ts';
+import type { ReplayAnswer, ReplaysAnswer } from './dead-letter-answers.ts';
 import { replayView } from './stored-replay.ts';
 
 export interface ConnectorReplaysDependencies {
@@ -20,43 +20,47 @@ export interface ConnectorReplaysDependencies {
   readonly requests: Pick<ConnectorRequests, 'mustOwn'>;
   readonly replays: Replays;
   readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
-  readonly reader: Pick<LetterReader, 'stretches'>;
-  readonly readings: Pick<LetterReadings, 'requireLetters' | 'failedLetters'>;
+  readonly reader: Pick<DeadLetterReader, 'ranges'>;
+  readonly readings: Pick<DeadLetterReadings, 'requireRecords' | 'failedRecords'>;
   readonly offsets: Pick<ReplayOffsets, 'forget'>;
   readonly secrets: SecretMask;
 }
 
 export interface ReplayOrder {
-  readonly selection: LetterSelection;
+  readonly selection: DeadLetterSelection;
   /** Options of transforms and predicates in place of the connector's own. */
   readonly chain: ConnectorConfig | undefined;
-  /** Letters per second at most. */
+  /** Maximum number of dead-letter records per second. */
   readonly rate: number;
-  /** Who asks for it. */
+  /** The user who requests the replay. */
   readonly by: string;
 }
 
-/** Of the topic: what is stored of a replay stays below the limit of OwnStore. */
+/** Maximum number of partitions of the topic, so that a stored replay stays below the limit of OwnStore. */
 const MAX_PARTITIONS = 1000;
 const MAX_SELECTION_CHARACTERS = 64_000;
 
-/** What clients ask of replays; the answers are JSON text without secrets. NotOwnerErrors where another worker has the connector. */
+/**
+ * Requests of clients about replays; the answers are JSON text without secrets. All throw a NotOwnerError if another
+ * worker has the connector.
+ */
 export class ConnectorReplays {
   readonly #dependencies: ConnectorReplaysDependencies;
 
   constructor(dependencies: ConnectorReplaysDependencies) {
     this.#dependencies = dependencies;
     dependencies.replays.onEnd({
-      countFailed: (connector, replay) => dependencies.readings.failedLetters(connector, replay),
+      countFailed: (connector, replay) => dependencies.readings.failedRecords(connector, replay),
       forget: (connector, replay) =>
         dependencies.offsets.forget(connector, dependencies.directory.config(connector), replay),
     });
   }
 
   /**
-   * Begins to send letters through the pipeline of a sink; those that are written from now on are not among them.
-   * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no letter of the group; 400: the
-   *   configuration is not valid; 409: a replay is running
+   * Starts to send dead-letter records through the pipeline of a sink; records that are written from now on are not
+   * included.
+   * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no record of the group;
+   * 400: the configuration is not valid; 409: a replay is running
    */
   async begin(connector: string, { selection, chain, rate, by }: ReplayOrder): Promise<string> {
     const { directory, requests, replays, validation, reader, readings } = this.#dependencies;
@@ -66,8 +70,8 @@ export class ConnectorReplays {
     const className = given['connector.class'] ?? '';
     const { plugin, config } = await validation.requireValidFor(className, given, new StageTracker());
     if (plugin.type !== 'sink') throw new RequestError(400, `Connector ${connector} is not a sink`);
-    const { topic, partitions } = await reader.stretches(connector, config, selection);
-    if (selection.group !== undefined) await readings.requireLetters(connector, given, selection);
+    const { topic, partitions } = await reader.ranges(connector, config, selection);
+    if (selection.group !== undefined) await readings.requireRecords(connector, given, selection);
     if (partitions.length > MAX_PARTITIONS) {
       throw new RequestError(
         400,
@@ -83,7 +87,7 @@ export class ConnectorReplays {
     return this.#text(replayView(replay));
   }
 
-  /** The last 20 of a connector, the newest first. */
+  /** The last 20 replays of a connector, the newest first. */
   async list(connector: string): Promise<string> {
     this.#dependencies.directory.require(connector);
     const replays = await this.#dependencies.replays.list(connector);
@@ -95,7 +99,7 @@ export class ConnectorReplays {
     return this.#text(replayView(await this.#dependencies.replays.get(connector, id)));
   }
 
-  /** Resolves when nothing of it is written any more. */
+  /** Resolves when the replay writes nothing any more. */
   async end(connector: string, id: number): Promise<string> {
     await this.#dependencies.requests.mustOwn(connector);
     return this.#text(replayView(await this.#dependencies.replays.end(connector, id)));

@@ -1,18 +1,18 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { PeerClient } from '../../herder/peer-client.ts';
-import { arrayOf, integerBetween } from '../../json/open-api.ts';
+import { arrayOf, described, integerBetween, mapOf, objectOf, TEXT } from '../../json/open-api.ts';
 import { validatorOf } from '../../json/validator.ts';
-import type { LetterReadings } from './letter-readings.ts';
+import type { DeadLetterReadings } from './dead-letter-readings.ts';
 import type { ConnectorReplays } from './connector-replays.ts';
 import {
+  DEAD_LETTER_SELECTION,
   DEAD_LETTERS,
-  PREVIEWED_LETTERS,
+  PREVIEWED_DEAD_LETTERS,
   RECENT_FAULT,
   REPLAY,
   REPLAYS,
   type DeadLettersAnswer,
-} from './letter-answers.ts';
-import { DEFAULT_RATE, PREVIEW_LETTERS_BODY, REPLAY_LETTERS_BODY } from './letter-bodies.ts';
+} from './dead-letter-answers.ts';
 import type { RecentFault } from '../../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../../errors.ts';
 import { goneSignal } from '../../rest/client-gone.ts';
@@ -35,20 +35,37 @@ const DEFAULT_LIMIT = 100_000;
 const MAX_LIMIT = 10_000_000;
 const LIMIT = integerBetween(1, MAX_LIMIT);
 const MAX_TASKS_ASKED = 100;
-/** A replay is stored with its chain, below the limit of OwnStore. */
+/** Maximum length of a replay's chain, so that the stored replay stays below the limit of OwnStore. */
 const MAX_CHAIN_CHARACTERS = 64_000;
-/** Characters of an option's name that an error message shows. */
+/** Maximum length of an option's name in an error message. */
 const MAX_NAMED = 200;
 const PEER_TIMEOUT_MS = 5_000;
+const MAX_RATE = 10_000_000;
+/** Dead-letter records per second: a tenth of what a sink processes on a small machine. */
+const DEFAULT_RATE = 1000;
+
+const CHOICE = {
+  'selection?': DEAD_LETTER_SELECTION,
+  'transforms?': described(
+    mapOf(TEXT),
+    "In place of the connector's chain: `transforms` and its `transforms.…` options, `predicates` likewise",
+  ),
+};
+
+const PREVIEW_REPLAY_BODY = objectOf(CHOICE);
+const REPLAY_BODY = objectOf({
+  ...CHOICE,
+  'rate?': described(integerBetween(1, MAX_RATE), `Records per second at most; ${String(DEFAULT_RATE)} if absent`),
+});
 
 const isLimit = validatorOf(LIMIT);
-const isPreviewBody = validatorOf(PREVIEW_LETTERS_BODY);
-const isReplayBody = validatorOf(REPLAY_LETTERS_BODY);
+const isPreviewBody = validatorOf(PREVIEW_REPLAY_BODY);
+const isReplayBody = validatorOf(REPLAY_BODY);
 
-interface LettersParts {
+interface DeadLettersParts {
   readonly herder: Herder;
   readonly recorder: ChangeRecorder;
-  readonly readings: LetterReadings;
+  readonly readings: DeadLetterReadings;
   readonly replays: ConnectorReplays;
   readonly peers: PeerClient;
   readonly senders: RequestSenders;
@@ -62,7 +79,7 @@ export function deadLettersResource({
   replays,
   peers,
   senders,
-}: LettersParts): readonly Route[] {
+}: DeadLettersParts): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -70,7 +87,7 @@ export function deadLettersResource({
       summary: 'Dead letters of a sink in groups, and the last faults of its tasks',
       tag: 'connectors',
       query: {
-        limit: { description: 'Records of the topic that are looked at, at most', schema: LIMIT },
+        limit: { description: 'Maximum number of records of the topic that are examined', schema: LIMIT },
       },
       answers: { 200: DEAD_LETTERS },
       handle: async (context) => {
@@ -84,7 +101,7 @@ export function deadLettersResource({
     {
       method: 'GET',
       path: '/connectors/:connector/tasks/:task/faults',
-      summary: 'Records of a task that failed lately, oldest first',
+      summary: 'The last records of a task that failed, oldest first',
       tag: 'tasks',
       answers: { 200: arrayOf(RECENT_FAULT) },
       handle: async (context) => {
@@ -97,10 +114,10 @@ export function deadLettersResource({
     {
       method: 'POST',
       path: '/connectors/:connector/dead-letters/preview',
-      summary: 'What would happen to dead letters now; nothing is written',
+      summary: 'Preview a replay of dead letters; nothing is written',
       tag: 'connectors',
-      body: PREVIEW_LETTERS_BODY,
-      answers: { 200: PREVIEWED_LETTERS },
+      body: PREVIEW_REPLAY_BODY,
+      answers: { 200: PREVIEWED_DEAD_LETTERS },
       handle: async (context) => {
         const { text } = await readJsonText(context.req);
         const body = checkBody(isPreviewBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
@@ -120,7 +137,7 @@ export function deadLettersResource({
       summary:
         'Send dead letters through the pipeline of their sink again, in the background; 409 while a replay is running',
       tag: 'connectors',
-      body: REPLAY_LETTERS_BODY,
+      body: REPLAY_BODY,
       answers: { 201: REPLAY },
       handle: async (context) => {
         const { text } = await readJsonText(context.req);
@@ -186,7 +203,7 @@ function idOf(context: Context): number {
   return id;
 }
 
-/** The user, where there are users, and the address, where it is known. */
+/** The user and the address, as far as they are known. */
 function senderText({ user, address }: Actor): string {
   return [user ?? '', address ?? ''].filter((part) => part !== '').join('@');
 }

@@ -10,7 +10,7 @@ import {
 
 const MAX_KEPT = 20;
 
-/** The replays of all connectors, as OwnStore keeps them. */
+/** The replays of all connectors in OwnStore. */
 export class KeptReplays {
   readonly #own: OwnStore;
 
@@ -26,12 +26,12 @@ export class KeptReplays {
     return new Set(this.#own.entries(REPLAY_PREFIX).map(([key]) => connectorOfKey(key) ?? ''));
   }
 
-  /** Waits for what other workers have written. */
+  /** Catches up with the writes of other workers. */
   async refresh(): Promise<void> {
     await this.#own.refresh();
   }
 
-  /** `listener` is told of each that is running, with its key. Returns what ends the listening. */
+  /** Calls `listener` with each running replay and its key. Returns the function that unsubscribes it. */
   onRunning(listener: (connector: string, key: string) => void): () => void {
     return this.#own.onChange((key, value) => {
       const connector = connectorOfKey(key);
@@ -43,13 +43,13 @@ export class KeptReplays {
     await this.#own.put(replayKey(connector, replay.id), { ...replay });
   }
 
-  /** Makes room for one more; returns the keys of those that are gone. */
+  /** Removes the oldest replays to make room for one more; returns the removed keys. */
   async prune(connector: string): Promise<readonly string[]> {
     const old = [...this.of(connector)].sort((a, b) => b.id - a.id).slice(MAX_KEPT - 1);
     return this.#remove(connector, old);
   }
 
-  /** Of a connector that is deleted; returns the keys. */
+  /** Removes the replays of a deleted connector; returns the removed keys. */
   async forget(connector: string): Promise<readonly string[]> {
     return this.#remove(connector, this.of(connector));
   }

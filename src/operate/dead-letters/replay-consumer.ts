@@ -10,31 +10,34 @@ import type {
   TopicPredicate,
 } from '../../kafka/api.ts';
 import { RecordBlock } from '../../kafka/records/record-block.ts';
-import { deadLetter, letterBytes, originalRecord } from './dead-letter.ts';
-import type { LetterPick } from './letter-pick.ts';
+import { parseDeadLetter, recordBytes, originalRecord } from './dead-letter-record.ts';
+import type { SelectionMatcher } from './selection-matcher.ts';
 import type { ReplayCounts } from './replay-counts.ts';
 
-export interface LetterReading {
+export interface DeadLetterReading {
   readonly consumer: SinkConsumer;
-  readonly pick: LetterPick;
+  readonly matcher: SelectionMatcher;
   readonly counts: ReplayCounts;
-  /** Finds out what becomes of a letter that an earlier task has stored and not counted. Absent: it is delivered in any case. */
+  /**
+   * Converts a record that an earlier task has stored but not counted, to find its outcome. Absent: it counts as
+   * delivered.
+   */
   readonly recount: ((record: ConsumedRecord) => unknown) | undefined;
-  /** All letters are stored and counted. */
+  /** Called when all records are stored and counted. */
   readonly onComplete: () => void;
 }
 
 /**
- * Reads dead letters on behalf of a sink task: the selected ones become the records that the connector once consumed, with the offsets that
- * they have in the dead-letter topic. Letters that are stored already, because an earlier task ended before it could count them, are read
- * for the counts and not handed out. The other methods delegate.
+ * Reads dead letters on behalf of a sink task: the selected ones become the records that the connector once consumed,
+ * with their offsets in the dead-letter topic. Records that an earlier task has stored but not counted are read for the
+ * counts and not returned to the task. The other methods delegate.
  */
 export class ReplayConsumer implements SinkConsumer {
-  readonly #reading: LetterReading;
+  readonly #reading: DeadLetterReading;
   readonly #consumer: SinkConsumer;
   readonly #counts: ReplayCounts;
 
-  constructor(reading: LetterReading) {
+  constructor(reading: DeadLetterReading) {
     this.#reading = reading;
     this.#consumer = reading.consumer;
     this.#counts = reading.counts;
@@ -81,15 +84,15 @@ export class ReplayConsumer implements SinkConsumer {
     for (let index = 0; index < block.count; index++) {
       const source = block.record(index);
       if (!this.#counts.has(source)) continue;
-      const letter = deadLetter(source);
-      const isSelected = this.#reading.pick.has(letter);
+      const deadLetter = parseDeadLetter(source);
+      const isSelected = this.#reading.matcher.has(deadLetter);
       const isNew = this.#counts.read(source, isSelected);
       if (isSelected) {
-        const record = { ...originalRecord(letter), deadLetter: source };
+        const record = { ...originalRecord(deadLetter), deadLetter: source };
         if (!this.#counts.isStored(source)) records.push(record);
         else if (isNew) await this.#reading.recount?.(record);
       }
-      if (turn.isOver(letterBytes(letter))) await turn.next();
+      if (turn.isOver(recordBytes(deadLetter))) await turn.next();
     }
     return records;
   }
@@ -106,7 +109,7 @@ export class ReplayConsumer implements SinkConsumer {
     this.#reading.onComplete();
   }
 
-  /** The next letter that the task gets; earlier ones may be read before. */
+  /** The offset of the next record that the task gets; earlier records may still be read. */
   position(place: TopicPartition): number | undefined {
     const position = this.#consumer.position(place);
     return position === undefined ? undefined : Math.max(position, this.#counts.stored(place.partition));

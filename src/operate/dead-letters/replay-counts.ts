@@ -1,31 +1,31 @@
 import type { ReplayedPartition, ReplayProgress } from '../../connect/dead-letters/replay-assignment.ts';
 import type { PartitionOffset } from '../../connect/api.ts';
 
-/** A selected letter that was read: it is sent, unless a transform drops it or it fails once more. */
-interface OpenLetter {
+/** A selected record that was read: it counts as delivered unless a transform drops it or it fails again. */
+interface OpenRecord {
   outcome: 'sent' | 'dropped' | 'failed';
-  /** Letters that were read between it and the next selected one; as a number, because there may be millions. */
+  /** Number of unselected records between it and the next selected one. A number, because there may be millions. */
   unselected: number;
 }
 
 interface Part extends ReplayedPartition {
-  /** All letters before it were read. */
+  /** All records before this offset were read. */
   reached: number;
-  /** All letters before it are stored, or have failed once more. */
+  /** All records before this offset are stored, or have failed again. */
   stored: number;
-  /** Selected letters that were read and are not in the totals yet, by offset, in order. */
-  readonly open: Map<number, OpenLetter>;
-  /** The one that was read last. */
-  newest: OpenLetter | undefined;
+  /** Selected records that were read and are not in the totals yet, by offset, in order. */
+  readonly open: Map<number, OpenRecord>;
+  /** The selected record that was read last. */
+  newest: OpenRecord | undefined;
 }
 
-/** How often progress is reported while nothing is committed. */
+/** Interval of progress reports while nothing is committed. */
 const REPORT_EVERY_MS = 1000;
 
 /**
- * How far the task of a replay has come. A letter is in the totals once it is stored, or not selected, and all letters before it are in
- * them as well: so the totals of a partition are those of all letters before one position, and both can be kept together. A letter that is
- * read again counts once.
+ * The progress of the task of a replay. A record is in the totals once it is stored, or not selected, and all records
+ * before it are in the totals as well. So the totals of a partition are those of all records before one position, and
+ * both can be stored together. A record that is read again counts once.
  */
 export class ReplayCounts {
   readonly #parts: ReadonlyMap<number, Part>;
@@ -42,7 +42,7 @@ export class ReplayCounts {
           ...part,
           reached: part.counted,
           stored: part.counted,
-          open: new Map<number, OpenLetter>(),
+          open: new Map<number, OpenRecord>(),
           newest: undefined,
         },
       ]),
@@ -50,13 +50,13 @@ export class ReplayCounts {
     this.#onProgress = onProgress;
   }
 
-  /** Whether the replay reads this letter; those after its end were written since it began. */
+  /** Whether the replay reads this record; records after its end were written after it began. */
   has({ partition, offset }: Place): boolean {
     const part = this.#parts.get(partition);
     return part !== undefined && offset >= part.from && offset < part.end;
   }
 
-  /** All letters of the partition before it are stored, or have failed once more. */
+  /** All records of the partition before the returned offset are stored, or have failed again. */
   stored(partition: number): number {
     return this.#parts.get(partition)?.stored ?? 0;
   }
@@ -70,20 +70,23 @@ export class ReplayCounts {
     return part === undefined || part.reached >= part.end;
   }
 
-  /** Whether all letters up to the end are in the totals. */
+  /** Whether all records up to the end are in the totals. */
   get isComplete(): boolean {
     return [...this.#parts.values()].every(({ reached, end, open }) => reached >= end && open.size === 0);
   }
 
   /**
-   * The group has this position. An earlier task may have stored more letters than it has counted.
-   * @returns where reading starts
+   * Called with the position of the group. An earlier task may have stored more records than it has counted.
+   * @returns the offset at which reading starts
    */
   assigned(partition: number, position = 0): number {
     return this.sought(partition, Math.max(position, this.#parts.get(partition)?.counted ?? 0));
   }
 
-  /** The task wants the letters from this position on. @returns where reading resumes: no letter is left out of the counts */
+  /**
+   * Called when the task seeks to a position.
+   * @returns the offset at which reading resumes, so that the counts miss no record
+   */
   sought(partition: number, position: number): number {
     const part = this.#parts.get(partition);
     if (part === undefined) return position;
@@ -91,7 +94,10 @@ export class ReplayCounts {
     return Math.min(position, part.reached);
   }
 
-  /** A letter was read. @returns `false` if it had been read before */
+  /**
+   * Called when a record was read.
+   * @returns `false` if it had been read before
+   */
   read({ partition, offset }: Place, isSelected: boolean): boolean {
     const part = this.#parts.get(partition);
     if (part === undefined || offset < part.reached) return false;
@@ -104,20 +110,20 @@ export class ReplayCounts {
     return true;
   }
 
-  dropped(letter: Place): void {
-    this.#settle(letter, 'dropped');
+  dropped(record: Place): void {
+    this.#settle(record, 'dropped');
   }
 
-  failed(letter: Place): void {
-    this.#settle(letter, 'failed');
+  failed(record: Place): void {
+    this.#settle(record, 'failed');
   }
 
-  #settle({ partition, offset }: Place, outcome: OpenLetter['outcome']): void {
-    const letter = this.#parts.get(partition)?.open.get(offset);
-    if (letter !== undefined) letter.outcome = outcome;
+  #settle({ partition, offset }: Place, outcome: OpenRecord['outcome']): void {
+    const record = this.#parts.get(partition)?.open.get(offset);
+    if (record !== undefined) record.outcome = outcome;
   }
 
-  /** All letters before the position were read; there may be offsets without letters. */
+  /** All records before the position were read; some offsets may have no record. */
   passed(partition: number, position: number): void {
     const part = this.#parts.get(partition);
     if (part === undefined) return;
@@ -126,7 +132,7 @@ export class ReplayCounts {
     if (Date.now() >= this.#reportAtMs) this.#report();
   }
 
-  /** All letters before the positions are stored, or have failed once more. */
+  /** All records before the positions are stored, or have failed again. */
   committed(positions: readonly PartitionOffset[]): void {
     for (const { partition, offset } of positions) {
       const part = this.#parts.get(partition);

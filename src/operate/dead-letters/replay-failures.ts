@@ -1,8 +1,11 @@
 import type { FailureContext, FailureReporter } from '../../connect/pipeline/error-policy.ts';
-import { deadLetter, originalRecord, replayHeaders } from './dead-letter.ts';
+import { parseDeadLetter, originalRecord, replayHeaders } from './dead-letter-record.ts';
 import type { ReplayCounts } from './replay-counts.ts';
 
-/** Letters that failed once more are written to the dead-letter topic as a task of the connector would write them, with the number of the attempt. */
+/**
+ * Writes records that failed again to the dead-letter topic, as a task of the connector would, with the number of the
+ * attempt.
+ */
 export class ReplayFailures implements FailureReporter {
   readonly #group: string;
   readonly #counts: Pick<ReplayCounts, 'failed' | 'isStored'>;
@@ -20,14 +23,14 @@ export class ReplayFailures implements FailureReporter {
     if (consumed === undefined) return;
     const source = consumed.deadLetter ?? consumed;
     this.#counts.failed(source);
-    // An earlier task has written it; this one converts it for the counts alone.
+    // An earlier task has written this record; this task only converts it for the counts.
     if (failure.stage !== 'TASK_PUT' && this.#counts.isStored(source)) return;
-    const letter = deadLetter(source);
+    const deadLetter = parseDeadLetter(source);
     await this.#reporter.report({
       ...failure,
-      consumed: originalRecord(letter),
-      task: letter.task,
-      letterHeaders: replayHeaders(this.#group, letter),
+      consumed: originalRecord(deadLetter),
+      task: deadLetter.task,
+      additionalHeaders: replayHeaders(this.#group, deadLetter),
     });
   }
 

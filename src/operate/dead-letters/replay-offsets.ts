@@ -5,7 +5,7 @@ import { wantedVersion } from '../../connect/plugins/plugins-of-config.ts';
 import { withAdmin, type TaskClients } from '../../connect/tasks/task-clients.ts';
 import type { StoredReplay } from './stored-replay.ts';
 
-/** The offsets that a replay has stored: in its consumer group, and with some sinks in the database. */
+/** The offsets that a replay has committed: in its consumer group, and with some sinks in the database. */
 export class ReplayOffsets {
   readonly #plugins: PluginRegistry;
   readonly #resolver: ConfigResolver;
@@ -17,13 +17,13 @@ export class ReplayOffsets {
     this.#clients = clients;
   }
 
-  /** Deletes them, of a replay that has ended. `given`: the configuration of its connector, with variables. */
+  /** Deletes the offsets of a replay that has ended. `given`: the configuration of its connector, with variables. */
   async forget(connector: string, given: ConnectorConfig, { group, topic, partitions }: StoredReplay): Promise<void> {
     const { config } = await this.#resolver.resolve(given);
     const wanted = wantedVersion(config, 'connector.plugin.version');
     const plugin = await this.#plugins.load(this.#plugins.find('connector', config['connector.class'] ?? '', wanted));
     if (plugin.type === 'sink') {
-      // Named one by one: an empty list would mean all that the connector has.
+      // The partitions are listed, because an empty list would mean all offsets of the connector.
       const offsets = partitions.map(({ partition }) => ({ topic, partition, offset: null }));
       const own = { ...config, 'consumer.override.group.id': group };
       if (offsets.length > 0) await plugin.alterOffsets?.(own, offsets);

@@ -8,13 +8,13 @@ import type { TaskFactory } from '../../connect/hosting/task-factory.ts';
 import type { TaskMeasures } from '../../connect/tasks/task-measures.ts';
 import type { TaskRuntime } from '../../connect/tasks/task-runner.ts';
 import { ConfigError } from '../../errors.ts';
-import { LetterPick } from './letter-pick.ts';
-import { deadLetterTopic } from './letter-reader.ts';
+import { SelectionMatcher } from './selection-matcher.ts';
+import { deadLetterTopic } from './dead-letter-reader.ts';
 import { ReplayConsumer } from './replay-consumer.ts';
 import { ReplayCounts } from './replay-counts.ts';
 import { ReplayFailures } from './replay-failures.ts';
 
-/** How often offsets are committed, besides when the sink asks for it. */
+/** Interval of offset commits, besides those that the sink requests. */
 const COMMIT_MS = 1000;
 
 /** Builds the tasks that replay dead letters: a sink task that reads the dead-letter topic. Other tasks are built by the factory. */
@@ -46,8 +46,8 @@ export class ReplayTasks implements TaskBuilder {
       onEvent,
       (deadLetters) => new ReplayFailures(replay.group, counts, deadLetters),
     );
-    const onDropped: TaskRuntime['onDropped'] = (letter) => {
-      counts.dropped(letter);
+    const onDropped: TaskRuntime['onDropped'] = (record) => {
+      counts.dropped(record);
     };
     const own: TaskRuntime = { ...runtime, offsetFlushIntervalMs: COMMIT_MS, onDropped };
     return { ...parts, runner: await this.#runner(own, replay, counts) };
@@ -60,7 +60,7 @@ export class ReplayTasks implements TaskBuilder {
     const converter = new SinkRecordConverter(converters, chain, errors, place, onDropped);
     const consumer = new ReplayConsumer({
       consumer: await this.#clients.sinkConsumer(id, connectorConfig, ownGroup(replay)),
-      pick: new LetterPick(id.connector, replay.selection),
+      matcher: new SelectionMatcher(id.connector, replay.selection),
       counts,
       recount: chain.empty ? undefined : (record) => converter.convertOne(record),
       onComplete: () => {
@@ -72,7 +72,7 @@ export class ReplayTasks implements TaskBuilder {
   }
 }
 
-/** A group that has no offsets at first. Ids of static members are for the connector's group. */
+/** Uses the group of the replay, which has no offsets at first. Ids of static members are for the connector's group. */
 function ownGroup({ group }: ReplayAssignment): FixedProperties {
   return { 'group.id': group, 'auto.offset.reset': 'earliest', 'group.instance.id': undefined };
 }

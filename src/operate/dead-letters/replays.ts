@@ -21,16 +21,16 @@ export interface ReplaysDependencies {
   readonly placement: Placement;
   readonly tasks: TaskHosting;
   readonly taskStopTimeoutMs: number;
-  /** Takes secrets out. */
+  /** Hides secrets in a text. */
   readonly hide: (text: string) => string;
   readonly logger: Logger;
 }
 
-/** What is done when a replay ends. */
+/** Called when a replay ends. */
 export interface ReplayEnd {
-  /** How many letters of it have failed again, as the topic has them. */
+  /** The number of its records that failed again, as counted in the topic. */
   readonly countFailed: (connector: string, replay: StoredReplay) => Promise<number>;
-  /** Takes away what is left of it outside of the worker. */
+  /** Deletes what the replay has left outside of the worker. */
   readonly forget: (connector: string, replay: StoredReplay) => Promise<void>;
 }
 
@@ -38,8 +38,8 @@ const WRITE_EVERY_MS = 1000;
 const MAX_REASON = 2000;
 
 /**
- * The replays of dead letters: one at a time for each connector, as a task beside the connector's own, on the worker that has the
- * connector. They are kept in OwnStore, so that whoever gets the connector goes on with them.
+ * Replays of dead letters: one at a time for each connector, as a task beside the connector's own, on the worker that
+ * has the connector. They are kept in OwnStore, so that another worker that gets the connector resumes them.
  *
  * A replay: RUNNING -> DONE | FAILED | STOPPED.
  */
@@ -49,7 +49,7 @@ export class Replays implements HerderListener {
   readonly #running = new Map<string, RunningReplay>();
   readonly figures = new ReplayFigures();
   readonly #queues = new Map<string, SerialQueue>();
-  /** Ended here, while the store may not know it yet. */
+  /** Keys of replays that have ended here, while the store may not show it yet. */
   readonly #ended = new Set<string>();
   #replayEnd: ReplayEnd | undefined;
   #stopListening: (() => void) | undefined;
@@ -60,12 +60,12 @@ export class Replays implements HerderListener {
     this.#kept = new KeptReplays(dependencies.own);
   }
 
-  /** To be called before any begins. */
+  /** Must be called before any replay begins. */
   onEnd(replayEnd: ReplayEnd): void {
     this.#replayEnd = replayEnd;
   }
 
-  /** Goes on with those that were running; the stores have been read. */
+  /** Resumes the replays that were running; the stores have been read. */
   onStarted(): void {
     this.#isStarted = true;
     this.#stopListening = this.#kept.onRunning((connector, key) => {
@@ -82,7 +82,7 @@ export class Replays implements HerderListener {
     this.#reconcile(connector);
   }
 
-  /** Ends the tasks; another worker, or this one when it starts again, goes on. */
+  /** Stops the tasks. Another worker, or this one after its restart, resumes the replays. */
   async onStopping(): Promise<void> {
     this.#isStarted = false;
     this.#stopListening?.();
@@ -93,23 +93,23 @@ export class Replays implements HerderListener {
     for (const connector of new Set([...this.#kept.connectors(), ...this.#running.keys()])) this.#reconcile(connector);
   }
 
-  /** In the background. */
+  /** Reconciles in the background. */
   #reconcile(connector: string): void {
     const hasAny = this.#running.has(connector) || this.#kept.of(connector).length > 0;
     if (!hasAny) return;
     this.#inTurn(connector, () => this.#reconcileNow(connector)).catch((error: unknown) => {
-      this.#dependencies.logger.error({ err: error, connector }, `The replay of ${connector} could not go on`);
+      this.#dependencies.logger.error({ err: error, connector }, `Failed to resume the replay of ${connector}`);
     });
   }
 
-  /** Resolves when replays of connectors that are another worker's now have ended here. */
+  /** Resolves when the replays of connectors that moved to another worker have stopped here. */
   async onRevoked(): Promise<void> {
     const { placement } = this.#dependencies;
     const lost = [...this.#running.values()].filter(({ connector }) => !placement.ownsConnector(connector));
     await Promise.all(lost.map((running) => this.#leave(running)));
   }
 
-  /** Those of a connector that are kept, the newest first. */
+  /** The stored replays of a connector, the newest first. */
   async list(connector: string): Promise<readonly StoredReplay[]> {
     await this.#kept.refresh();
     const latest = this.#running.get(connector)?.latest;
@@ -119,14 +119,14 @@ export class Replays implements HerderListener {
       .sort((a, b) => b.id - a.id);
   }
 
-  /** @throws RequestError 404: there is none of this id */
+  /** @throws RequestError 404: there is no replay with this id */
   async get(connector: string, id: number): Promise<StoredReplay> {
     const found = (await this.list(connector)).find((replay) => replay.id === id);
     if (found === undefined) throw new RequestError(404, `Connector ${connector} has no replay ${String(id)}`);
     return found;
   }
 
-  /** To be called on the worker that has the connector. @throws RequestError 409: one is running, or the connector is stopped */
+  /** Only on the worker that has the connector. @throws RequestError 409: a replay is running, or no task can start */
   async begin(connector: string, given: NewReplay): Promise<StoredReplay> {
     return this.#inTurn(connector, async () => {
       const kept = await this.list(connector);
@@ -144,7 +144,7 @@ export class Replays implements HerderListener {
     });
   }
 
-  /** To be called on the worker that has the connector. Resolves when nothing is written any more. @throws RequestError 404 */
+  /** Only on the worker that has the connector; resolves when nothing is written any more. @throws RequestError 404 */
   async end(connector: string, id: number): Promise<StoredReplay> {
     return this.#inTurn(connector, async () => {
       const running = this.#running.get(connector);
@@ -175,7 +175,7 @@ export class Replays implements HerderListener {
     if (running.hasEnded || !mayWork(this.#dependencies.placement)) return;
     await this.#kept.put(running.connector, running.latest).catch((error: unknown) => {
       const { connector } = running;
-      this.#dependencies.logger.warn({ err: error, connector }, 'The progress of a replay was not stored');
+      this.#dependencies.logger.warn({ err: error, connector }, 'Failed to store the progress of a replay');
     });
   }
 
@@ -207,10 +207,10 @@ export class Replays implements HerderListener {
     this.#dependencies.tasks.start(assignment(connector, desired, replay));
   }
 
-  /** The task ends, and the replay goes on elsewhere or later. */
+  /** Stops the task; the replay resumes on another worker or later. */
   async #leave(running: RunningReplay): Promise<void> {
     if (running.hasEnded) return;
-    // What it tells while it stops still counts.
+    // Progress that the task reports while it stops still counts.
     await this.#stopTask(running);
     await this.#write(running);
     running.hasEnded = true;
@@ -223,7 +223,7 @@ export class Replays implements HerderListener {
     this.#inTurn(connector, () => this.#finish(running, state, reason)).catch((error: unknown) => {
       this.#dependencies.logger.error(
         { err: error, connector },
-        `The end of replay ${String(latest.id)} was not stored`,
+        `Failed to store the end of replay ${String(latest.id)}`,
       );
     });
   }
@@ -233,7 +233,7 @@ export class Replays implements HerderListener {
     if (running.hasEnded) return running.latest;
     await this.#stopTask(running);
     const failed = await this.#countFailed(connector, running.latest);
-    // The worker may have been told to stop meanwhile.
+    // The worker may have begun to stop meanwhile.
     if (running.hasEnded) return running.latest;
     running.end(state, reason === null ? null : this.#dependencies.hide(reasonOf(reason)).slice(0, MAX_REASON), failed);
     this.#ended.add(replayKey(connector, running.latest.id));
@@ -242,7 +242,7 @@ export class Replays implements HerderListener {
     const { id, selected } = running.latest;
     this.#dependencies.logger.info(
       { connector },
-      `Replay ${String(id)} of ${connector} is ${state}: ${String(selected)} ${selected === 1 ? 'letter' : 'letters'}, ${String(failed)} failed again`,
+      `Replay ${String(id)} of ${connector} is ${state}: ${String(selected)} ${selected === 1 ? 'record' : 'records'}, ${String(failed)} failed again`,
     );
     await this.#kept.put(connector, running.latest);
     await this.#replayEnd?.forget(connector, running.latest).catch((error: unknown) => {
@@ -254,7 +254,7 @@ export class Replays implements HerderListener {
     return running.latest;
   }
 
-  /** A task that was killed may not have told of the last ones. */
+  /** A task that was killed may not have reported its last failures. */
   async #countFailed(connector: string, replay: StoredReplay): Promise<number> {
     if (replay.isResumed !== true || this.#replayEnd === undefined) return replay.failed;
     try {
@@ -262,7 +262,7 @@ export class Replays implements HerderListener {
     } catch (error) {
       this.#dependencies.logger.warn(
         { connector },
-        `Letters that failed again in replay ${String(replay.id)} could not be counted: there may be more than ${String(replay.failed)}. ${toError(error).message}`,
+        `Failed to count the records that failed again in replay ${String(replay.id)}; there may be more than ${String(replay.failed)}. ${toError(error).message}`,
       );
       return replay.failed;
     }
@@ -303,7 +303,7 @@ function reasonOf(trace: string): string {
   return causes.at(-1)?.slice('Caused by: '.length) ?? trace.split('\n')[0] ?? '';
 }
 
-/** The task has the configuration of the connector's tasks, but for the transforms, the rate and the tolerance of the replay. */
+/** The configuration of the connector's tasks, with the transforms, the rate and the tolerance of the replay. */
 function assignment(connector: string, desired: ConnectorState, replay: StoredReplay): TaskAssignment {
   const { id, topic, group, partitions, selection, rate, chain } = replay;
   const own: ConnectorConfig = { ...desired.taskConfigs[0], 'consumer.override.group.id': group };

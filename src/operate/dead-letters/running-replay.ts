@@ -4,12 +4,12 @@ import { advanced, ended, type ReplayState, type StoredReplay } from './stored-r
 /** A replay whose task runs on this worker. */
 export class RunningReplay {
   readonly connector: string;
-  /** As it was when it began here: the task's counts come on top. */
+  /** The replay when it started here; the counts of the task are added to it. */
   readonly #base: StoredReplay;
   latest: StoredReplay;
-  /** Of the task, last. */
+  /** The last number of read records that the task has reported. */
   #read = 0;
-  /** Its progress is to be stored. */
+  /** The timer of the next write to the store. */
   writing: NodeJS.Timeout | undefined;
   hasEnded = false;
 
@@ -19,10 +19,10 @@ export class RunningReplay {
     this.latest = replay;
   }
 
-  /** `true`: it has come further. */
+  /** Returns whether the replay has advanced. */
   advance(progress: ReplayProgress): boolean {
     if (progress.read < this.#read) {
-      // The task has started again, in another thread, and counts what the one before has counted.
+      // The task was restarted in another thread, and counts again what its predecessor has counted.
       this.latest = { ...this.latest, isResumed: true };
       if (!progress.isDone) return false;
     }

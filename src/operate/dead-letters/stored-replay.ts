@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import type { DeadLetterSelection } from '../../connect/dead-letters/dead-letter-selection.ts';
 import type { ReplayProgress } from '../../connect/dead-letters/replay-assignment.ts';
 import type { StoredJson } from '../../herder/stores/own-store.ts';
-import type { ReplayAnswer } from './letter-answers.ts';
+import type { ReplayAnswer } from './dead-letter-answers.ts';
 
 export type ReplayState = 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
 
-/** Letters that have been read, and what came of them. */
+/** Numbers of records that were read, and of their outcomes. */
 interface ReplayCounts {
   readonly read: number;
   readonly selected: number;
@@ -22,7 +22,7 @@ export interface StoredReplay extends ReplayCounts {
   /** The dead-letter topic. */
   readonly topic: string;
   readonly group: string;
-  readonly selection: LetterSelection;
+  readonly selection: DeadLetterSelection;
   /** Options of transforms and predicates in place of the connector's own; `null`: the connector's own. */
   readonly chain: ConnectorConfig | null;
   readonly rate: number;
@@ -31,9 +31,9 @@ export interface StoredReplay extends ReplayCounts {
   readonly startedAt: number;
   readonly startedBy: string;
   readonly endedAt: number | null;
-  /** Why it has ended, where that is not plain. */
+  /** Why it has ended, if the state alone does not say it. */
   readonly reason: string | null;
-  /** It went on in another thread or worker, or after a start: `failed` may lack letters until it has ended. */
+  /** It was resumed in another thread or worker, or after a restart: until it has ended, `failed` may be too low. */
   readonly isResumed?: boolean | undefined;
 }
 
@@ -41,7 +41,10 @@ interface StoredPartition {
   readonly partition: number;
   readonly from: number;
   readonly next: number;
-  /** In entries of earlier versions, whose counts may lag behind `next`: all before it is in the counts. */
+  /**
+   * Only in entries of earlier versions, whose counts may lag behind `next`: the counts include all records before this
+   * offset.
+   */
   readonly counted?: number | undefined;
   readonly end: number;
 }
@@ -60,7 +63,7 @@ export function replayKey(connector: string, id: number): string {
   return `${replayPrefix(connector)}${String(id)}`;
 }
 
-/** The connector that an entry is of; `undefined`: it is no replay. */
+/** The connector in the key of a replay; `undefined`: the key is not that of a replay. */
 export function connectorOfKey(key: string): string | undefined {
   const [, name] = /^replay\/([^/]+)\/\d+$/.exec(key) ?? [];
   return name === undefined ? undefined : decodeURIComponent(name);
@@ -68,7 +71,7 @@ export function connectorOfKey(key: string): string | undefined {
 
 export const REPLAY_PREFIX = PREFIX;
 
-/** Its group is like no other, as offsets of an earlier one may be left. */
+/** The group has a unique name, because offsets of an earlier replay may be left. */
 export function newReplay(id: number, connectorGroup: string, given: NewReplay): StoredReplay {
   return {
     ...given,
@@ -83,7 +86,7 @@ export function newReplay(id: number, connectorGroup: string, given: NewReplay):
   };
 }
 
-/** `base` and what its task has done since. */
+/** Adds the progress of the task to `base`. */
 export function advanced(base: StoredReplay, progress: ReplayProgress): StoredReplay {
   const reached = new Map(progress.positions.map(({ partition, next }) => [partition, next]));
   return {
@@ -103,13 +106,13 @@ export function deliveredOf({ selected, dropped, failed }: StoredReplay): number
   return Math.max(0, selected - dropped - failed);
 }
 
-/** What `GET …/dead-letters/replays` shows of one. */
+/** A replay as `GET …/dead-letters/replays` shows it. */
 export function replayView(replay: StoredReplay): ReplayAnswer {
   const { chain, selected, dropped, failed, startedAt, endedAt, partitions, isResumed: _, ...rest } = replay;
   return {
     ...rest,
     partitions: partitions.map(({ partition, from, next, end }) => ({ partition, from, next, end })),
-    // Their options may have secrets.
+    // The options of the transforms may contain secrets.
     transforms: chain === null ? null : (chain['transforms'] ?? ''),
     selected,
     delivered: deliveredOf(replay),
@@ -120,14 +123,14 @@ export function replayView(replay: StoredReplay): ReplayAnswer {
   };
 }
 
-/** Entries are written by workers of this and of later versions. */
+/** Later versions may have written the entry. */
 export function storedReplay(value: StoredJson | undefined): StoredReplay | undefined {
   return typeof value?.['id'] === 'number' && Array.isArray(value['partitions'])
     ? (value as unknown as StoredReplay)
     : undefined;
 }
 
-/** As it is when it has ended. */
+/** The replay after its end. */
 export function ended(replay: StoredReplay, state: ReplayState, reason: string | null): StoredReplay {
   return { ...replay, state, reason, endedAt: Date.now() };
 }

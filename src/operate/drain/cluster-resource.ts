@@ -12,7 +12,7 @@ import { answer, answerEmpty, pathName, type Context, type Route } from '../../r
 
 const STANDALONE = 'A standalone worker is not part of a cluster.';
 
-/** Beyond Connect: this worker's place in its group, and what the last rebalance was about. */
+/** `/cluster`, which Connect does not have: the workers of the group, the last rebalance, and draining. */
 export function clusterResource(
   herder: Herder,
   threads: WorkerThreads,
@@ -33,7 +33,7 @@ export function clusterResource(
     {
       method: 'GET',
       path: '/cluster',
-      summary: 'The place of this worker in its group, and the last rebalance; 404 for a standalone worker',
+      summary: 'The state of this worker in its group, and the last rebalance; 404 for a standalone worker',
       tag: 'worker',
       answers: { 200: CLUSTER },
       handle: (context) => {
@@ -86,7 +86,7 @@ export function clusterResource(
       method: 'PUT',
       path: '/cluster/workers/:worker/drain',
       summary:
-        'Drain a worker: its work moves to the others; `{"drain": false}` ends that. 409 for the last one that takes work',
+        'Drain a worker: its work moves to the others; `{"drain": false}` ends the drain. 409 for the last worker that takes work',
       tag: 'worker',
       body: DRAIN_BODY,
       answers: { 202: GROUP_WORKER },
@@ -97,7 +97,7 @@ export function clusterResource(
     {
       method: 'DELETE',
       path: '/cluster/workers/:worker/drain',
-      summary: 'Let a worker that is drained take work again',
+      summary: 'End the drain of a worker, so that it takes work again',
       tag: 'worker',
       answers: { 202: GROUP_WORKER },
       handle: async (context) => {
@@ -107,20 +107,20 @@ export function clusterResource(
     {
       method: 'PUT',
       path: '/cluster/drain',
-      summary: 'Drain this worker, or end that, for the leader',
+      summary: 'Drain this worker, or end its drain; sent by the leader',
       tag: 'between workers',
       body: DRAIN_ORDER_BODY,
       answers: { 204: null },
       handle: async (context) => {
         const order = parseDrainOrder(await signed.read(context, 'draining workers', SMALL_BODY_BYTES));
-        drains?.obey(order);
+        drains?.onOrder(order);
         answerEmpty(context, 204);
       },
     },
   ];
 }
 
-/** The leader answers, so its id is this worker's. */
+/** The leader answers, so its id is the id of this worker. */
 function workerView(
   { workerId, url, state, connectors, tasks }: DrainedWorker,
   leaderId: string | undefined,
@@ -128,7 +128,7 @@ function workerView(
   return { worker_id: workerId, url, is_leader: workerId === leaderId, state, connectors, tasks };
 }
 
-/** Which task is in which thread of this worker. A task that is starting is in none. */
+/** Maps tasks to the threads of this worker. A task that is starting has no thread yet. */
 function threadsView(views: readonly ThreadView[], places: ReadonlyMap<string, ThreadName>) {
   return views.map(({ thread, purpose, loopDelaySeconds }) => ({
     thread,

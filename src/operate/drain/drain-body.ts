@@ -7,7 +7,7 @@ export const DRAIN_BODY = objectOf({ 'drain?': BOOLEAN });
 /** The body of `PUT /cluster/drain`, which the leader sends. */
 export const DRAIN_ORDER_BODY = objectOf({ worker: TEXT, drain: BOOLEAN });
 
-/** Whether a worker is to be drained. */
+/** An order of the leader: to drain a worker, or to end its drain. */
 export type DrainOrder = ShapeOf<typeof DRAIN_ORDER_BODY>;
 
 /** Workers of a later version may send more. */
@@ -34,7 +34,7 @@ function parsed(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The message below says what it must be.
+    // The error below describes the expected body.
   }
   throw new RequestError(400, 'The body must be a JSON object, such as {"drain": true}.');
 }

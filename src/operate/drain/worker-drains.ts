@@ -10,15 +10,16 @@ import type { DrainOrder } from './drain-body.ts';
 export type DrainState = GroupWorkerAnswer['state'];
 
 export interface DrainedWorker extends GroupWorker {
-  /** `drained`: it has stopped everything, and others have got it. */
+  /** `drained`: nothing runs on the worker any more; its work has moved to other workers. */
   readonly state: DrainState;
 }
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * Workers that are to give up their work, before they are stopped or replaced. The leader decides whether one may, and tells it;
- * the worker then says so itself each time that it joins the group, so that the next leader knows it too.
+ * Drains workers: a draining worker releases its connectors and tasks before it is stopped or replaced. The leader
+ * decides whether a worker may drain, and notifies it. The worker repeats the drain in its metadata each time it joins
+ * the group, so that the next leader knows it too.
  */
 export class WorkerDrains {
   readonly #placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>;
@@ -26,12 +27,12 @@ export class WorkerDrains {
   readonly #sessionKey: () => SessionKey | undefined;
   readonly #algorithm: string;
   readonly #workerId: string;
-  /** Leader only: what workers were told that does not show in the group yet. */
-  readonly #told = new Map<string, boolean>();
+  /** Leader only: orders that were sent to workers and do not show in the group yet. */
+  readonly #ordered = new Map<string, boolean>();
 
   /**
    * `algorithm`: `inter.worker.signature.algorithm`
-   * `workerId`: of this worker, advertised `host:port`.
+   * `workerId`: the advertised `host:port` of this worker.
    */
   constructor(
     placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>,
@@ -59,20 +60,20 @@ export class WorkerDrains {
     const workers = placement.workers();
     if (workers === undefined) throw new NotOwnerError('Only the leader knows the workers.', placement.leaderUrl);
     for (const { workerId, draining } of workers) {
-      if (this.#told.get(workerId) === draining) this.#told.delete(workerId);
+      if (this.#ordered.get(workerId) === draining) this.#ordered.delete(workerId);
     }
     const present = new Set(workers.map(({ workerId }) => workerId));
-    for (const workerId of this.#told.keys()) if (!present.has(workerId)) this.#told.delete(workerId);
+    for (const workerId of this.#ordered.keys()) if (!present.has(workerId)) this.#ordered.delete(workerId);
     return workers.map((worker) => {
-      const draining = this.#told.get(worker.workerId) ?? worker.draining;
+      const draining = this.#ordered.get(worker.workerId) ?? worker.draining;
       const isDone = worker.draining && worker.connectors + worker.tasks === 0;
       return { ...worker, draining, state: !draining ? 'running' : isDone ? 'drained' : 'draining' };
     });
   }
 
   /**
-   * Begins to drain a worker, or ends that. Throws a NotOwnerError unless this worker leads, and a RequestError with 404 for a
-   * worker that is not in the group, 409 for the last one that takes work.
+   * Starts or ends the drain of a worker. Throws a NotOwnerError unless this worker leads, and a RequestError: 404 if
+   * the worker is not in the group, 409 if no other worker takes work.
    */
   async drain(workerId: string, drain: boolean): Promise<DrainedWorker> {
     const workers = this.workers();
@@ -88,20 +89,23 @@ export class WorkerDrains {
         `Worker ${worker.workerId} cannot be drained, because no other worker takes work. Start another worker first, or end the draining of one.`,
       );
     }
-    const before = this.#told.get(worker.workerId);
-    this.#told.set(worker.workerId, drain);
+    const previous = this.#ordered.get(worker.workerId);
+    this.#ordered.set(worker.workerId, drain);
     try {
-      await this.#tell(worker, { worker: worker.workerId, drain });
+      await this.#send(worker, { worker: worker.workerId, drain });
     } catch (error) {
-      if (before === undefined) this.#told.delete(worker.workerId);
-      else this.#told.set(worker.workerId, before);
+      if (previous === undefined) this.#ordered.delete(worker.workerId);
+      else this.#ordered.set(worker.workerId, previous);
       throw error;
     }
     return this.workers().find((each) => each.workerId === worker.workerId) ?? worker;
   }
 
-  /** The leader has told this worker. Throws a RequestError with 409 where another worker was meant. */
-  obey({ worker, drain }: DrainOrder): void {
+  /**
+   * Called when this worker has received an order of the leader. Throws a RequestError 409 if the order is for another
+   * worker.
+   */
+  onOrder({ worker, drain }: DrainOrder): void {
     const placement = this.#placement;
     const workerId = this.#workerId;
     if (worker.toLowerCase() !== workerId.toLowerCase()) {
@@ -110,12 +114,12 @@ export class WorkerDrains {
     placement.drain(drain);
   }
 
-  async #tell({ workerId, url }: GroupWorker, order: DrainOrder): Promise<void> {
+  async #send({ workerId, url }: GroupWorker, order: DrainOrder): Promise<void> {
     const peers = this.#peers;
     const sessionKey = this.#sessionKey;
     const algorithm = this.#algorithm;
     if (workerId.toLowerCase() === this.#workerId.toLowerCase()) {
-      this.obey(order);
+      this.onOrder(order);
       return;
     }
     const key = sessionKey();

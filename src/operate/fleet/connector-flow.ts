@@ -6,7 +6,10 @@ import type { ConnectorFlow } from './fleet-answers.ts';
 
 const MAX_LISTED = 200;
 
-/** From the reports of the tasks on this worker. `committed`: of a sink that does not read. */
+/**
+ * Derives the flow of a connector from the reports of its tasks on this worker. `committed`: the lag of a sink that
+ * does not read.
+ */
 export function connectorFlow(reports: readonly TaskReport[], committed?: CommittedLag): ConnectorFlow {
   const [first] = reports;
   const isSink = first?.type === 'sink';
@@ -36,7 +39,7 @@ export function connectorFlow(reports: readonly TaskReport[], committed?: Commit
   };
 }
 
-/** The stages of several tasks, which have the same: means by their samples. */
+/** Merges the stages of several tasks, which have the same stages; means are weighted by their samples. */
 function addedStages(tasks: readonly (readonly StageFigures[])[]): readonly StageFigures[] {
   const [first = []] = tasks;
   return first.map((stage, index) => {

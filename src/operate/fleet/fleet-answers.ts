@@ -72,7 +72,7 @@ const STAGE = withMore(
   }),
 );
 
-/** What the tasks of a connector on one worker do to records, stage by stage; rates are those of the window of metrics, a second. */
+/** The figures of a connector's tasks on one worker, by stage. Rates are per second, over the window of the metrics. */
 export const WORKER_FLOW = withMore(
   objectOf({
     worker: TEXT,

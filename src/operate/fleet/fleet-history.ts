@@ -4,18 +4,18 @@ import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import type { ConnectorHistory } from './fleet-answers.ts';
 
 /**
- * What is remembered of a connector: of all its tasks on this worker.
+ * Figures that are kept of each connector, over all its tasks on this worker.
  * @internal
  */
 export const HISTORY_SERIES = ['rate', 'lag', 'letters', 'batchMs', 'batchSize', 'retries'] as const;
 type HistorySeries = (typeof HISTORY_SERIES)[number];
 
-/** The last point; `null`: nothing of the connector runs here. */
+/** The last point; `null`: no task of the connector runs here. */
 export type NewestFigures = Readonly<Record<HistorySeries, number | null>>;
 
 const INTERVAL_MS = 5000;
 const POINTS = 720;
-/** 17 kB each: 20 MB in all. */
+/** A ring has 17 kB, so that all of them have 20 MB. */
 const MAX_CONNECTORS = 1150;
 const SPARK_POINTS = 60;
 
@@ -31,15 +31,15 @@ interface Counts {
 }
 
 interface Ring {
-  /** One run of `POINTS` for each series, in their order. */
+  /** `POINTS` values of each series, in the order of `HISTORY_SERIES`. */
   readonly values: Float32Array;
   last: Counts;
   lastSlot: number;
 }
 
 /**
- * The last hour of each connector, at most every five seconds, from the reports of its tasks on this worker. A ring of floats for
- * each connector; of more connectors than there are rings for, those that came last have no history.
+ * The last hour of each connector, with a point at most every five seconds, from the reports of its tasks on this
+ * worker. Each connector has a ring of floats; connectors beyond the maximum number of rings have no history.
  */
 export class FleetHistory {
   readonly #rings = new Map<string, Ring>();
@@ -47,7 +47,7 @@ export class FleetHistory {
   #samples = 0;
   #lastMs = -Infinity;
 
-  /** `nowMs`: milliseconds since the epoch. A call that comes too early for another point is ignored. */
+  /** Adds a point. `nowMs`: milliseconds since the epoch. A call that is too early for another point is ignored. */
   add(reports: readonly TaskReport[], nowMs: number, committed: readonly CommittedLag[] = []): void {
     const passedMs = nowMs - this.#lastMs;
     if (passedMs < INTERVAL_MS * 0.9 && passedMs >= 0) return;
@@ -83,7 +83,7 @@ export class FleetHistory {
     return Object.fromEntries(values) as unknown as NewestFigures;
   }
 
-  /** The mean rate of each minute of the last hour, the oldest first, as far as there are points. */
+  /** The mean rate of each minute of the last hour, the oldest first; shorter if there are fewer points. */
   spark(connector: string): readonly (number | null)[] {
     const order = this.#order();
     const ring = this.#rings.get(connector);
@@ -105,7 +105,7 @@ export class FleetHistory {
       rate: perSecond,
       lag: counts.lag ?? NaN,
       letters: Number.isFinite(seconds) ? (Math.max(0, counts.letters - last.letters) / seconds) * 60 : 0,
-      // The means of the last minute count batches without records too: they say nothing where none has come.
+      // The means include batches without records, so they say nothing while no records arrive.
       batchMs: perSecond === 0 ? NaN : counts.batchMs / counts.tasks,
       batchSize: perSecond === 0 ? NaN : counts.batchSize / counts.tasks,
       retries: Math.max(0, counts.retries - last.retries),
@@ -117,7 +117,7 @@ export class FleetHistory {
     ring.lastSlot = this.#samples;
   }
 
-  /** Of a sink of which no task reads. */
+  /** Adds the lag of a sink of which no task reads. */
   #recordLag(connector: string, lag: number, slot: number): void {
     const ring = this.#ringOf(connector, NOTHING_COUNTED);
     const index = HISTORY_SERIES.indexOf('lag') * POINTS + slot;
@@ -126,7 +126,7 @@ export class FleetHistory {
     ring.lastSlot = this.#samples;
   }
 
-  /** `undefined`: there are too many. */
+  /** `undefined`: there are too many connectors. */
   #ringOf(connector: string, counts: Counts): Ring | undefined {
     const known = this.#rings.get(connector);
     if (known !== undefined || this.#rings.size >= MAX_CONNECTORS) return known;
@@ -136,7 +136,7 @@ export class FleetHistory {
     return ring;
   }
 
-  /** Slots of the points there are, the oldest first. */
+  /** Slots of the existing points, the oldest first. */
   #order(): readonly number[] {
     const count = Math.min(this.#samples, POINTS);
     return Array.from({ length: count }, (_, index) => (this.#samples - count + index) % POINTS);

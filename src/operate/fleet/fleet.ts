@@ -6,14 +6,14 @@ import type { StatusStore } from '../../herder/stores/status-store.ts';
 import type { ConnectorHistory, FleetRow, OwnRate } from './fleet-answers.ts';
 import type { FleetHistory } from './fleet-history.ts';
 
-/** Asks the other workers for their rates; those that do not answer are left out. */
+/** Requests the rates of the other workers; workers that do not answer are left out. */
 export type AskRates = () => Promise<readonly (readonly OwnRate[])[]>;
 
 /** A worker that has tasks and has not answered the last request. */
 export interface SilentWorker {
   readonly worker: string;
   readonly silentMs: number;
-  /** It is no single request that has gone wrong. */
+  /** The silence is longer than a single failed request explains. */
   readonly isCertain: boolean;
 }
 
@@ -23,12 +23,12 @@ export interface FleetLook {
 }
 
 const SILENT = 'SILENT';
-/** One request may have gone wrong. */
+/** A shorter silence may be a single failed request. */
 const SILENT_MS = 1000;
 const MAX_TOPICS = 200;
 const MAX_WORKERS = 20;
 
-/** All connectors of the cluster at a glance, and the last hour of those that run here. */
+/** The overview of all connectors of the cluster, and the last hour of the connectors that run here. */
 export class Fleet {
   readonly #directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
   readonly #health: Pick<ConnectorHealth, 'views'>;
@@ -76,12 +76,15 @@ export class Fleet {
     return { rows, silent: silentWorkers(views) };
   }
 
-  /** The listener is called when the state of a connector or task anywhere in the cluster has changed. Returns what ends that. */
+  /**
+   * Calls the listener when the state of a connector or task in the cluster has changed. Returns the function that
+   * unsubscribes it.
+   */
   onChange(listener: () => void): () => void {
     return this.#statuses.onChange(listener);
   }
 
-  /** Of the connectors that have run here within the last hour. */
+  /** Rates of the connectors that have run here within the last hour. */
   ownRates(): readonly OwnRate[] {
     const directory = this.#directory;
     const history = this.#history;
@@ -92,7 +95,7 @@ export class Fleet {
     });
   }
 
-  /** Of the tasks on this worker. */
+  /** The last hour of a connector, from its tasks on this worker. */
   history(connector: string): ConnectorHistory {
     return this.#history.series(connector);
   }
@@ -102,7 +105,7 @@ function isSilent({ silentMs = 0 }: Pick<TaskFigures, 'silentMs'>): boolean {
   return silentMs >= SILENT_MS;
 }
 
-/** For how long each has not answered. */
+/** The workers that do not answer, and for how long. */
 function silentWorkers(views: readonly HealthView[]): readonly SilentWorker[] {
   const found = new Map<string, SilentWorker>();
   for (const task of views.flatMap(({ tasks }) => tasks)) {

@@ -8,7 +8,7 @@ const isTasks = validatorOf(
   withMore(objectOf({ tasks: arrayOf(FIGURES_OF_TASK), 'committed?': arrayOf(COMMITTED_LAG) })),
 );
 
-/** Asks other workers for the figures of their tasks: of all tasks, or of those of one connector where `path` has no others. */
+/** Requests the figures of other workers' tasks: of all tasks, or of `connector` if `path` returns only its tasks. */
 export function askFigures(others: OtherWorkers, asker: Asker, path: string, connector?: string): AskWorker {
   const get = others.get(asker);
   return async (worker) => workerFigures(await get(worker, path), connector);

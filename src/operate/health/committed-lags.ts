@@ -10,7 +10,7 @@ export interface TopicLag {
   readonly lag: number | null;
 }
 
-/** How far the offsets that a sink has committed are behind the ends of its topics. */
+/** The difference between the committed offsets of a sink and the ends of its topics. */
 export interface CommittedLag {
   readonly connector: string;
   readonly lag: number;
@@ -25,8 +25,9 @@ const MAX_TOPICS = 200;
 export const READING: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
 
 /**
- * The lag of this worker's sinks of which no task reads: those that are stopped, have failed, or have no worker. Consumers of tasks that
- * read know their lag. One request for each such connector every five seconds, less often where there are more than twenty.
+ * The lags of this worker's sinks of which no task reads, because they are stopped, failed or unassigned. Tasks that
+ * read report the lag of their consumers. Each such connector costs one request every five seconds, less often if there
+ * are more than twenty.
  */
 export class CommittedLags {
   readonly #directory: Pick<ConnectorDirectory, 'names' | 'status'>;
@@ -35,7 +36,7 @@ export class CommittedLags {
   readonly #logger: Logger;
   readonly #intervalMs: number;
   readonly #lags = new Map<string, CommittedLag>();
-  /** By `performance.now()`. */
+  /** Times of `performance.now()`. */
   readonly #readAt = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #isReading = false;
@@ -92,7 +93,7 @@ export class CommittedLags {
     }
   }
 
-  /** A connector that was deleted or resumed meanwhile is forgotten in the next round. */
+  /** Reads the lag of one connector. If it was deleted or resumed meanwhile, the next round forgets it. */
   async #readOne(connector: string): Promise<void> {
     this.#readAt.set(connector, performance.now());
     try {
@@ -101,7 +102,7 @@ export class CommittedLags {
       else this.#lags.set(connector, { connector, lag: skipped, topics: topicsOf(partitions) });
     } catch (error) {
       this.#lags.delete(connector);
-      this.#logger.debug({ err: error, connector }, `The offsets of connector ${connector} are not known`);
+      this.#logger.debug({ err: error, connector }, `Failed to read the offsets of connector ${connector}`);
     }
   }
 
@@ -127,7 +128,7 @@ function topicsOf(partitions: OffsetsPreview['partitions']): readonly TopicLag[]
   return [...found.values()].slice(0, MAX_TOPICS);
 }
 
-/** `undefined`: created or deleted a moment ago. */
+/** `undefined`: the connector was created or deleted a moment ago. */
 function statusOf(directory: Pick<ConnectorDirectory, 'status'>, name: string): ConnectorStatusInfo | undefined {
   try {
     return directory.status(name);

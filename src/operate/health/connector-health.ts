@@ -5,7 +5,7 @@ import type { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from '../../herder/connector-directory.ts';
 import type { Status } from '../../herder/stores/status-store.ts';
 import type { HerderListener } from '../../herder/herder-listener.ts';
-import type { Healing } from '../restarts/healing.ts';
+import type { AutomaticRestarts } from '../restarts/automatic-restarts.ts';
 import type { RestartView } from '../restarts/restart-view.ts';
 import { READING, type CommittedLag, type CommittedLags } from './committed-lags.ts';
 import type { TaskFiguresWatch } from './task-figures.ts';
@@ -25,14 +25,14 @@ import { VERDICTS, type Verdict } from './verdicts.ts';
 export interface HealthView extends Judgement {
   readonly name: string;
   readonly type: ConnectorState['type'];
-  /** ISO 8601: since when the verdict is this one, as far as this worker knows. */
+  /** ISO 8601: since when the connector has this verdict, as far as this worker knows. */
   readonly since: string;
-  /** Records of a sink that are not delivered; `null`: not known. */
+  /** Undelivered records of a sink; `null`: unknown. */
   readonly lag: number | null;
   readonly tasks: readonly TaskFigures[];
   /** Workers that have tasks of the connector and did not answer. */
   readonly silentWorkers: readonly string[];
-  /** Of those that have failed: the connector's own instance first, then by task. */
+  /** Restart states of what has failed: the connector's own instance first, then by task. */
   readonly restarts: readonly RestartView[];
 }
 
@@ -45,12 +45,12 @@ export interface HealthSummary {
   readonly silentWorkers: readonly string[];
 }
 
-/** `STARTING` beside the states of Connect. */
+/** The states of Connect, and `STARTING`. */
 type TaskState = Pick<Status, 'workerId'> & { readonly state: Status['state'] | 'STARTING' };
 
 interface ConnectorState extends Omit<ConnectorStatusInfo, 'tasks'> {
   readonly tasks: readonly (readonly [number, TaskState])[];
-  /** Other workers have more of its tasks. */
+  /** Whether other workers have more of its tasks. */
   readonly isPartial?: boolean;
 }
 
@@ -60,22 +60,22 @@ interface HealthDependencies {
   readonly figures: TaskFiguresWatch;
   readonly committed: CommittedLags;
   readonly secrets: Pick<SecretMask, 'hide'>;
-  /** Its thresholds are those of connectors that have none. */
+  /** The thresholds of the worker apply to connectors without their own. */
   readonly workerConfig: Readonly<Record<string, string>>;
-  readonly healing: Pick<Healing, 'views'>;
+  readonly automaticRestarts: Pick<AutomaticRestarts, 'views'>;
 }
 
 const MAX_ATTENTION = 100;
 const MAX_REASONS = 100;
-const CALLS_FOR_NOBODY: ReadonlySet<Verdict> = new Set(['RUNNING', 'PAUSED', 'STOPPED']);
-/** Other work of the thread waits no longer than this for a summary of many connectors. */
+const EXPECTED: ReadonlySet<Verdict> = new Set(['RUNNING', 'PAUSED', 'STOPPED']);
+/** A summary of many connectors blocks the event loop for at most this long. */
 const TURN_MS = 5;
 
 /** The verdict on each connector, from the figures of all its workers. */
 export class ConnectorHealth implements HerderListener {
   readonly #dependencies: HealthDependencies;
   readonly #silent = new SilentWorkers();
-  /** By the figures of all workers, and by those of this one. */
+  /** Verdict times by the figures of all workers, and by those of this worker alone. */
   readonly #times = { all: new VerdictTimes(), own: new VerdictTimes() };
 
   constructor(dependencies: HealthDependencies) {
@@ -86,7 +86,7 @@ export class ConnectorHealth implements HerderListener {
     return this.#dependencies.committed;
   }
 
-  /** Begins to look at the tasks of this worker. */
+  /** Starts to watch the tasks of this worker. */
   onStarted(): void {
     this.#dependencies.figures.start();
     this.#dependencies.committed.start();
@@ -97,7 +97,7 @@ export class ConnectorHealth implements HerderListener {
     this.#dependencies.committed.stop();
   }
 
-  /** The figures of the tasks of a connector that this worker has. Throws a RequestError 404 for an unknown connector. */
+  /** The figures of a connector's tasks on this worker. Throws a RequestError 404 for an unknown connector. */
   async ownFigures(
     name: string,
   ): Promise<{ readonly tasks: readonly TaskFigures[]; readonly committed: readonly CommittedLag[] }> {
@@ -106,7 +106,7 @@ export class ConnectorHealth implements HerderListener {
     return { tasks: placed.map(({ figures }) => figures), committed: committed === undefined ? [] : [committed] };
   }
 
-  /** Of all tasks that this worker has; of partitions and missing topics the first one only. */
+  /** The figures of all tasks on this worker, each with only the first of its partitions and missing topics. */
   async allOwnFigures(): Promise<WorkerFigures> {
     const placed = await this.#own(this.#statuses());
     const tasks = placed.map(({ connector, figures }) => ({
@@ -122,7 +122,7 @@ export class ConnectorHealth implements HerderListener {
     return { tasks, committed };
   }
 
-  /** Throws a RequestError 404 for an unknown connector. */
+  /** The verdict on one connector. Throws a RequestError 404 for an unknown connector. */
   async view(name: string, ask: AskWorker): Promise<HealthView> {
     this.#dependencies.directory.require(name);
     const status = this.#status(name);
@@ -132,26 +132,34 @@ export class ConnectorHealth implements HerderListener {
     return view;
   }
 
-  /** Of the connectors that have tasks on this worker, by these tasks; `reports` are those of this moment. */
+  /**
+   * Verdicts on the connectors that have tasks on this worker, from these tasks alone. `reports`: their current
+   * reports.
+   */
   async ownVerdicts(reports: readonly TaskReport[]): Promise<readonly Pick<HealthView, 'name' | 'verdict'>[]> {
     const statuses = this.#ownParts(this.#statuses());
     const gathered = this.#gathered(await this.#own(statuses, reports));
     return this.#views(statuses, gathered, true);
   }
 
-  /** Ids of the workers that have tasks, of one connector or of any, or a sink that does not read; this one may be among them. */
+  /**
+   * Ids of the workers that have tasks, or sinks that do not read, of one connector or of any; may include this worker.
+   */
   workers(connector?: string): readonly string[] {
     const statuses = this.#statuses().filter(({ name }) => connector === undefined || name === connector);
-    return [...new Set(statuses.flatMap(knowing))];
+    return [...new Set(statuses.flatMap(workersOf))];
   }
 
-  /** Of all connectors, in the order of the config topic. */
+  /** The verdicts on all connectors, in the order of the config topic. */
   async views(ask: AskWorker): Promise<readonly HealthView[]> {
     const statuses = this.#statuses();
     return this.#views(statuses, await this.#gather(statuses, ask), false);
   }
 
-  /** Of all connectors; without `ask` of those that have tasks on this worker, by these tasks. */
+  /**
+   * The summary of all connectors; without `ask`, of the connectors that have tasks on this worker, from these tasks
+   * alone.
+   */
   async summary(ask: AskWorker | undefined): Promise<HealthSummary> {
     const isOwn = ask === undefined;
     const all = this.#statuses();
@@ -162,7 +170,7 @@ export class ConnectorHealth implements HerderListener {
     for (const { verdict } of views) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
     const severity = ({ verdict }: HealthView): number => VERDICTS.indexOf(verdict);
     const attention = views
-      .filter(({ verdict }) => !CALLS_FOR_NOBODY.has(verdict))
+      .filter(({ verdict }) => !EXPECTED.has(verdict))
       .sort((a, b) => severity(a) - severity(b) || a.since.localeCompare(b.since));
     const entries = VERDICTS.map((verdict) => [verdict, counts.get(verdict) ?? 0]);
     return {
@@ -174,7 +182,7 @@ export class ConnectorHealth implements HerderListener {
     };
   }
 
-  /** Those that are gone meanwhile are left out. */
+  /** Connectors that were deleted meanwhile are left out. */
   async #views(
     statuses: readonly ConnectorState[],
     gathered: Gathered,
@@ -200,13 +208,16 @@ export class ConnectorHealth implements HerderListener {
       try {
         return this.#status(name, started);
       } catch {
-        // Created a moment ago.
+        // The connector was created a moment ago.
         return { name, connector: NO_STATUS, tasks: [], type: 'unknown' };
       }
     });
   }
 
-  /** With the tasks that have no status yet; those that start here are STARTING. Throws a RequestError 404. */
+  /**
+   * The status of a connector, including tasks that have no status yet; tasks that are starting here are STARTING.
+   * Throws a RequestError 404.
+   */
   #status(name: string, started = this.#dependencies.figures.tasks()): ConnectorState {
     const { directory, workerId } = this.#dependencies;
     const status = directory.status(name);
@@ -221,11 +232,11 @@ export class ConnectorHealth implements HerderListener {
     return { ...status, tasks: [...known].sort(([a], [b]) => a - b) };
   }
 
-  /** Those of which something is on this worker, with the tasks that are. */
+  /** The connectors that have something on this worker, each with only its tasks here. */
   #ownParts(statuses: readonly ConnectorState[]): readonly ConnectorState[] {
     const { workerId } = this.#dependencies;
     return statuses.flatMap((status) => {
-      const tasks = status.tasks.filter(([, task]) => isHad(task) && task.workerId === workerId);
+      const tasks = status.tasks.filter(([, task]) => isAssigned(task) && task.workerId === workerId);
       const isFailed = status.connector.workerId === workerId && status.connector.state === 'FAILED';
       if (tasks.length === 0 && !isFailed) return [];
       return { ...status, tasks, isPartial: tasks.length < status.tasks.length };
@@ -248,7 +259,7 @@ export class ConnectorHealth implements HerderListener {
 
   async #gather(statuses: readonly ConnectorState[], ask: AskWorker): Promise<Gathered> {
     const { workerId } = this.#dependencies;
-    const workers = new Set(statuses.flatMap(knowing));
+    const workers = new Set(statuses.flatMap(workersOf));
     workers.delete(workerId);
     const [own, others] = await Promise.all([this.#own(statuses), this.#silent.ask([...workers], ask)]);
     return this.#gathered([...others.tasks, ...own], others);
@@ -266,7 +277,7 @@ export class ConnectorHealth implements HerderListener {
   }
 
   #view(status: ConnectorState, gathered: Gathered, isOwn = false): HealthView {
-    const { directory, secrets, workerConfig, healing } = this.#dependencies;
+    const { directory, secrets, workerConfig, automaticRestarts } = this.#dependencies;
     const { name, type, isPartial } = status;
     const { state, trace } = status.connector;
     const found = status.tasks.map(([task, each]) => {
@@ -279,7 +290,7 @@ export class ConnectorHealth implements HerderListener {
       ...task,
       trace: directory.traceOf({ connector: name, task: task.task }),
     }));
-    const restarts = healing.views(name);
+    const restarts = automaticRestarts.views(name);
     const config = directory.configOf(name) ?? {};
     const listsTopics = type === 'sink' && (config['topics'] ?? '') !== '';
     const judged = judge(
@@ -316,13 +327,16 @@ const NO_STATUS: Status = { state: 'UNASSIGNED', trace: null, workerId: '', gene
 const NO_OTHERS = { committed: [], silentMs: new Map<string, number>() };
 
 /** Ids of the workers that know figures of the connector. */
-function knowing({ type, connector, tasks }: ConnectorState): readonly string[] {
-  const ids = tasks.flatMap(([, task]) => (isHad(task) ? task.workerId : []));
+function workersOf({ type, connector, tasks }: ConnectorState): readonly string[] {
+  const ids = tasks.flatMap(([, task]) => (isAssigned(task) ? task.workerId : []));
   const isRead = type !== 'sink' || connector.workerId === '' || tasks.some(([, { state }]) => READING.has(state));
   return isRead ? ids : [...ids, connector.workerId];
 }
 
-/** Where no task reads, what is committed counts. The tasks share it: it is also that of a task that is the only one. */
+/**
+ * If no task reads, the lag is that of the committed offsets of the connector. A task has this lag if it is the only
+ * one.
+ */
 function withLag(
   tasks: readonly TaskFigures[],
   committed: CommittedLag | undefined,
@@ -333,8 +347,8 @@ function withLag(
   return { lag, tasks: tasks.length === 1 ? tasks.map((task) => ({ ...task, lag })) : tasks };
 }
 
-/** Whether the worker of the status has the task. */
-function isHad({ state }: TaskState): boolean {
+/** Whether the worker of the status still has the task. */
+function isAssigned({ state }: TaskState): boolean {
   return state !== 'UNASSIGNED';
 }
 

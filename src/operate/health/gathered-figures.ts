@@ -3,22 +3,22 @@ import { NotUnderstoodError } from '../workers/other-workers.ts';
 import type { CommittedLag } from './committed-lags.ts';
 import type { TaskFigures } from './verdict.ts';
 
-/** Figures of a task, and whose it is. */
+/** Figures of a task, and its connector. */
 export interface PlacedFigures {
   readonly connector: string;
   readonly figures: TaskFigures;
 }
 
-/** What a worker knows of its own connectors and tasks. */
+/** The figures of a worker's own connectors and tasks. */
 export interface WorkerFigures {
   readonly tasks: readonly PlacedFigures[];
-  /** Of its sinks that do not read. */
+  /** Lags of its sinks that do not read. */
   readonly committed: readonly CommittedLag[];
 }
 
 /**
- * Asks another worker for the figures of its tasks. Rejects with a NotUnderstoodError when its answer says nothing of them, and
- * with another error when there was none in time.
+ * Requests the figures of another worker's tasks. Rejects with a NotUnderstoodError if the answer has no figures, and
+ * with another error if there was no answer in time.
  */
 export type AskWorker = (worker: string) => Promise<WorkerFigures>;
 
@@ -27,21 +27,24 @@ export interface Gathered {
   readonly figures: ReadonlyMap<string, TaskFigures>;
   /** By connector. */
   readonly committed: ReadonlyMap<string, CommittedLag>;
-  /** Workers of which nothing is known, and for how many milliseconds they have not answered. */
+  /** Workers that do not answer, and for how many milliseconds. */
   readonly silentMs: ReadonlyMap<string, number>;
 }
 
 const MAX_WORKERS_ASKED = 100;
 const MAX_REMEMBERED = 1000;
-/** What a worker that was not asked for so long did meanwhile is not known. */
+/**
+ * After this long without a request, the earlier silence of a worker is forgotten, because it may have answered in
+ * between.
+ */
 const MAX_UNASKED_MS = 300_000;
 
-/** Asks the other workers, and remembers since when some do not answer. */
+/** Requests the figures of the other workers, and remembers since when a worker does not answer. */
 export class SilentWorkers {
-  /** By `performance.now()`: when the first request without an answer began, and when the last one did. */
+  /** Times of `performance.now()`: when the first request without an answer began, and when the last one did. */
   readonly #known = new BoundedMap<string, { readonly since: number; readonly last: number }>(MAX_REMEMBERED);
 
-  /** Never rejects. */
+  /** Gathers the figures of all workers. Never rejects. */
   async ask(
     workers: readonly string[],
     ask: AskWorker,

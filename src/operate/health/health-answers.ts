@@ -26,7 +26,7 @@ export const COMMITTED_LAG = withMore(
   }),
 );
 
-/** The figures of a task in answers; other workers may be of a later version and send more. */
+/** Figures of a task in answers. Workers of a later version may send more members. */
 export const FIGURES_OF_TASK = withMore(
   objectOf({
     'connector?': TEXT,

@@ -9,11 +9,14 @@ import { RequestError } from '../../errors.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { answer, flag, pathName, queryText, type Context, type Route } from '../../rest/resource.ts';
 
-/** Beyond Connect: one word for how a connector is doing, with its reasons and the figures behind it. */
+/** Routes that Connect does not have: the verdict on each connector, with its reasons and the figures behind it. */
 export function healthResource(herder: Herder, health: ConnectorHealth, others: OtherWorkers): readonly Route[] {
   const running = new Map<string, Promise<HealthSummary>>();
 
-  /** Questions that come while the same one is being answered get its answer, so that many cost others no more than one. */
+  /**
+   * Requests that arrive while a summary is being computed share it, so that many clients cost the other workers one
+   * request.
+   */
   const summary = async (context: Context): Promise<HealthSummary> => {
     const isLocal = flag(context, 'local');
     const key = isLocal ? 'local' : `all ${context.get('authorization')}`;
@@ -28,7 +31,7 @@ export function healthResource(herder: Herder, health: ConnectorHealth, others: 
     {
       method: 'GET',
       path: '/connectors/:connector/health',
-      summary: 'One word for how a connector is doing, with its reasons and the figures of its tasks',
+      summary: 'The verdict on a connector, with its reasons and the figures of its tasks',
       tag: 'connectors',
       query: { local: { description: 'only the figures of the tasks of this worker', schema: BOOLEAN } },
       answers: { 200: { anyOf: [CONNECTOR_HEALTH, TASK_FIGURES] } },
@@ -56,7 +59,7 @@ export function healthResource(herder: Herder, health: ConnectorHealth, others: 
     {
       method: 'GET',
       path: '/health',
-      summary: 'Whether the worker is ready; with `connectors` how the connectors are doing',
+      summary: 'Whether the worker is ready; with `connectors` also the verdicts on the connectors',
       tag: 'worker',
       query: {
         connectors: {

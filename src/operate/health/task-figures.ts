@@ -7,7 +7,7 @@ import type { TaskFigures } from './verdict.ts';
 const MINUTE_MS = 60_000;
 const SAMPLE_MS = 5000;
 const MAX_CAUSE = 1000;
-/** Failed parts of a task that are named. */
+/** Maximum number of failed parts that are named. */
 const MAX_PARTS_NAMED = 5;
 
 interface PlacedState {
@@ -16,17 +16,17 @@ interface PlacedState {
 }
 
 interface Samples {
-  /** Of the last minute, and one before it. */
-  counts: { readonly atMs: number; readonly letters: number }[];
+  /** Counts of the last minute, and one count before it. */
+  counts: { readonly atMs: number; readonly undelivered: number }[];
   seenAtMs: number;
   partitions: TaskFigures['partitions'];
-  /** Of a sink task: since when it has no partition. */
+  /** Sink tasks: since when the task has no partition. */
   withoutPartitionsSinceMs: number | undefined;
-  /** Since when there are records that it is not given, and how many it had got by then. */
+  /** Since when records wait that the task has not received, and how many it had received by then. */
   unread: { readonly sinceMs: number; readonly records: number } | undefined;
 }
 
-/** What this worker knows of its own tasks; remembers a minute of their counts. */
+/** The figures of this worker's own tasks. Remembers a minute of their counts. */
 export class TaskFiguresWatch {
   readonly #reports: () => Promise<readonly TaskReport[]>;
   readonly #places: () => ReadonlyMap<string, ThreadName>;
@@ -36,7 +36,7 @@ export class TaskFiguresWatch {
   #timer: NodeJS.Timeout | undefined;
   #sampling = false;
 
-  /** `seenAt`: what the thread of a task was at when it was seen last; `listener` is given each sample. */
+  /** `seenAt` returns what the thread of a task was last seen doing; `listener` receives each sample. */
   constructor(
     reports: () => Promise<readonly TaskReport[]>,
     places: () => ReadonlyMap<string, ThreadName>,
@@ -49,7 +49,7 @@ export class TaskFiguresWatch {
     this.#listener = listener;
   }
 
-  /** Tasks that are on this worker, be it that they start, by `connector-task`. */
+  /** Tasks on this worker, including those that are starting, by `connector-task`. */
   tasks(): ReadonlySet<string> {
     return new Set(this.#places().keys());
   }
@@ -68,7 +68,7 @@ export class TaskFiguresWatch {
     clearInterval(this.#timer);
   }
 
-  /** Figures of these tasks of this worker, in their order; `given`: reports of this moment, instead of new ones. */
+  /** The figures of these tasks of this worker, in their order. `given`: current reports, used instead of new ones. */
   async figures(
     tasks: readonly (readonly [TaskId, PlacedState])[],
     given?: readonly TaskReport[],
@@ -106,10 +106,10 @@ export class TaskFiguresWatch {
   }
 
   #add(key: string, report: TaskReport, atMs: number): void {
-    const letters = lettersOf(report);
+    const undelivered = undeliveredOf(report);
     const known = this.#samples.get(key);
     const samples = known ?? {
-      counts: [{ atMs, letters: 0 }],
+      counts: [{ atMs, undelivered: 0 }],
       seenAtMs: atMs,
       partitions: [],
       withoutPartitionsSinceMs: undefined,
@@ -119,11 +119,11 @@ export class TaskFiguresWatch {
     samples.partitions = partitionsOf(report);
     noteReading(samples, report, atMs);
     const last = samples.counts.at(-1);
-    // It was started again.
-    if (last !== undefined && letters < last.letters) samples.counts = [{ atMs, letters: 0 }];
+    // The task was restarted.
+    if (last !== undefined && undelivered < last.undelivered) samples.counts = [{ atMs, undelivered: 0 }];
     const isDue = last === undefined || atMs - last.atMs >= SAMPLE_MS / 2 || samples.counts.length < 2;
-    if (isDue) samples.counts.push({ atMs, letters });
-    else samples.counts[samples.counts.length - 1] = { atMs: last.atMs, letters };
+    if (isDue) samples.counts.push({ atMs, undelivered });
+    else samples.counts[samples.counts.length - 1] = { atMs: last.atMs, undelivered };
     while (samples.counts.length > 2 && (samples.counts[1]?.atMs ?? atMs) < atMs - MINUTE_MS) samples.counts.shift();
     this.#samples.set(key, samples);
   }
@@ -156,11 +156,11 @@ function ofSamples({ waitedMs }: TaskFigures, samples: Samples, now: number): Pa
 }
 
 function inMinute({ counts }: Samples): number {
-  return (counts.at(-1)?.letters ?? 0) - (counts[0]?.letters ?? 0);
+  return (counts.at(-1)?.undelivered ?? 0) - (counts[0]?.undelivered ?? 0);
 }
 
-/** Records that went no further: those skipped, with a dead letter or without. */
-function lettersOf({ metrics }: TaskReport): number {
+/** Records that were not delivered: skipped ones, with or without a dead letter. */
+function undeliveredOf({ metrics }: TaskReport): number {
   const values = metrics.find(({ group }) => group === 'task-error-metrics')?.values;
   return Math.max(
     Number(values?.['total-records-skipped'] ?? 0),
@@ -168,7 +168,7 @@ function lettersOf({ metrics }: TaskReport): number {
   );
 }
 
-/** Without a report: what the status says. */
+/** Without a report, the figures are those of the status. */
 function figuresOf(
   id: TaskId,
   status: PlacedState,
@@ -212,7 +212,7 @@ function partitionsOf(report: TaskReport | undefined): TaskFigures['partitions']
   return partitions.map(({ topic, partition, lag = null }) => ({ topic, partition, lag }));
 }
 
-/** Topics of a sink task that have not had a record in any of the task's partitions. */
+/** Topics of a sink task that have never had a record in any of the task's partitions. */
 function emptyTopics(report: TaskReport | undefined): Pick<TaskFigures, 'emptyTopics'> {
   if (report?.type !== 'sink') return {};
   const partitions = report.details?.partitions ?? [];
@@ -235,7 +235,7 @@ function failedParts(parts: readonly TaskPart[]): Pick<TaskFigures, 'failedParts
   return { failedParts: { count: failed.length, parts: named } };
 }
 
-/** What a plugin says may be long. */
+/** The text of a plugin may be long. */
 function oneLine(text: string): string {
   return text.slice(0, MAX_CAUSE).replaceAll(/[\r\n]/g, ' ');
 }

@@ -4,7 +4,10 @@ import type { Thresholds } from './verdict.ts';
 
 type Config = Readonly<Record<string, string>>;
 
-/** Of a connector: its own options, else those of the worker. What cannot be read, such as a variable, is as if it was not there. */
+/**
+ * The thresholds of a connector: its own options, otherwise those of the worker. An option that cannot be parsed, such
+ * as a variable, counts as absent.
+ */
 export function thresholdsOf(config: Config, worker: Config): Thresholds {
   const options = readable(config) ?? readable({}, worker) ?? parseOptions(healthOptions, {});
   return {

@@ -1,48 +1,48 @@
 import { restartClause, type RestartView } from '../restarts/restart-view.ts';
 import type { Verdict } from './verdicts.ts';
 
-/** What is known of a task. Absent: its worker does not answer, or the task does not run. */
+/** Figures of a task. Members are absent if the worker of the task does not answer or the task does not run. */
 export interface TaskFigures {
   readonly task: number;
   readonly state: string;
   readonly worker: string;
   readonly thread: string | number | null;
   readonly partitions: readonly { readonly topic: string; readonly partition: number; readonly lag: number | null }[];
-  /** Records that are not delivered; `null` where it is not known. */
+  /** Undelivered records; `null`: unknown. */
   readonly lag: number | null;
-  /** Those of them that the task has taken and not delivered. */
+  /** Records that the task has taken and not delivered yet. */
   readonly waiting: number;
-  /** ISO 8601; `null`: nothing since the task has started. */
+  /** ISO 8601; `null`: nothing was delivered since the task started. */
   readonly lastDeliveredAt: string | null;
-  /** Of a sink task: milliseconds that the last `put` has taken that delivered records. */
+  /** Sink tasks: duration in milliseconds of the last `put` that delivered records. */
   readonly lastPutMs?: number | undefined;
-  /** Milliseconds since records wait and none was delivered; 0 while none waits. */
+  /** Milliseconds for which records have been waiting while none was delivered; 0 if none waits. */
   readonly waitedMs: number;
-  /** How often `put` or `poll` has asked to be called again. */
+  /** How often `put` or `poll` has requested a retry. */
   readonly retries: number;
   readonly deadLettersPerMinute: number;
   readonly missingTopics: readonly string[];
-  /** Of a sink task: topics that have not had a record in any of its partitions; absent: none. */
+  /** Sink tasks: topics that have never had a record in any of the task's partitions; absent: none. */
   readonly emptyTopics?: readonly string[] | undefined;
-  /** What the task says stands in the way. */
+  /** The reason that blocks the task, as the task reports it. */
   readonly cause: string | null;
   /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
   readonly failedParts?: FailedParts | undefined;
   /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs?: number | undefined;
-  /** Of a sink task: milliseconds for which it has had no partition. */
+  /** Sink tasks: milliseconds for which the task has had no partition. */
   readonly withoutPartitionsMs?: number | undefined;
-  /** Of a sink task: false while its consumer group is being divided. */
+  /** Sink tasks: `false` during a rebalance of the consumer group. */
   readonly isInGroup?: boolean | undefined;
-  /** Of a sink task: milliseconds since a commit of its offsets began, while none has succeeded since. */
+  /** Sink tasks: milliseconds since an offset commit began, if no commit has succeeded since. */
   readonly uncommittedMs?: number | undefined;
-  /** Milliseconds for which the worker of the task has not answered; absent: it has. */
+  /** Milliseconds for which the worker of the task has not answered; absent: it answers. */
   readonly silentMs?: number | undefined;
 }
 
 export interface FailedParts {
   readonly count: number;
-  /** The first of them. */
+  /** The first failed parts. */
   readonly parts: readonly { readonly name: string; readonly error: string }[];
 }
 
@@ -53,41 +53,43 @@ export interface ConnectorFigures {
   readonly tasks: readonly (TaskFigures & { readonly trace?: string | null })[];
   /** Workers that have tasks of the connector and did not answer. */
   readonly silentWorkers: readonly string[];
-  /** A sink that names its topics, and does not find them by a pattern. */
+  /** Whether a sink lists its topics instead of matching them by a pattern. */
   readonly listsTopics?: boolean | undefined;
-  /** The tasks are those of one worker. */
+  /** Whether the tasks are only those of one worker. */
   readonly isPartial?: boolean | undefined;
-  /** Of those that have failed. */
+  /** Restart states of what has failed. */
   readonly restarts?: readonly RestartView[];
 }
 
-/** As Java's traces have it. */
+/** Precedes each cause in a Java stack trace. */
 const CAUSED_BY = '\nCaused by: ';
 
 export interface Thresholds {
   readonly stallAfterMs: number;
-  /** Dead letters and skipped records of all tasks in a minute. */
+  /** Dead letters and skipped records per minute, of all tasks together. */
   readonly degradedRate: number;
-  /** Records of one task. */
+  /** Records that one task is behind. */
   readonly laggingRecords: number;
 }
 
 export interface Judgement {
   readonly verdict: Verdict;
-  /** One sentence. */
   readonly sentence: string;
-  /** The sentence without its clause on the next restart, which `restarts` has as fields. */
+  /** The sentence without its clause about the next restart, which `restarts` has as fields. */
   readonly summary: string;
   readonly reasons: readonly string[];
 }
 
-/** Pure: what these figures mean. A rate limit holds a task back when it has nothing in hand, so that none is stalled by it. */
+/**
+ * Derives the verdict from the figures; pure. A task that a rate limit holds back has no records in hand, so it is
+ * never STALLED.
+ */
 export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgement {
   const judged = requested(figures) ?? failed(figures) ?? working(figures, thresholds);
   return { summary: judged.sentence, ...judged };
 }
 
-/** `summary` where it differs from the sentence. */
+/** `summary` is absent if it equals the sentence. */
 type Finding = Omit<Judgement, 'summary'> & Partial<Pick<Judgement, 'summary'>>;
 
 function working(figures: ConnectorFigures, thresholds: Thresholds): Finding {
@@ -160,14 +162,14 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
 }
 
 function undelivered({ tasks }: ConnectorFigures, { degradedRate }: Thresholds): string[] {
-  const letters = tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
-  if (letters <= degradedRate) return [];
+  const perMinute = tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
+  if (perMinute <= degradedRate) return [];
   return [
-    `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(degradedRate)}.`,
+    `${count(perMinute, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(degradedRate)}.`,
   ];
 }
 
-/** A sentence for each part that is named; the last one counts those that are not. */
+/** One sentence for each named part; a last one counts the others. */
 function failedPartsOf({ task, failedParts }: TaskFigures): string[] {
   if (failedParts === undefined) return [];
   const { count: all, parts } = failedParts;
@@ -188,7 +190,7 @@ function isThrottled({ throttledMs = 0 }: TaskFigures): boolean {
   return throttledMs > 0;
 }
 
-/** A hint: the connector works, and some of its tasks never will. */
+/** A hint: the connector works, but some of its tasks never get a partition. */
 function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures, { stallAfterMs }: Thresholds) {
   if (type !== 'sink' || silentWorkers.length > 0 || isPartial) return [];
   const idle = tasks.filter(
@@ -200,7 +202,9 @@ function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorF
   ];
 }
 
-/** A hint: a topic with a misspelt name is created by the broker or stays missing, and the connector reads the others. */
+/**
+ * A hint: a topic with a misspelt name is created by the broker or stays missing, while the connector reads the others.
+ */
 function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = false }: ConnectorFigures): string[] {
   if (!listsTopics || silentWorkers.length > 0 || isPartial) return [];
   const used = new Set(
@@ -217,7 +221,7 @@ function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = f
   ];
 }
 
-/** More tasks than partitions is as it may be. */
+/** `undefined` if any task has a partition: there may be more tasks than partitions. */
 function withoutPartitions({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures) {
   const running = tasks.filter(({ state }) => state === 'RUNNING');
   const isWhole = silentWorkers.length === 0 && !isPartial && running.length === tasks.length;
@@ -259,17 +263,20 @@ function runningText({ tasks, silentWorkers }: ConnectorFigures, [uncommitted]: 
 }
 
 const MAX_LINE = 1000;
-/** Classes whose names say no more than their messages. */
+/** Exception classes whose names add nothing to their messages. */
 const WRAPPERS =
   /^(?:org\.apache\.kafka\.connect\.errors\.(?:Connect|Data|Retriable)Exception|org\.apache\.kafka\.common\.(?:errors\.SerializationException|config\.ConfigException)|Error): (?=\S)/;
 const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 
-/** An error of Node itself, as `connect ECONNREFUSED 127.0.0.1:1`; the errors that it caused say what could not be reached. */
+/**
+ * An error of Node itself, such as `connect ECONNREFUSED 127.0.0.1:1`; the outer errors name what could not be reached.
+ */
 const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
 
 /**
- * The innermost cause that is not an error of the system, because the outer ones say that a task ends, not why; and the record, which
- * one of those names. An error of the database is taken whole: the innermost one does not name the server.
+ * The innermost cause that is not a system error, because the outer causes only say that the task ended, not why; and
+ * the record, which one of them names. A database error is shown whole, because its innermost cause does not name the
+ * server.
  */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';
@@ -285,7 +292,7 @@ function causeOf(trace: string | null): string {
   return place === undefined || line.includes(place) ? line : `${line} (${place})`;
 }
 
-/** Where the causes of the same class as the one before `end` begin. */
+/** The position of the outermost cause of the same class as the cause before `end`. */
 function outermostOfKind(trace: string, end: number): number {
   const classAt = (at: number): string =>
     /^[\w.$]{1,200}/.exec(trace.slice(at < 0 ? 0 : at + CAUSED_BY.length))?.[0] ?? '';
@@ -300,7 +307,7 @@ function outermostOfKind(trace: string, end: number): number {
 
 const AT_RECORD = ' failed for the record at ';
 
-/** `VALUE_CONVERTER, topic t, partition 0, offset 1`, as the error policy tells it. */
+/** `VALUE_CONVERTER, topic t, partition 0, offset 1`, from the message of the error policy. */
 function placeIn(trace: string): string | undefined {
   const at = trace.indexOf(AT_RECORD);
   if (at < 0) return undefined;

@@ -1,4 +1,4 @@
-/** One word for how a connector is doing: the first of these that holds. */
+/** The status of a connector in one word: the first of these that applies. */
 export const VERDICTS = [
   'FAILED',
   'STALLED',

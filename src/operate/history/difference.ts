@@ -4,7 +4,7 @@ import type { KeptConfig } from './history-entry.ts';
 
 const HIDDEN = '[hidden]';
 
-/** Keys whose values differ, in their order. `hide` takes known secrets out of a text. */
+/** Keys whose values differ, in their order. `hide` removes known secrets from a text. */
 export function difference(
   before: KeptConfig,
   after: KeptConfig,

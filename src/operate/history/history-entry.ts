@@ -2,49 +2,49 @@ import type { TargetState } from '../../connect/task-assignment.ts';
 import { CHANGES, type Actor, type Change } from '../../herder/recorded-change.ts';
 import type { StoredJson } from '../../herder/stores/own-store.ts';
 
-/** Changes after which the entry has the configuration. */
+/** Changes whose entry includes the configuration. */
 export const CONFIG_CHANGES: ReadonlySet<Change> = new Set(['found', 'created', 'changed', 'restored']);
 
-/** As the config topic has it: Java may write null values. */
+/** A configuration of the config topic, in which Java workers may write null values. */
 export type KeptConfig = Readonly<Record<string, string | null>>;
 
 /** One change of a connector. */
 export interface HistoryEntry {
   readonly key: string;
   readonly connector: string;
-  /** Grows with each change of the connector. */
+  /** Increases with each change of the connector. */
   readonly n: number;
   readonly atMs: number;
   readonly what: Change;
-  /** `null`: not known. */
+  /** `null`: unknown. */
   readonly by: Actor | null;
   readonly state: TargetState;
   /** The worker that made the change, or found it; absent in entries of earlier versions. */
   readonly worker?: string;
   /** The task that was restarted; absent: the connector. */
   readonly task?: number;
-  /** The worker restarted it after a failure. */
+  /** Whether the worker restarted it automatically after a failure. */
   readonly automatic?: boolean;
-  /** Of a change that restored an earlier configuration. */
+  /** Number of the change whose configuration was restored. */
   readonly restoredFrom?: number;
-  /** The whole configuration from then on. Absent where the change did not touch it, and where it is too large. */
+  /** The whole configuration after the change. Absent if the change did not affect it, and if it is too large. */
   readonly config?: KeptConfig;
   readonly tooLarge?: boolean;
-  /** Keys of `config` whose values are secrets, by what the plugins declare. */
+  /** Keys of `config` whose values are secrets, as the plugins declare. */
   readonly secretKeys: readonly string[];
-  /** Of the record. */
+  /** Size of the stored record. */
   readonly bytes: number;
 }
 
 type NewEntry = Omit<HistoryEntry, 'key' | 'connector' | 'bytes'>;
 
 export const HISTORY_PREFIX = 'history/';
-/** The store takes 256 kB. */
+/** The store accepts records of 256 kB. */
 const MAX_CONFIG_BYTES = 200 * 1024;
-/** What was read once; all of it is looked at with each change. */
+/** Caches parsed entries, because all entries are examined after each change. */
 const read = new WeakMap<StoredJson, HistoryEntry>();
 
-/** Of all entries of a connector. */
+/** The prefix of the keys of a connector's entries. */
 export function prefixOf(connector: string): string {
   // A lone surrogate, which encodeURIComponent refuses, becomes a replacement character.
   return `${HISTORY_PREFIX}${encodeURIComponent(Buffer.from(connector).toString())}/`;
@@ -70,7 +70,7 @@ export function recordOf(connector: string, { n, atMs, what, by, state, ...more 
   ];
 }
 
-/** `undefined` for a record that is none of a history. */
+/** `undefined`: the record is not a history entry. */
 export function entryOf(key: string, stored: StoredJson): HistoryEntry | undefined {
   const entry = read.get(stored) ?? parse(key, stored);
   if (entry !== undefined) read.set(stored, entry);
@@ -102,7 +102,7 @@ function parse(key: string, stored: StoredJson): HistoryEntry | undefined {
   };
 }
 
-/** The name in the key of an entry. */
+/** The name of the connector in the key of an entry. */
 function connectorOf(key: string): string {
   const encoded = key.slice(HISTORY_PREFIX.length, key.lastIndexOf('/'));
   try {

@@ -14,7 +14,9 @@ import { answer, pathName, withinTimeLimit, type Context, type Route } from '../
 
 const STATES = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' } as const;
 
-/** Beyond Connect: what was changed about a connector and by whom, and the way back. */
+/**
+ * Routes that Connect does not have: the changes of a connector, who made them, and restoring an earlier configuration.
+ */
 export function historyResource(
   herder: Herder,
   history: ConnectorHistory,
@@ -25,7 +27,7 @@ export function historyResource(
     {
       method: 'GET',
       path: '/connectors/:connector/history',
-      summary: 'What was changed about a connector, by whom, the newest first; also of a connector that was deleted',
+      summary: 'The changes of a connector, also of a deleted one, and who made them; the newest first',
       tag: 'connectors',
       answers: { 200: arrayOf(CONNECTOR_CHANGE) },
       handle: async (context) => {
@@ -36,7 +38,7 @@ export function historyResource(
     {
       method: 'POST',
       path: '/connectors/:connector/history/:n/restore',
-      summary: 'Put back the configuration of after a change; creates the connector again (201) if it was deleted',
+      summary: 'Restore the configuration after a change; creates the connector again (201) if it was deleted',
       tag: 'connectors',
       answers: { 200: CONNECTOR_INFO, 201: CONNECTOR_INFO },
       handle: async (context) => {
@@ -50,7 +52,7 @@ export function historyResource(
   ];
 }
 
-/** Only the leader may go on with it. */
+/** Only the leader can restore a configuration. */
 export async function configAt(herder: Herder, history: ConnectorHistory, name: string, n: number) {
   await withinTimeLimit(herder.stage, herder.requests.mustLead());
   return withinTimeLimit(herder.stage, history.configAt(name, n));
@@ -68,7 +70,7 @@ export async function restore(
   { name, n, valid, state }: Restored,
   by: Actor,
 ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
-  // Of a connector that was deleted; one that is there keeps its state.
+  // Only a deleted connector gets the state of the change; an existing one keeps its own.
   const initialState = state === 'STARTED' ? undefined : state;
   const put = herder.requests.putConnector(name, valid, { replace: true, initialState, by, restoredFrom: n });
   return withinTimeLimit(herder.stage, put);

@@ -11,14 +11,14 @@ export async function passwordKeys(config: KeptConfig, plugins: PluginRegistry):
   return [...types].flatMap(([key, type]) => (type === 'PASSWORD' ? [key] : []));
 }
 
-/** The keys whose values nobody is to see: by what plugins and Kafka's clients declare, else by their names and values. */
+/** Keys whose values must not be shown: as plugins and Kafka's clients declare, otherwise by their names and values. */
 export async function secretKeys(config: KeptConfig, plugins: PluginRegistry): Promise<ReadonlySet<string>> {
   const typeOf = await optionTypes(config, plugins);
   const secret = Object.entries(config).filter(([key, value]) => isSecretValue(key, value ?? '', typeOf(key)));
   return new Set(secret.map(([key]) => key));
 }
 
-/** The types of a configuration's options that its plugins and Kafka's clients declare. */
+/** The types of a configuration's options, as its plugins and Kafka's clients declare them. */
 export async function optionTypes(
   config: KeptConfig,
   plugins: PluginRegistry,
@@ -27,7 +27,7 @@ export async function optionTypes(
   return (key) => types.get(key) ?? clientOptionType(key);
 }
 
-/** Of the keys of a configuration that its plugins declare. Of plugins that cannot be loaded nothing is known. */
+/** The types that the plugins of a configuration declare. A plugin that cannot be loaded declares nothing. */
 async function declaredTypes(config: KeptConfig, plugins: PluginRegistry): Promise<ReadonlyMap<string, OptionType>> {
   const given = Object.fromEntries(
     Object.entries(config).filter((entry): entry is [string, string] => entry[1] !== null),
@@ -40,7 +40,7 @@ async function declaredTypes(config: KeptConfig, plugins: PluginRegistry): Promi
         .filter(([key]) => Object.hasOwn(given, prefix + key))
         .map(([key, { type }]) => [prefix + key, type] as const);
     } catch {
-      // It is not loaded.
+      // The plugin cannot be loaded.
       return [];
     }
   });

@@ -1,13 +1,13 @@
 import type { HistoryEntry } from './history-entry.ts';
 
 const BYTES_PER_CONNECTOR = 1024 * 1024;
-/** Of these, at most so many that changed no configuration. */
+/** Maximum number of entries of a connector that did not change its configuration. */
 const STATE_CHANGES = 50;
 const OVERALL = { entries: 10_000, bytes: 32 * 1024 * 1024 };
 
 /**
- * Keys of the entries that are too many, of one connector or of all: the oldest. Of a connector that exists, the newest entry and its
- * newest configuration stay, unless nothing is to be kept. `max`: `history.max.changes`.
+ * Keys of the oldest entries beyond the limits of a connector and of all connectors. An existing connector keeps its
+ * newest entry and its newest configuration, unless nothing is kept at all. `max`: `history.max.changes`.
  */
 export function beyondLimits(
   entries: readonly HistoryEntry[],
@@ -51,7 +51,7 @@ function removeOldest(
   }
 }
 
-/** Each by `n`. */
+/** The entries of each connector, in the order of `n`. */
 export function byConnector(entries: readonly HistoryEntry[]): Map<string, HistoryEntry[]> {
   const found = new Map<string, HistoryEntry[]>();
   for (const entry of entries) {

@@ -2,59 +2,59 @@ import type { ConsumedRecord, Consumer, PartitionPosition } from '../../kafka/ap
 import { topicPartitionKey } from '../../data/record.ts';
 
 /** A partition that is read backwards. */
-export interface Stretch {
+export interface ReadPartition {
   readonly topic: string;
   readonly partition: number;
-  /** The first offset that there is. */
+  /** The first existing offset. */
   readonly begin: number;
-  /** What lies before this offset has not been read. */
+  /** Records before this offset have not been read. */
   low: number;
-  /** Records that were read and not taken yet, the newest last. */
+  /** Records that were read and not returned yet, the newest last. */
   readonly left: ConsumedRecord[];
 }
 
 export interface Bounds {
   /** After this number of records no further window is read. */
   readonly maxRecords: number;
-  /** The size of the records that are kept at a time. */
+  /** Maximum size in bytes of the records that are held at a time. */
   readonly maxBytes: number;
   readonly deadline: number;
-  /** Aborted when nobody waits for the records any more. */
+  /** Aborted when the client no longer waits for the records. */
   readonly signal: AbortSignal;
 }
 
 const POLL_MS = 100;
 
 /**
- * Reads the newest records of partitions first, though Kafka reads forwards alone: a window before what has been read, then the one
- * before that. Records come by time, and within a partition by offset, the newest first.
+ * Reads the newest records of partitions first, although Kafka only reads forwards: it reads one window of offsets,
+ * then the window before it. Records are returned by time, and within a partition by offset, the newest first.
  */
 export class BackwardReader {
   readonly #consumer: Consumer;
-  readonly #stretches: readonly Stretch[];
+  readonly #partitions: readonly ReadPartition[];
   readonly #bounds: Bounds;
   #windowRecords: number;
   #scanned = 0;
   #isOver = false;
 
-  /** `windowRecords`: offsets of all windows that are read together. */
-  constructor(consumer: Consumer, stretches: readonly Stretch[], bounds: Bounds, windowRecords: number) {
+  /** `windowRecords`: the number of offsets of all windows that are read together. */
+  constructor(consumer: Consumer, partitions: readonly ReadPartition[], bounds: Bounds, windowRecords: number) {
     this.#consumer = consumer;
-    this.#stretches = stretches;
+    this.#partitions = partitions;
     this.#bounds = bounds;
     this.#windowRecords = windowRecords;
   }
 
-  /** Records that were looked at. */
+  /** Number of examined records. */
   get scanned(): number {
     return this.#scanned;
   }
 
-  /** At most `limit` records that `keep` says, within the bounds. */
+  /** At most `limit` records for which `keep` resolves to true, within the bounds. */
   async read(limit: number, keep: (record: ConsumedRecord) => Promise<boolean>): Promise<ConsumedRecord[]> {
     const found: ConsumedRecord[] = [];
     while (found.length < limit) {
-      const empty = this.#stretches.filter(({ left, low, begin }) => left.length === 0 && low > begin);
+      const empty = this.#partitions.filter(({ left, low, begin }) => left.length === 0 && low > begin);
       this.#isOver ||= this.#scanned >= this.#bounds.maxRecords;
       if (empty.length > 0 && !this.#isOver) {
         await this.#readWindows(empty, keep);
@@ -68,35 +68,42 @@ export class BackwardReader {
     return found;
   }
 
-  /** Where the next page ends; none for partitions that were read to their beginning. */
+  /** Where the next page ends; partitions that were read to their beginning are absent. */
   next(): readonly PartitionPosition[] {
-    return this.#stretches.flatMap(({ topic, partition, begin, low, left }) => {
+    return this.#partitions.flatMap(({ topic, partition, begin, low, left }) => {
       const last = left.at(-1);
       const offset = last === undefined ? low : last.offset + 1;
       return offset > begin ? [{ topic, partition, offset }] : [];
     });
   }
 
-  #newest(): Stretch | undefined {
-    let newest: Stretch | undefined;
-    for (const stretch of this.#stretches) {
-      const time = stretch.left.at(-1)?.timestamp;
-      if (time !== undefined && time > (newest?.left.at(-1)?.timestamp ?? -Infinity)) newest = stretch;
+  #newest(): ReadPartition | undefined {
+    let newest: ReadPartition | undefined;
+    for (const partition of this.#partitions) {
+      const time = partition.left.at(-1)?.timestamp;
+      if (time !== undefined && time > (newest?.left.at(-1)?.timestamp ?? -Infinity)) newest = partition;
     }
     return newest;
   }
 
-  /** One window of each; where they have too many bytes, smaller ones. */
-  async #readWindows(stretches: readonly Stretch[], keep: (record: ConsumedRecord) => Promise<boolean>): Promise<void> {
-    let some = stretches;
+  /** Reads one window of each partition; smaller ones if they have too many bytes. */
+  async #readWindows(
+    partitions: readonly ReadPartition[],
+    keep: (record: ConsumedRecord) => Promise<boolean>,
+  ): Promise<void> {
+    let some = partitions;
     for (;;) {
       const each = Math.max(1, Math.floor(this.#windowRecords / some.length));
-      const windows = some.map((stretch) => ({ stretch, from: Math.max(stretch.begin, stretch.low - each), kept: [] }));
+      const windows = some.map((partition) => ({
+        partition,
+        from: Math.max(partition.begin, partition.low - each),
+        kept: [],
+      }));
       const outcome = await this.#readForwards(windows, keep);
       if (outcome === 'whole') {
-        for (const { stretch, from, kept } of windows) {
-          stretch.low = from;
-          stretch.left.push(...kept);
+        for (const { partition, from, kept } of windows) {
+          partition.low = from;
+          partition.left.push(...kept);
         }
       }
       if (outcome !== 'too large' || this.#isOver) return;
@@ -110,14 +117,14 @@ export class BackwardReader {
     keep: (record: ConsumedRecord) => Promise<boolean>,
   ): Promise<'whole' | 'too large' | 'cut'> {
     const consumer = this.#consumer;
-    const open = new Map(windows.map((window) => [keyOf(window.stretch), window]));
-    const isAlone = windows.length === 1 && windows.every(({ stretch, from }) => stretch.low - from <= 1);
-    let bytes = this.#stretches.reduce((sum, { left }) => sum + left.reduce((all, each) => all + sizeOf(each), 0), 0);
-    const partitions = windows.map(({ stretch }) => placeOf(stretch));
+    const open = new Map(windows.map((window) => [keyOf(window.partition), window]));
+    const isAlone = windows.length === 1 && windows.every(({ partition, from }) => partition.low - from <= 1);
+    let bytes = this.#partitions.reduce((sum, { left }) => sum + left.reduce((all, each) => all + sizeOf(each), 0), 0);
+    const partitions = windows.map(({ partition }) => placeOf(partition));
     consumer.assign(partitions);
-    // Those of the window before may still be paused.
+    // Partitions of the previous window may still be paused.
     consumer.resume(partitions);
-    for (const { stretch, from } of windows) consumer.seek({ ...placeOf(stretch), offset: from });
+    for (const { partition, from } of windows) consumer.seek({ ...placeOf(partition), offset: from });
     while (open.size > 0) {
       if (this.#bounds.signal.aborted || Date.now() >= this.#bounds.deadline) {
         this.#isOver = true;
@@ -125,35 +132,35 @@ export class BackwardReader {
       }
       for (const record of await consumer.poll(POLL_MS)) {
         const window = open.get(topicPartitionKey(record.topic, record.partition));
-        if (window === undefined || record.offset >= window.stretch.low || record.offset < window.from) continue;
+        if (window === undefined || record.offset >= window.partition.low || record.offset < window.from) continue;
         this.#scanned += 1;
         if (!(await keep(record))) continue;
         window.kept.push(record);
         bytes += sizeOf(record);
         if (bytes > this.#bounds.maxBytes && !isAlone) return 'too large';
       }
-      // Control records, and records that compaction took away, are passed over.
+      // Control records, and records that compaction removed, are skipped.
       const done = [...open.values()].filter(
-        ({ stretch }) => (consumer.position(placeOf(stretch)) ?? 0) >= stretch.low,
+        ({ partition }) => (consumer.position(placeOf(partition)) ?? 0) >= partition.low,
       );
-      for (const { stretch } of done) open.delete(keyOf(stretch));
-      if (done.length > 0) consumer.pause(done.map(({ stretch }) => placeOf(stretch)));
+      for (const { partition } of done) open.delete(keyOf(partition));
+      if (done.length > 0) consumer.pause(done.map(({ partition }) => placeOf(partition)));
     }
     return 'whole';
   }
 }
 
 interface Window {
-  readonly stretch: Stretch;
+  readonly partition: ReadPartition;
   readonly from: number;
   readonly kept: ConsumedRecord[];
 }
 
-function placeOf({ topic, partition }: Stretch): { readonly topic: string; readonly partition: number } {
+function placeOf({ topic, partition }: ReadPartition): { readonly topic: string; readonly partition: number } {
   return { topic, partition };
 }
 
-function keyOf({ topic, partition }: Stretch): string {
+function keyOf({ topic, partition }: ReadPartition): string {
   return topicPartitionKey(topic, partition);
 }
 

@@ -11,7 +11,7 @@ const PREVIEW_MS = 85_000;
 interface ConnectorTopicsReading {
   readonly feature: 'messages';
   readonly connector: string;
-  /** As it is stored, with variables. */
+  /** The stored configuration, with variables. */
   readonly config: ConnectorConfig;
   /** The topics that the connector has used. */
   readonly topics: string[];
@@ -42,7 +42,7 @@ export class MessageReadings {
     return this.#read({ ...this.#topicsOf(connector), kind: 'page', query }, { signal, timeoutMs: PAGE_MS });
   }
 
-  /** What the connector would do with one message. */
+  /** A preview of what the connector would do with one message. */
   async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
     return this.#read({ ...this.#topicsOf(connector), kind: 'preview', place }, { signal, timeoutMs: PREVIEW_MS });
   }

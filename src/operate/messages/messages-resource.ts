@@ -28,8 +28,9 @@ const isQuery = validatorOf(
 const isPlace = validatorOf(PLACE);
 
 /**
- * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or those that are looked for. It is POST so
- * that keys are in no address, and no other site can ask. `…/messages/preview`: what would become of one of them.
+ * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or those of a search. It is
+ * POST so that keys do not appear in addresses and no other site can send the request. `…/messages/preview`: a preview
+ * of one of them.
  */
 export function messagesResource(herder: Herder, readings: MessageReadings): readonly Route[] {
   return [

@@ -20,7 +20,7 @@ const asJson = new JsonConverter(
   false,
 );
 
-/** Decodes as the connector does; a service that converters need and that is away is said of each part. */
+/** Decodes messages as the connector does. If a service that the converters need is unreachable, each part says so. */
 export class MessageDecoder {
   readonly #converters: Converters;
 
@@ -28,7 +28,7 @@ export class MessageDecoder {
     this.#converters = converters;
   }
 
-  /** The whole text of a key; `undefined`: it cannot be read. */
+  /** The whole text of a key; `undefined`: it cannot be decoded. */
   async keyText({ topic, key }: ConsumedRecord): Promise<string | null | undefined> {
     try {
       return partText(await this.#converted('key', topic, key)).text;
@@ -78,7 +78,7 @@ export class MessageDecoder {
   }
 }
 
-/** Texts as they are; bytes as text where they are UTF-8; all else as JSON without schemas, with every digit. */
+/** Texts are unchanged, bytes become text if they are UTF-8, everything else JSON without schemas, with every digit. */
 function partText({ schema, value }: SchemaAndValue): { kind: 'text' | 'json' | 'hex'; text: string | null } {
   if (value === null) return { kind: 'text', text: null };
   if (typeof value === 'string') return { kind: 'text', text: value };

@@ -16,11 +16,11 @@ import { hiddenInJson } from '../preview/hidden-json.ts';
 import { storedConnector } from '../preview/preview-secrets.ts';
 import { readyConnector, type ReadyConnector } from '../preview/ready-connector.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
-import { BackwardReader, type Bounds, type Stretch } from './backward-reader.ts';
+import { BackwardReader, type Bounds, type ReadPartition } from './backward-reader.ts';
 import type { MessagePage } from './message-answers.ts';
 import { MessageDecoder } from './shown-message.ts';
 
-/** Which messages are looked for; all bounds are upper ones, as the newest messages come first. */
+/** A search for messages. All bounds are upper bounds, because the newest messages come first. */
 export interface PeekQuery {
   readonly topic?: string | undefined;
   readonly partition?: number | undefined;
@@ -29,7 +29,7 @@ export interface PeekQuery {
   readonly offset?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly time?: number | undefined;
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   readonly before?: readonly PartitionPosition[] | undefined;
   readonly limit?: number | undefined;
 }
@@ -52,7 +52,7 @@ export interface TopicPeekDependencies {
   readonly topics: Pick<ConnectorTopics, 'list'>;
 }
 
-/** Options that do not matter for reading may be invalid, and the database is not asked. */
+/** Options that are not needed for reading may be invalid, and the database is not contacted. */
 const FOR_READING = { counts: isForReading, connects: false };
 const DEFAULT_LIMIT = 50;
 const MAX_TOPICS = 100;
@@ -60,10 +60,10 @@ const MAX_PARTITIONS = 500;
 const MAX_BYTES = 33_554_432;
 const READ_MS = 8000;
 const CLOSE_MS = 2000;
-/** Of a page; a search by key looks at more. */
+/** Bounds of a page; a search by key examines more records. */
 const PAGE: Pick<Bounds, 'maxRecords'> & { readonly window: number } = { maxRecords: 10_000, window: 2000 };
 const SEARCH: typeof PAGE = { maxRecords: 50_000, window: 10_000 };
-/** What consumers may fetch ahead is read in vain. */
+/** Small fetches, because prefetched records are discarded. */
 const FETCHES = {
   'auto.offset.reset': 'earliest',
   'fetch.max.wait.ms': '100',
@@ -83,8 +83,9 @@ export class TopicPeek {
   }
 
   /**
-   * A page of messages as JSON text, without secrets. `signal`: nobody waits for it any more.
-   * @throws RequestError 404: no such connector; 400: it has no such topic or partition; 403: it is a source, and topics are not tracked
+   * A page of messages as JSON text without secrets. `signal` aborts when the client no longer waits.
+   * @throws RequestError 404: no such connector; 400: it has no such topic or partition; 403: it is a source, and
+   * topics are not tracked
    */
   async page(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
     const ready = await readyConnector(connector, this.#dependencies, FOR_READING);
@@ -92,7 +93,7 @@ export class TopicPeek {
   }
 
   /**
-   * What the connector would do with one message, as `ConnectorPreview` says it.
+   * A preview of what the connector would do with one message; see `ConnectorPreview`.
    * @throws RequestError 404: no such connector, or no such message
    */
   async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
@@ -113,9 +114,7 @@ export class TopicPeek {
     const converters = buildConverters(config, plugins);
     const decoder = new MessageDecoder(converters);
     try {
-      const { topics, stretches } = await withAdmin(this.#dependencies.clients, ready, (admin) =>
-        this.#stretches(admin, ready, query),
-      );
+      const { topics, partitions } = await this.#withAdmin(ready, (admin) => this.#partitions(admin, ready, query));
       const { key, limit = DEFAULT_LIMIT } = query;
       const turn = new Turn();
       const keep = async (record: ConsumedRecord): Promise<boolean> => {
@@ -125,7 +124,7 @@ export class TopicPeek {
       };
       const { records, scanned, next } = await this.#read(
         ready,
-        stretches,
+        partitions,
         key === undefined ? PAGE : SEARCH,
         limit,
         keep,
@@ -152,11 +151,9 @@ export class TopicPeek {
     signal: AbortSignal,
   ): Promise<ConsumedRecord> {
     const query = { topic, partition, offset };
-    const { stretches } = await withAdmin(this.#dependencies.clients, ready, (admin) =>
-      this.#stretches(admin, ready, query),
-    );
+    const { partitions } = await this.#withAdmin(ready, (admin) => this.#partitions(admin, ready, query));
     const all = (): Promise<boolean> => Promise.resolve(true);
-    const { records } = await this.#read(ready, stretches, { ...PAGE, window: 1 }, 1, all, signal);
+    const { records } = await this.#read(ready, partitions, { ...PAGE, window: 1 }, 1, all, signal);
     const [record] = records;
     if (record?.offset === offset) return record;
     throw new RequestError(
@@ -167,13 +164,13 @@ export class TopicPeek {
 
   async #read(
     { name, config }: ReadyConnector,
-    stretches: readonly Stretch[],
+    partitions: readonly ReadPartition[],
     { maxRecords, window }: typeof PAGE,
     limit: number,
     keep: (record: ConsumedRecord) => Promise<boolean>,
     signal: AbortSignal,
   ): Promise<{ records: readonly ConsumedRecord[]; scanned: number; next: readonly PartitionPosition[] }> {
-    const filled = stretches.filter(({ begin, low }) => low > begin);
+    const filled = partitions.filter(({ begin, low }) => low > begin);
     if (filled.length === 0) return { records: [], scanned: 0, next: [] };
     const consumer = await this.#dependencies.clients.sinkConsumer(
       { connector: name, task: 0 },
@@ -191,19 +188,19 @@ export class TopicPeek {
     }
   }
 
-  async #stretches(admin: Admin, { name, isSink, config }: ReadyConnector, query: PeekQuery): Promise<Found> {
+  async #partitions(admin: Admin, { name, isSink, config }: ReadyConnector, query: PeekQuery): Promise<Found> {
     const names = isSink ? await topicNames(admin, config) : this.#dependencies.topics.list(name).sort();
-    return stretchesOf(admin, names, query);
+    return partitionsOf(admin, names, query);
   }
 }
 
 interface Found {
-  /** Those of the connector that exist, the first 100, with the numbers of their partitions. */
+  /** The first 100 existing topics of the connector, with the numbers of their partitions. */
   readonly topics: readonly { readonly topic: string; readonly partitions: number }[];
-  readonly stretches: readonly Stretch[];
+  readonly partitions: readonly ReadPartition[];
 }
 
-async function stretchesOf(admin: Admin, names: readonly string[], query: PeekQuery): Promise<Found> {
+async function partitionsOf(admin: Admin, names: readonly string[], query: PeekQuery): Promise<Found> {
   const asked = names.slice(0, MAX_TOPICS);
   if (query.topic !== undefined && names.includes(query.topic)) asked.push(query.topic);
   const counts = await admin.describeTopics([...new Set(asked)]);
@@ -226,11 +223,11 @@ async function stretchesOf(admin: Admin, names: readonly string[], query: PeekQu
       `The topics have ${String(total)} partitions, and ${String(MAX_PARTITIONS)} are searched at once: choose a topic`,
     );
   }
-  const stretches = await Promise.all(chosen.map((each) => stretchesOfTopic(admin, each.topic, query)));
-  return { topics, stretches: stretches.flat() };
+  const partitions = await Promise.all(chosen.map((each) => partitionsOfTopic(admin, each.topic, query)));
+  return { topics, partitions: partitions.flat() };
 }
 
-async function stretchesOfTopic(admin: Admin, topic: string, query: PeekQuery): Promise<readonly Stretch[]> {
+async function partitionsOfTopic(admin: Admin, topic: string, query: PeekQuery): Promise<readonly ReadPartition[]> {
   const { partition, offset, time, before } = query;
   const [begins, ends, later] = await Promise.all([
     admin.offsetsAt(topic, 'earliest'),
@@ -242,7 +239,7 @@ async function stretchesOfTopic(admin: Admin, topic: string, query: PeekQuery): 
   const cursor = before && new Map(before.map((each) => [topicPartitionKey(each.topic, each.partition), each.offset]));
   return ends.flatMap((end) => {
     if (partition !== undefined && end.partition !== partition) return [];
-    // A page goes on only where the one before has said so.
+    // A page only continues in partitions that the previous page has named.
     const upTo = cursor === undefined ? Infinity : (cursor.get(topicPartitionKey(topic, end.partition)) ?? 0);
     const first = begin.get(end.partition) ?? 0;
     const low = Math.min(end.offset, (offset ?? Infinity) + 1, timed?.get(end.partition) ?? Infinity, upTo);
@@ -260,12 +257,12 @@ async function topicNames(admin: Admin, config: ConnectorConfig): Promise<readon
   return (await admin.topics()).filter((topic) => matches(topic)).sort();
 }
 
-/** What is wrong with other options, or with the database, is in nobody's way here. */
+/** Errors of other options, or of the database, do not matter for reading. */
 function isForReading(option: string): boolean {
   return /^(?:topics|(?:key|value|header)\.converter)(?:\.|$)/.test(option);
 }
 
-/** As no member of a group. */
+/** Reads without joining a group as a static member. */
 function alone(config: ConnectorConfig): ConnectorConfig {
   const { 'consumer.override.group.instance.id': _instance, ...others } = config;
   return others;

@@ -6,8 +6,8 @@ import type { MetricsSource } from './metrics-source.ts';
 const TASK_STATES = ['RUNNING', 'PAUSED', 'FAILED', 'UNASSIGNED', 'DESTROYED', 'RESTARTING'] as const;
 
 /**
- * What runs on this worker, and how it fares. As in Java a worker tells of its own connectors and tasks alone, so that sums over
- * the workers of a cluster are right.
+ * Metrics of the connectors and tasks of this worker. As in Java, a worker only reports its own, so that sums over the
+ * workers of a cluster are correct.
  */
 export function connectorMetrics(
   source: Pick<MetricsSource, 'directory' | 'placement' | 'startups'>,
@@ -58,7 +58,7 @@ function taskCounts(connector: string, tasks: ConnectorStatusInfo['tasks']): Met
   return connectMetrics('connect-worker-metrics', { connector }, counts);
 }
 
-/** `undefined`: created or deleted a moment ago. */
+/** `undefined`: the connector was created or deleted a moment ago. */
 function statusOf(directory: ConnectorDirectory, name: string): ConnectorStatusInfo | undefined {
   try {
     return directory.status(name);

@@ -8,7 +8,7 @@ import { CONTENT_TYPES, formatFor } from '../../observe/metrics/metrics-page.ts'
 import { commitId, CONNECT_VERSION } from '../../version.ts';
 import type { Context, Route } from '../../rest/resource.ts';
 
-/** Beyond Connect, which has JMX alone: what Prometheus reads. */
+/** `/metrics` for Prometheus; Connect only has JMX. */
 export function metricsResource(
   source: MetricsSource,
   threads: WorkerThreads,
@@ -26,7 +26,7 @@ export function metricsResource(
   ];
 }
 
-/** In the format that the client prefers. */
+/** Answers in the format that the client prefers. */
 async function answerMetrics(
   context: Context,
   source: MetricsSource,
@@ -45,7 +45,7 @@ async function answerMetrics(
   context.body = isCompressed ? text.pipe(createGzip({ level: constants.Z_BEST_SPEED })) : text;
 }
 
-/** Pieces of at least so many characters, except for the last one. */
+/** Minimum number of characters of a piece, except for the last one. */
 const PIECE_LENGTH = 65_536;
 
 function* joined(pieces: Iterable<string>): Generator<string> {

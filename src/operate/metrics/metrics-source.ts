@@ -7,10 +7,10 @@ import type { CommittedLags } from '../health/committed-lags.ts';
 import type { Verdict } from '../health/verdicts.ts';
 import type { ClusterView, Placement } from '../../herder/group/placement.ts';
 
-/** What metrics are made of, asked anew for each page. */
+/** The sources of the metrics, which are called for each page. */
 export interface MetricsSource {
   readonly directory: ConnectorDirectory;
-  /** What is this worker's own. */
+  /** Which connectors and tasks belong to this worker. */
   readonly placement: Pick<Placement, 'ownsConnector' | 'ownsTask'>;
   /** Advertised `host:port`. */
   readonly workerId: string;
@@ -18,7 +18,10 @@ export interface MetricsSource {
   readonly startedAtMs: number;
   readonly committedLags: Pick<CommittedLags, 'all'>;
   taskReports(): Promise<readonly TaskReport[]>;
-  /** On connectors that have tasks on this worker, by these tasks; `reports` are those of this moment. */
+  /**
+   * Verdicts on the connectors that have tasks on this worker, from these tasks alone. `reports`: their current
+   * reports.
+   */
   verdicts(reports: readonly TaskReport[]): Promise<readonly { readonly name: string; readonly verdict: Verdict }[]>;
   /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>>;

@@ -1,7 +1,7 @@
 import { slowest, type ThreadMeasurement, type ThreadName } from '../../observe/thread-figures.ts';
 import type { MetricsPage } from '../../observe/metrics/metrics-page.ts';
 
-/** What the threads of this worker use, and what they have counted together. `places`: the thread of each task. */
+/** The usage of each thread, and the counts of all threads together. `places`: the thread of each task. */
 export function addThreads(
   page: MetricsPage,
   { threads, counts, ends }: ThreadMeasurement,

@@ -2,8 +2,8 @@ import type { MetricsPage } from '../../observe/metrics/metrics-page.ts';
 import type { ThreadFigures, ThreadMeasurement } from '../../observe/thread-figures.ts';
 
 /**
- * Node's own figures under the names that panels ask a Java worker for (prometheus/client_java, jmx_exporter). What Node has nothing
- * like is left out (docs/compatibility.md#metrics).
+ * Node's own figures under the names that dashboards use for a Java worker (prometheus/client_java, jmx_exporter).
+ * Metrics without a counterpart in Node are left out (docs/compatibility.md#metrics).
  */
 export function addVirtualMachine(page: MetricsPage, { threads, counts }: ThreadMeasurement): void {
   const figures = threads.flatMap((thread) => thread.figures ?? []);

@@ -17,13 +17,13 @@ import type { ClusterView } from '../../herder/group/placement.ts';
 export interface MetricsOptions {
   /** `metrics.naming` */
   readonly namings: readonly NamingName[];
-  /** What this worker says it is. */
+  /** The version that this worker reports. */
   readonly version: string;
   readonly commitId: string;
 }
 
 /**
- * The worker's metrics as Prometheus reads them: those of Connect in the namings that dashboards use, Sluice's own, those of the
+ * The worker's metrics for Prometheus: Connect's in the namings that dashboards use, Sluice's own, and those of the
  * process (docs/compatibility.md#metrics).
  */
 export async function metricsPage(
@@ -58,7 +58,7 @@ export async function metricsPage(
   return page;
 }
 
-/** A task that runs without a limit has 0, so that the first wait is an increase. */
+/** A task without a limit reports 0, so that its first wait is an increase. */
 function addThrottled(page: MetricsPage, { id, details }: TaskReport): void {
   if (details === undefined) return;
   page.counter(
@@ -69,7 +69,10 @@ function addThrottled(page: MetricsPage, { id, details }: TaskReport): void {
   );
 }
 
-/** A worker reports the sinks that read here, and its own that read nowhere, so that sums over workers are right. */
+/**
+ * A worker reports the sinks that read here, and its own sinks that read nowhere, so that sums over the workers are
+ * correct.
+ */
 function addLags(page: MetricsPage, reports: readonly TaskReport[], { committedLags }: MetricsSource): void {
   const lags = new Map(committedLags.all().map(({ connector, lag }) => [connector, lag]));
   const read = new Map<string, number>();
@@ -92,7 +95,7 @@ function addVerdict(page: MetricsPage, connector: string, verdict: Verdict): voi
   }
 }
 
-/** Other work of the thread waits no longer than this for a page of many tasks. */
+/** A page of many tasks blocks the event loop for at most this long. */
 const TURN_MS = 5;
 let turnBeganAt = 0;
 
@@ -106,7 +109,7 @@ async function addAll(page: MetricsPage, sets: readonly MetricSet[]): Promise<vo
   }
 }
 
-/** Parts of a task (a table, a missing topic), which Connect does not have. */
+/** Parts of a task (tables, missing topics), which Connect does not have. */
 function addParts(page: MetricsPage, { id, type, details }: TaskReport): void {
   const group = `kafka_connect_${type}_task_part`;
   for (const part of details?.parts ?? []) {
@@ -130,7 +133,7 @@ function clusterMetrics(view: ClusterView, workerId: string): readonly MetricSet
     'connect-worker-rebalance-metrics',
     {},
     {
-      // As the constants of Java's enum, by which its gauge names them.
+      // Java's gauge shows the constants of an enum.
       'connect-protocol': protocol === undefined ? 'unknown' : protocol.toUpperCase(),
       'leader-name': leaderUrl ?? 'null',
       epoch: view.generation,

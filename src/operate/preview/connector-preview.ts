@@ -20,12 +20,12 @@ export interface PreviewDependencies {
   readonly plugins: PluginRegistry;
   readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
   readonly clients: Pick<TaskClients, 'admin' | 'sinkConsumer'>;
-  /** `key.converter` and its like of the worker, with their sub-keys. */
+  /** `key.converter` and similar options of the worker, with their sub-keys. */
   readonly converterConfig: ConnectorConfig;
   readonly secrets: SecretMask;
 }
 
-/** Where messages of a preview that names no topic are said to come from. */
+/** The topic of messages if a preview names none. */
 const NO_TOPIC = 'preview';
 const DEFAULT_COUNT = 10;
 const READ_TIMEOUT_MS = 10_000;
@@ -33,8 +33,8 @@ const READ_TIMEOUT_MS = 10_000;
 const TIMEOUT_MS = 80_000;
 
 /**
- * What a sink would do with some messages: converters, transformations, and the plugin's own preview. Nothing is written and
- * nothing is committed.
+ * Previews what a sink would do with messages: converters, transforms, and the plugin's own preview. Nothing is written
+ * and nothing is committed.
  */
 export class ConnectorPreview {
   readonly #dependencies: PreviewDependencies;
@@ -43,7 +43,7 @@ export class ConnectorPreview {
     this.#dependencies = dependencies;
   }
 
-  /** The answer as JSON text, without secrets. What is wrong with the request is a RequestError. */
+  /** Returns the answer as JSON text without secrets. Throws a RequestError if the request is invalid. */
   async preview(
     pluginName: string,
     request: PreviewRequest,
@@ -115,7 +115,7 @@ export class ConnectorPreview {
   }
 }
 
-/** A plugin that does not end makes the preview fail, with what it was doing. */
+/** If a plugin does not return in time, the preview fails with the current stage. */
 async function unlessAborted<T>(signal: AbortSignal, stage: StageTracker, work: () => Promise<T>): Promise<T> {
   const tooLate = (): RequestError => new RequestError(500, `Request timed out. ${stage.describe()}`);
   if (signal.aborted) throw tooLate();
@@ -133,7 +133,7 @@ async function unlessAborted<T>(signal: AbortSignal, stage: StageTracker, work: 
   }
 }
 
-/** Of those that came through, by sample; none for a plugin that has no preview. */
+/** The previews of samples that passed the transforms, by sample; empty for a plugin without a preview. */
 async function previewsOf(
   plugin: SinkConnectorPlugin,
   config: ConnectorConfig,

@@ -4,7 +4,7 @@ const BEGIN = /["\d]|-\d/g;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const NO_BLANK = /\S/g;
 
-/** JSON text with `hide` done to its texts and numbers, whatever it finds in them, and not to its names. */
+/** Applies `hide` to the texts and numbers of a JSON text, whatever it finds in them, but not to member names. */
 export function hiddenInJson(json: string, hide: (text: string) => string): string {
   const pieces: string[] = [];
   let end = 0;
@@ -26,7 +26,7 @@ function hiddenToken(token: string, isText: boolean, hide: (text: string) => str
   return shown === text ? token : JSON.stringify(shown);
 }
 
-/** A loop: an expression that remembers each of a million escapes has no room for them. */
+/** A loop, because a regular expression that remembers each of a million escapes runs out of memory. */
 function endOfText(json: string, begin: number): number {
   for (let at = begin + 1; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
@@ -41,7 +41,7 @@ function find(pattern: RegExp, text: string, from: number): number {
   return pattern.exec(text)?.index ?? -1;
 }
 
-/** -1: it is not there. */
+/** -1: no match. */
 function endOf(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from;
   return pattern.test(text) ? pattern.lastIndex : -1;

@@ -5,7 +5,7 @@ const POLL_MS = 200;
 const CLOSE_TIMEOUT_MS = 2000;
 
 /**
- * The newest records of a topic, oldest first, at most `count`: what was there at the time of the call and came within
+ * The newest records of a topic, oldest first, at most `count`: those that existed at the call and arrived within
  * `timeoutMs`. Nothing is committed, no group is joined; both clients are closed.
  */
 export async function newestRecords(

@@ -36,7 +36,7 @@ function exactNumber(text: string, integral: boolean): JsonNumber {
   return new JsonNumber(text, integral);
 }
 
-/** As objects down to the messages; what they hold stays as it was read. */
+/** Converts the body to objects, down to the messages, whose contents stay as they were read. */
 function bodyOf(tree: JsonTree): unknown {
   if (!(tree instanceof Map)) return numberOf(tree);
   const body = new Map<string, unknown>(tree);

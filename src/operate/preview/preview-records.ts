@@ -11,10 +11,10 @@ import { ErrorPolicy, type FailureContext, type Stage } from '../../connect/pipe
 import { SinkRecordConverter, type Converters } from '../../connect/pipeline/record-converter.ts';
 import type { TransformationChain } from '../../connect/pipeline/transformation-chain.ts';
 
-/** One message and what it came to before a connector sees it. */
+/** A message, and the record that the connector would get. */
 export interface ConvertedSample {
   readonly consumed: ConsumedRecord;
-  /** `undefined`: it was dropped, by a transformation or (`fault`) because something failed. */
+  /** `undefined`: it was dropped by a transform, or because of `fault`. */
   readonly record: SinkRecord | undefined;
   readonly fault: (PreviewFault & { readonly stage: Stage; readonly class: string }) | undefined;
 }
@@ -28,8 +28,8 @@ const TOLERANT = {
 } as const;
 
 /**
- * Converters and transformations over each message; what fails is told of it and does not hide the others. Rejects when a
- * service that they need is away.
+ * Applies converters and transforms to each message. A message that fails has a fault and does not affect the others.
+ * Rejects if a service that they need is unreachable.
  */
 export async function convertSamples(
   samples: readonly ConsumedRecord[],
@@ -50,7 +50,7 @@ export async function convertSamples(
   const converted: ConvertedSample[] = [];
   for (const consumed of samples) {
     failures.length = 0;
-    const record = await toldWhy(() => converter.convertOne(consumed));
+    const record = await withReason(() => converter.convertOne(consumed));
     const [failure] = failures;
     const fault = failure && {
       stage: failure.stage,
@@ -62,8 +62,11 @@ export async function convertSamples(
   return converted;
 }
 
-/** What is no record's fault (a schema registry that is away) ends a preview as it ends a task, but with its reason first. */
-async function toldWhy<T>(convert: () => T | Promise<T>): Promise<T> {
+/**
+ * An error that is no record's fault (the schema registry is unreachable) ends a preview as it ends a task, but with
+ * its reason first.
+ */
+async function withReason<T>(convert: () => T | Promise<T>): Promise<T> {
   try {
     return await convert();
   } catch (error) {
@@ -80,7 +83,7 @@ const shownAsJson = new JsonConverter(
   false,
 );
 
-/** A sample's place in the answer, as JSON text: values as a JSON converter with schemas writes them, to the last digit. */
+/** A sample in the answer, as JSON text: values as a JSON converter with schemas writes them, with every digit. */
 export function sampleText({ consumed, record, fault }: ConvertedSample, preview: RecordPreview | undefined): string {
   const { topic, partition, offset, timestamp } = consumed;
   const faults = [

@@ -6,32 +6,32 @@ import type { SampleMessage } from './sample-messages.ts';
 /** A connector whose stored secrets a preview may use. */
 export interface StoredConnector {
   readonly config: ConnectorConfig;
-  /** Keys whose stored values the request's configuration has, though the caller did not give them. */
+  /** Keys whose values come from the stored configuration, not from the caller. */
   readonly kept: Iterable<string>;
 }
 
 export interface PreviewRequest {
   readonly config: RawConnectorConfig;
-  /** The connector that the configuration is one of, if there is one. */
+  /** The stored connector of the configuration, if there is one. */
   readonly stored?: StoredConnector | undefined;
   readonly messages?: readonly SampleMessage[] | undefined;
-  /** In place of messages: as they were consumed. */
+  /** Consumed records, in place of messages. */
   readonly records?: readonly ConsumedRecord[] | undefined;
-  /** Only converters, whose options alone have to be valid; transforms and the plugin are not asked. */
+  /** Only converts: only the options of converters must be valid, and neither transforms nor the plugin are called. */
   readonly decodeOnly?: boolean | undefined;
   readonly topic?: string | undefined;
-  /** Of the topic's newest messages. */
+  /** Number of the topic's newest messages. */
   readonly count?: number | undefined;
 }
 
 const DECODING = /^(?:connector\.class$|(?:key|value|header)\.converter(?:\.|$)|consumer\.override\.)/;
 
-/** Whether converters, or the consumer of the messages, take the option. */
+/** Whether the option belongs to the converters or to the consumer of the messages. */
 export function isForDecoding(key: string): boolean {
   return DECODING.test(key);
 }
 
-/** Without what only transforms and the plugin take, so that none of it is resolved or sent. */
+/** Removes the options of transforms and of the plugin, so that none of them is resolved or sent. */
 export function forDecoding({ config, stored, ...request }: PreviewRequest): PreviewRequest {
   const part = <C extends RawConnectorConfig>(whole: C): C =>
     Object.fromEntries(Object.entries(whole).filter(([key]) => isForDecoding(key))) as C;

@@ -19,9 +19,10 @@ export async function storedConnector(config: ConnectorConfig, plugins: PluginRe
 const SECRETS = 'stored secrets or variables of config providers';
 
 /**
- * Whether the preview uses secrets that its caller did not give: stored ones, or values of config providers. Such a preview takes
- * the class, the addresses and the formats that are stored with them, and messages of the connector's topics; and it uses them only
- * in passwords and addresses, as what shapes records would show them in pieces that no mask recognizes.
+ * Whether the preview uses secrets that the caller did not supply: stored ones, or values of config providers. Such a
+ * preview must have the class, the addresses and the formats that are stored with them, and messages of the connector's
+ * topics. It may use them only in passwords and addresses, because options that shape records would reveal them in
+ * pieces that no mask recognizes.
  * @throws RequestError 400
  */
 export async function usesStoredSecrets(request: PreviewRequest, plugins: PluginRegistry): Promise<boolean> {
@@ -61,10 +62,10 @@ export async function usesStoredSecrets(request: PreviewRequest, plugins: Plugin
 }
 
 function withheldText(keys: readonly string[], because: readonly string[]): string {
-  return `The secret of ${keys.join(', ')} is not sent to what ${because.join(', ')} names now: give the value`;
+  return `The secret of ${keys.join(', ')} is not sent to the address that ${because.join(', ')} names now: give the value`;
 }
 
-/** Whether the value is only sent, and shapes no record. */
+/** Whether the value is only sent, and does not shape records. */
 function isHiddenUse(key: string, type: string | undefined): boolean {
   if (type === 'PASSWORD') return true;
   return !isChainOption(key) && (isAddress(key) || isSecretValue(key, 'any', type));

@@ -10,7 +10,7 @@ export interface ReadyConnector {
   readonly isSink: boolean;
   readonly className: string;
   readonly config: ConnectorConfig;
-  /** The configuration as it is stored, with variables. */
+  /** The stored configuration, with variables. */
   readonly stored: ConnectorConfig;
   /** Hides secrets and the connector's passwords in a text. */
   readonly hide: (text: string) => string;

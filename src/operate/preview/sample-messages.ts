@@ -4,7 +4,7 @@ import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
 import type { JsonNumber, JsonTree } from '../../json/json-tree.ts';
 import { anyOf, arrayOf, integerBetween, objectOf, TEXT, type ShapeOf, type Typed } from '../../json/open-api.ts';
 
-/** Any JSON, which the scanner of the request has left as it read it. */
+/** Any JSON, as the scanner of the request has read it. */
 const SOME_JSON: Typed<JsonTree> = {};
 const NAMED_HEADERS: Typed<Readonly<Record<string, JsonTree>>> = { type: 'object' };
 const HEADER = objectOf({ key: TEXT, 'value?': SOME_JSON });
@@ -22,7 +22,7 @@ export const SAMPLE_MESSAGE = objectOf({
 });
 export type SampleMessage = ShapeOf<typeof SAMPLE_MESSAGE>;
 
-/** The message as the broker would have it, as the `offset`th of its topic. A ConfigError says what is wrong with it. */
+/** Converts a message to the `offset`th record of its topic. Throws a ConfigError if the message is invalid. */
 export function sampleRecord(message: SampleMessage, topic: string, offset: number): ConsumedRecord {
   return {
     topic,
@@ -56,12 +56,12 @@ function bytesOfBase64(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64');
   const withoutPadding = (base64: string): string => withoutTrailing(base64, '=');
   if (withoutPadding(bytes.toString('base64')) !== withoutPadding(text)) {
-    throw new ConfigError('A message has a base64 that is none');
+    throw new ConfigError('A message has an invalid base64 text');
   }
   return bytes;
 }
 
-/** A number that was sent from another thread is a plain object. */
+/** A number from another thread is a plain object. */
 function isNumber(tree: JsonTree): tree is JsonNumber {
   return tree !== null && typeof tree === 'object' && 'integral' in tree;
 }

@@ -6,7 +6,7 @@ export function isChainOption(key: string): boolean {
   return CHAIN.test(key);
 }
 
-/** A configuration with other transforms and predicates; `undefined`: as it is. */
+/** A configuration with other transforms and predicates; `undefined`: it stays as it is. */
 export function withChain(config: ConnectorConfig, chain: ConnectorConfig | undefined): ConnectorConfig {
   if (chain === undefined) return config;
   const others = Object.entries(config).filter(([key]) => !isChainOption(key));

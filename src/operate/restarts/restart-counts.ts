@@ -2,10 +2,10 @@ import type { FailureKind } from '../../connect/task-failure.ts';
 import type { MetricsPage } from '../../observe/metrics/metrics-page.ts';
 import type { RestartTarget } from '../../herder/herder-listener.ts';
 
-/** Restarts that a worker has made, and those it waits for. */
+/** Restarts that a worker has made, and those that it waits for. */
 export interface RestartFigures {
   readonly made: readonly RestartCount[];
-  /** Of tasks and instances, by connector. */
+  /** Number of waiting tasks and instances, by connector. */
   readonly waiting: ReadonlyMap<string, number>;
 }
 
@@ -46,10 +46,10 @@ const MADE = {
   ],
 } as const;
 
-/** These are restarted by default: counted from 0, so that the first one is an increase. */
+/** Kinds that are restarted by default. They are counted from 0, so that the first restart is an increase. */
 const TRANSIENT: readonly FailureKind[] = ['infrastructure', 'hang', 'memory'];
 
-/** `connectors`: those that have tasks here. */
+/** `connectors`: the connectors that have tasks on this worker. */
 export function addRestarts(
   page: MetricsPage,
   { made, waiting }: RestartFigures,

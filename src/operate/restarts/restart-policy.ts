@@ -2,15 +2,15 @@ import { backoffMs } from '../../async/backoff.ts';
 import type { RestartSettings } from '../../config/restart-options.ts';
 import type { FailureKind } from '../../connect/task-failure.ts';
 
-/** Whether, and when, what has failed is started again. */
+/** Whether and when a failed connector or task is restarted. */
 export type RestartDecision =
   | { readonly restart: true; readonly attempt: number; readonly delayMs: number }
-  /** `policy`: such failures are not mended by restarts. `attempts`: there were as many as there may be. */
+  /** `policy`: the policy does not restart such failures. `attempts`: the maximum number of attempts was made. */
   | { readonly restart: false; readonly why: 'policy' | 'attempts' };
 
 const TRANSIENT: ReadonlySet<FailureKind> = new Set(['infrastructure', 'hang', 'memory']);
 
-/** Pure. `attempts`: restarts since the last quiet time; `random`: from 0 to 1. */
+/** Decides about a restart; pure. `attempts`: restarts since the last quiet time; `random`: from 0 to 1. */
 export function decideRestart(
   settings: RestartSettings,
   kind: FailureKind,

@@ -1,26 +1,26 @@
-import { targetText, type HealingEntry } from './healing-entry.ts';
+import { targetText, type RestartState } from './restart-state.ts';
 import type { RestartTarget } from '../../herder/herder-listener.ts';
 
-/** How it stands with the restarts of a connector (`task` null) or of one of its tasks, as `GET …/health` says it. */
+/** The restart state of a connector (`task` null) or of one of its tasks, as `GET …/health` shows it. */
 export interface RestartView {
   readonly task: number | null;
-  readonly state: HealingEntry['state'];
+  readonly state: RestartState['state'];
   readonly policy: string;
   readonly attempt: number;
   /** `null`: no limit. */
   readonly maxAttempts: number | null;
   /** ISO 8601. */
   readonly nextAttemptAt: string | null;
-  /** Why it is not restarted; `null`: it is. `kind`: `policy` restarts no failure of this kind. */
+  /** Why it is not restarted; `null`: it is restarted. `kind`: the policy restarts no failure of this kind. */
   readonly givenUpFor: 'policy' | 'kind' | 'attempts' | null;
-  readonly kind: HealingEntry['kind'];
+  readonly kind: RestartState['kind'];
   readonly reason: string;
-  /** ISO 8601: when it failed first. */
+  /** ISO 8601: when it first failed. */
   readonly since: string;
 }
 
-export function restartView({ task }: RestartTarget, entry: HealingEntry): RestartView {
-  const { state, policy, attempt, maxAttempts, nextAttemptAtMs, kind, reason, sinceMs } = entry;
+export function restartView({ task }: RestartTarget, restart: RestartState): RestartView {
+  const { state, policy, attempt, maxAttempts, nextAttemptAtMs, kind, reason, sinceMs } = restart;
   return {
     task: task ?? null,
     state,
@@ -28,14 +28,14 @@ export function restartView({ task }: RestartTarget, entry: HealingEntry): Resta
     attempt,
     maxAttempts: maxAttempts < 0 ? null : maxAttempts,
     nextAttemptAt: nextAttemptAtMs === null ? null : new Date(nextAttemptAtMs).toISOString(),
-    givenUpFor: givenUpFor(entry),
+    givenUpFor: givenUpFor(restart),
     kind,
     reason,
     since: new Date(sinceMs).toISOString(),
   };
 }
 
-/** As the end of a sentence on a failure: `the next attempt, 3 of 20, is at …`. */
+/** The end of a sentence about a failure: `the next attempt, 3 of 20, is at …`. */
 export function restartClause(restart: RestartView): string {
   const { state, policy, attempt, maxAttempts, nextAttemptAt, kind } = restart;
   const count = maxAttempts === null ? String(attempt) : `${String(attempt)} of ${String(maxAttempts)}`;
@@ -49,7 +49,7 @@ export function restartClause(restart: RestartView): string {
   return `it is not restarted, because ${why[restart.givenUpFor ?? 'kind']}`;
 }
 
-function givenUpFor({ state, policy, attempt, maxAttempts, kind }: HealingEntry): RestartView['givenUpFor'] {
+function givenUpFor({ state, policy, attempt, maxAttempts, kind }: RestartState): RestartView['givenUpFor'] {
   if (state !== 'GIVEN_UP') return null;
   if (policy === 'never') return 'policy';
   const isExhausted = attempt > 0 || maxAttempts === 0;
@@ -58,9 +58,9 @@ function givenUpFor({ state, policy, attempt, maxAttempts, kind }: HealingEntry)
 
 const PERMANENT: ReadonlySet<string> = new Set(['configuration', 'data', 'unknown']);
 
-/** For log lines. */
-export function restartSentence(target: RestartTarget, entry: HealingEntry): string {
-  const view = restartView(target, entry);
-  const failed = `${targetText(target)} has failed (${entry.kind}): ${entry.reason.replace(/\.$/, '')}`;
+/** The failure and its restart, for log lines. */
+export function restartSentence(target: RestartTarget, restart: RestartState): string {
+  const view = restartView(target, restart);
+  const failed = `${targetText(target)} has failed (${restart.kind}): ${restart.reason.replace(/\.$/, '')}`;
   return `${failed}; ${restartClause(view)}`;
 }

@@ -3,18 +3,18 @@ import type { PeerClient } from '../../herder/peer-client.ts';
 import type { Context } from '../../rest/resource.ts';
 import type { WorkerUrls } from './worker-urls.ts';
 
-/** Another worker that does not answer for so long is left out. */
+/** Another worker that does not answer within this time is left out. */
 const PEER_MS = 3000;
 const LEADER_MS = 1500;
 const MAX_PEER_BYTES = 33_554_432;
 
-/** A worker has answered, and not as Sluice workers do. */
+/** A worker has answered, but not in the form of a Sluice worker. */
 export class NotUnderstoodError extends Error {}
 
-/** `body`: what is sent as JSON. */
+/** `body` is sent as JSON. */
 type SendToWorker = (worker: string, method: 'GET' | 'PUT', path: string, body?: unknown) => Promise<unknown>;
 
-/** Who asks, and by which of its own addresses this worker was asked. */
+/** The credentials of the client, and the address at which it has reached this worker. */
 export interface Asker {
   readonly authorization: string;
   readonly ownUrl: string;
@@ -24,7 +24,7 @@ export function askerOf(context: Context): Asker {
   return { authorization: context.get('authorization'), ownUrl: String(context.state['ownUrl']) };
 }
 
-/** One request to each, with the credentials of who asks. */
+/** Sends one request to each worker, with the credentials of the client. */
 export class OtherWorkers {
   readonly #peers: PeerClient;
   readonly #urls: WorkerUrls;
@@ -34,13 +34,16 @@ export class OtherWorkers {
     this.#urls = urls;
   }
 
-  /** The function gives the JSON that a worker has answered with 200, and rejects otherwise. `ofGroup`: no others are asked. */
+  /**
+   * Returns a function that resolves with the JSON of an answer with status 200, and rejects otherwise. `ofGroup`: only
+   * workers of the group get requests.
+   */
   get(asker: Asker, ofGroup = false): (worker: string, path: string) => Promise<unknown> {
     const send = this.send(asker, ofGroup);
     return (worker, path) => send(worker, 'GET', path);
   }
 
-  /** As `get`, of a request that may change something. */
+  /** Like `get`, for a request that may change something. */
   send({ authorization, ownUrl }: Asker, ofGroup = false): SendToWorker {
     let urls: ReturnType<WorkerUrls['find']> | undefined;
     return async (worker, method, path, sent) => {

@@ -5,19 +5,20 @@ import type { PeerClient } from '../../herder/peer-client.ts';
 import type { WorkerDrains } from '../drain/worker-drains.ts';
 
 export interface WorkerAddress {
-  /** Without a slash at its end. */
+  /** The address without a trailing slash. */
   readonly url: string;
-  /** The group itself has named it, so that credentials may be sent there. */
+  /** The group itself has reported the address, so credentials may be sent there. */
   readonly isOfGroup: boolean;
 }
 
 const MAX_BYTES = 1_048_576;
-/** A status may name anything; a request is sent to a host and port alone. */
+/** A status may name anything; requests are only sent to a host and a port. */
 const HOST_AND_PORT = /^(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i;
 
 /**
- * Where the REST APIs of the other workers are. The leader knows what the members have said of themselves; the others ask it, once
- * for each generation of the group. Where it cannot be asked: what the worker id says, which comes from a status.
+ * The addresses of the other workers' REST APIs. The leader knows what the members have reported; the others ask the
+ * leader, once for each generation of the group. If the leader is unreachable, the address is derived from the worker
+ * id, which comes from a status.
  */
 export class WorkerUrls {
   readonly #herder: Pick<Herder, 'cluster'>;
@@ -72,7 +73,7 @@ export class WorkerUrls {
           this.#generation = generation;
         }
       } catch {
-        // Those that are known go on; the others are asked where their ids say.
+        // Known addresses stay in use; the others are derived from the worker ids.
       }
       return leaderUrl;
     }

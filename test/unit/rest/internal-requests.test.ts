@@ -48,7 +48,7 @@ describe('requests between workers, at a worker with BasicAuth', () => {
       served({
         herder: { ready: true, stage, sessionKey: KEY, requests: { fenceZombies: async () => undefined } },
         signatureAlgorithms: ['HmacSHA256'],
-        drains: { obey: (order: DrainOrder) => orders.push(order) },
+        drains: { onOrder: (order: DrainOrder) => orders.push(order) },
         secrets: new SecretMask(),
         readings: {},
         logger: silentLogger,

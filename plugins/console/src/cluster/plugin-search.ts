@@ -10,7 +10,7 @@ export function matchingPlugins(plugins: readonly PluginInfo[], text: string): r
     .sort((a, b) => rank(a) - rank(b) || (a.class < b.class ? -1 : 1));
 }
 
-/** In the order of the plugin; each word must be in the name or the meaning. */
+/** The matching options in the order of the plugin; each word must be in the name or the documentation. */
 export function matchingOptions<O extends Pick<ConfigKeyInfo, 'name' | 'documentation'>>(
   options: readonly O[],
   text: string,

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ConfigKeyInfo, PluginInfo } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
-import { Broken } from '../common/broken.tsx';
 import { Documentation } from '../common/documentation.tsx';
 import { shortClass } from '../common/format.ts';
 import { Button } from '../kit/button.tsx';
@@ -141,4 +140,9 @@ function Search({ label, text, found, all, change }: SearchProps) {
 
 function idOf(plugin: PluginInfo): string {
   return `${plugin.class} ${plugin.version ?? ''}`;
+}
+
+/** A long name that may wrap after each of its parts. */
+function Broken({ text }: { readonly text: string }) {
+  return <>{text.split(/(?<=[._-])/).map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</>;
 }

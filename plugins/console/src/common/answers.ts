@@ -1,6 +1,10 @@
 import type { ShapeOf } from '../../../../src/json/open-api.ts';
 import type { SQL_AVAILABLE, SQL_LOGIN, SQL_RESULT } from '../../../../src/operate/console/console-answers.ts';
-import type { DEAD_LETTERS, PREVIEWED_LETTERS, REPLAYS } from '../../../../src/operate/dead-letters/letter-answers.ts';
+import type {
+  DEAD_LETTERS,
+  PREVIEWED_DEAD_LETTERS,
+  REPLAYS,
+} from '../../../../src/operate/dead-letters/dead-letter-answers.ts';
 import type { CLUSTER } from '../../../../src/operate/drain/cluster-answers.ts';
 import type { CONNECTOR_HEALTH } from '../../../../src/operate/health/health-answers.ts';
 import type { PREVIEW } from '../../../../src/operate/preview/preview-answers.ts';
@@ -26,10 +30,10 @@ export type {
   WorkerDetail,
 } from '../../../../src/operate/console/console-answers.ts';
 export type {
-  PreviewedLetter,
+  PreviewedDeadLetter,
   ReplayAnswer,
-  WholeLetter,
-} from '../../../../src/operate/dead-letters/letter-answers.ts';
+  WholeDeadLetter,
+} from '../../../../src/operate/dead-letters/dead-letter-answers.ts';
 export type { GroupWorkerAnswer } from '../../../../src/operate/drain/cluster-answers.ts';
 export type { FleetRow, WorkerFlow, WorkerHistory } from '../../../../src/operate/fleet/fleet-answers.ts';
 export type { ConnectorChangeAnswer, KeyDifference } from '../../../../src/operate/history/history-answers.ts';
@@ -39,8 +43,8 @@ export type { ConnectorStateAnswer, LoggerLevelAnswer } from '../../../../src/re
 
 export type ClusterAnswer = ShapeOf<typeof CLUSTER>;
 export type DeadLetters = ShapeOf<typeof DEAD_LETTERS>;
-export type LetterGroup = DeadLetters['groups'][number];
-export type PreviewedLetters = ShapeOf<typeof PREVIEWED_LETTERS>;
+export type DeadLetterGroup = DeadLetters['groups'][number];
+export type PreviewedDeadLettersAnswer = ShapeOf<typeof PREVIEWED_DEAD_LETTERS>;
 export type Replays = ShapeOf<typeof REPLAYS>;
 export type Health = ShapeOf<typeof CONNECTOR_HEALTH>;
 export type TaskFigures = Health['tasks'][number];

@@ -9,7 +9,7 @@ interface Node {
   props: unknown;
 }
 
-/** From now on each text that Preact puts into the page is as `shownText` has it. */
+/** From now on, `shownText` is applied to each text that Preact adds to the page. */
 export function showTexts(): void {
   const before = options.vnode?.bind(options);
   options.vnode = (vnode) => {

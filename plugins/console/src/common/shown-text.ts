@@ -2,12 +2,12 @@
 const MAX_SHOWN = 100_000;
 
 /**
- * What is there and not to be seen, or changes the order of what is: control characters, marks and overrides of direction, blanks without
- * width, tags, halves of characters.
+ * Characters that are invisible, or change the order of others: control characters, marks and overrides of direction,
+ * spaces without width, tags, lone surrogates.
  */
 const UNSEEN =
   /[\p{Cc}\p{Bidi_Control}\u00ad\u180e\u200b\u2028\u2029\u2060-\u2064\ufeff\ufff9-\ufffb\p{Surrogate}\u{e0000}-\u{e007f}]/u;
-/** Joiners shape letters of many scripts, and emojis; between others they are nothing but unseen. */
+/** Joiners shape letters of many scripts, and emojis; between other characters they are only invisible. */
 const IDLE_JOINER = /(?<![^\0-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\0-\x7f])/u;
 const ALL = new RegExp(`${UNSEEN.source}|${IDLE_JOINER.source}`, 'gu');
 const MAY_BE = /[^ -~\n\t]/;

@@ -8,7 +8,7 @@ export interface Unfinished {
 
 const found = signal<ReadonlyMap<string, Unfinished>>(new Map());
 
-/** All of it, the oldest first. */
+/** All unfinished changes, the oldest first. */
 export const unfinished = computed(() => [...found.value.values()]);
 
 /** Marks it as begun or ended. While there is any, the browser asks before it closes the page. */

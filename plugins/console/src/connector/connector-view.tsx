@@ -18,7 +18,7 @@ const ConfigHistory = lazy(() => import('./config-history.tsx').then((module) =>
 
 const PARTS: Readonly<Record<ConnectorPart, ComponentType<PartProps>>> = {
   overview: Overview,
-  'dead-letters': lazy(() => import('../letters/dead-letters.tsx').then((module) => module.DeadLetters)),
+  'dead-letters': lazy(() => import('../dead-letters/dead-letters.tsx').then((module) => module.DeadLetters)),
   data: lazy(() => import('../data/connector-data.tsx').then((module) => module.ConnectorData)),
   configuration: lazy(() => import('../editor/configuration.tsx').then((module) => module.Configuration)),
   offsets: lazy(() => import('./offsets.tsx').then((module) => module.Offsets)),

@@ -17,7 +17,7 @@ const MIN_SPAN_SECONDS = 600;
 const MINUTES = [1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60);
 /** Distances between labels, which have one digit after the point. */
 const ROUND_STEPS = Array.from({ length: 14 }, (_, power) => [1, 2, 5].map((step) => (step * 10 ** power) / 10)).flat();
-/** These are added up over workers, the others are means. */
+/** Series that are added up over workers; the others are means. */
 const SUMMED: ReadonlySet<Series> = new Set(['rate', 'lag', 'letters', 'retries']);
 
 const OF_SOURCE = SERIES.filter((name) => name !== 'lag' && name !== 'letters');

@@ -38,7 +38,7 @@ export function LiveLog({ name, health }: PartProps) {
         <TextField label={texts.filter} type="search" value={text} onInput={setText} />
         <SelectField label={texts.from} value={level} options={LOG_LEVELS} text={texts.orGraver} onChange={setLevel} />
         <Button onClick={() => setHeld(held === undefined ? followed.lines : undefined)}>
-          {held === undefined ? texts.hold : texts.goOn(waiting)}
+          {held === undefined ? texts.hold : texts.resume(waiting)}
         </Button>
         <CopyButton text={asText(shown)} label={texts.copyShown} />
       </div>

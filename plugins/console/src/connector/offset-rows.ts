@@ -1,7 +1,7 @@
 import type { ConnectorOffsets, OffsetsPreview, TaskFigures } from '../common/answers.ts';
 import { exactText, parseExact } from '../common/exact-json.ts';
 
-/** As `GET /connectors/{connector}/offsets` has it, and `PATCH` takes it; a `null` offset is that of a new connector. */
+/** An offset of `GET` and `PATCH /connectors/{connector}/offsets`; a `null` offset is that of a new connector. */
 export type OffsetEntry = ConnectorOffsets['offsets'][number];
 type Coordinates = OffsetEntry['partition'];
 /** `null`: unknown. */
@@ -25,7 +25,7 @@ export interface OffsetRow {
   readonly lag?: Count;
 }
 
-/** From previews of the earliest and latest offsets. `tasks`: their lag is newer than the committed offsets. */
+/** The rows of a sink, from previews of the earliest and latest offsets. `tasks`: their lag is newer than the committed offsets. */
 export function sinkRows(
   earliest: ShownPreview,
   latest: ShownPreview,

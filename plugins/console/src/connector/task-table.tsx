@@ -1,5 +1,6 @@
 import type { ConnectorStateAnswer, Health, Restart, TaskFigures } from '../common/answers.ts';
 import { connectorPath } from '../common/api.ts';
+import { CopyButton } from '../common/copy-button.tsx';
 import { isWritable } from '../common/fleet-store.ts';
 import { minutesText, short } from '../common/format.ts';
 import { Button } from '../kit/button.tsx';
@@ -7,7 +8,6 @@ import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/connector.ts';
 import { send, type ActionsProps } from './actions.tsx';
 import { isSilent } from './health.ts';
-import { Trace } from './trace.tsx';
 
 interface TaskTableProps extends ActionsProps {
   readonly health: Health;
@@ -87,4 +87,19 @@ function partitionsText({ partitions }: TaskFigures): string {
   const names = partitions.slice(0, MAX_PARTITIONS).map(({ topic, partition }) => `${topic}-${String(partition)}`);
   const rest = partitions.length - names.length;
   return rest === 0 ? names.join(', ') : `${names.join(', ')} +${String(rest)}`;
+}
+
+/** A folded trace, which is copied as Connect has it. */
+function Trace({ text, task }: { readonly text: string; readonly task?: number }) {
+  const [line = ''] = text.split('\n', 1);
+  return (
+    <details class="trace">
+      <summary>
+        {texts.trace}
+        {task === undefined ? '' : ` (${texts.task} ${String(task)})`}: {line}
+      </summary>
+      <CopyButton text={text} />
+      <pre tabIndex={0}>{text}</pre>
+    </details>
+  );
 }

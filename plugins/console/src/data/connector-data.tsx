@@ -70,7 +70,7 @@ export function ConnectorData({ name, health }: PartProps) {
         isSink={isSink}
         search={search}
         isBusy={isBusy}
-        goOn={() => void look(search.fields, search.pages)}
+        loadMore={() => void look(search.fields, search.pages)}
       />
     </section>
   );
@@ -128,10 +128,10 @@ interface OutcomeProps {
   readonly isSink: boolean;
   readonly search: Search;
   readonly isBusy: boolean;
-  readonly goOn: () => void;
+  readonly loadMore: () => void;
 }
 
-function Outcome({ path, isSink, search: { fields, pages }, isBusy, goOn }: OutcomeProps) {
+function Outcome({ path, isSink, search: { fields, pages }, isBusy, loadMore }: OutcomeProps) {
   const messages = pages.flatMap((page): readonly ShownMessage[] => page.messages);
   const searched = pages.reduce((sum, page) => sum + page.searched, 0);
   const last = pages.at(-1);
@@ -149,8 +149,8 @@ function Outcome({ path, isSink, search: { fields, pages }, isBusy, goOn }: Outc
         <p class="empty">{emptyText(last.topics.length > 0, isSink, isSearch)}</p>
       ) : null}
       {hasMore ? (
-        <Button disabled={isBusy} onClick={goOn}>
-          {fields.key === '' ? texts.older : texts.goOn}
+        <Button disabled={isBusy} onClick={loadMore}>
+          {fields.key === '' ? texts.older : texts.continueSearch}
         </Button>
       ) : null}
     </>

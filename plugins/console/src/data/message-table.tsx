@@ -145,7 +145,7 @@ function PartView({ title, part }: { readonly title: string; readonly part: Show
   );
 }
 
-/** What the connector would write for the message now. */
+/** A preview of what the connector would write for the message now. */
 function MessagePreview({ path, message }: { readonly path: string; readonly message: ShownMessage }) {
   const [found, setFound] = useState<PreviewedRecord | undefined>();
   const { problem, run } = useAction();

@@ -31,7 +31,7 @@ export function placeText({ topic, partition, offset }: Position): string {
   return `${topic}-${String(partition)}@${String(offset)}`;
 }
 
-/** With milliseconds, as records have them. */
+/** A time with milliseconds, as records have them. */
 export function timeText(timestamp: number): string {
   const date = new Date(timestamp);
   const milliseconds = String(date.getMilliseconds()).padStart(3, '0');

@@ -28,7 +28,7 @@ export function curlCommand(origin: string, { entries, secrets }: CopiedConfig):
   ].join('\n');
 }
 
-/** As java.util.Properties reads them. Secrets are variables of Kafka's EnvVarConfigProvider. */
+/** The configuration in the format of java.util.Properties. Secrets are variables of Kafka's EnvVarConfigProvider. */
 export function propertiesText({ entries, secrets }: CopiedConfig): string {
   const variables = new VariableNames();
   return entries

@@ -10,7 +10,7 @@ export interface KeyChange {
   readonly after: string | null;
 }
 
-/** In the order of what is stored, then of what is new. */
+/** The changed keys, in the order of the stored configuration, then of the new one. */
 export function configDifference(
   before: readonly Entry[],
   after: readonly Entry[],

@@ -16,7 +16,7 @@ export interface ConfigFormProps {
   readonly validation: ConsoleValidation;
   readonly stored: readonly Entry[];
   readonly mark: string;
-  /** Also shows errors of keys that are not in the document. */
+  /** Whether errors of keys that are not in the document are shown. */
   readonly showsMissing: boolean;
   readonly isReadOnly: boolean;
   readonly onChange: (entries: readonly Entry[]) => void;

@@ -91,7 +91,7 @@ function groupOf(title: string, fields: readonly Draft[], isOpen: boolean): Fiel
   return { title, fields: fields.filter((field) => !field.isAdvanced), advanced, isOpen, isAdvancedOpen };
 }
 
-/** One for each key that is visible; one that is not is shown where it is wrong. */
+/** One field for each visible key, and for invisible keys with errors. */
 function draftsOf(
   validation: ConsoleValidation,
   given: ReadonlySet<string>,

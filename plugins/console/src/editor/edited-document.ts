@@ -76,7 +76,7 @@ export interface Checked {
 
 const PAUSE_MS = 300;
 /** A check may ask a database; the next one waits no longer than this for it. */
-const PATIENCE_MS = 5000;
+const WAIT_MS = 5000;
 const NOTHING: Checked = { validation: undefined, problem: '', isStale: true };
 
 /** The document is checked whenever it has not changed for a moment. `connector`: whose stored secrets it may refer to. */
@@ -89,7 +89,7 @@ export function useValidation(entries: readonly Entry[], connector: string | und
     if (className === '') return;
     let isCurrent = true;
     const check = async (): Promise<void> => {
-      await Promise.race([running.current, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
+      await Promise.race([running.current, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
       if (!isCurrent) return;
       const query = connector === undefined ? '' : `?connector=${inPath(connector)}`;
       const path = `/ui/connector-plugins/${inPath(className)}/validate${query}`;

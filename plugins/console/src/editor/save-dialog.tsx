@@ -6,7 +6,7 @@ import type { KeyChange } from './config-difference.ts';
 interface SaveDialogProps {
   readonly name: string;
   readonly changes: readonly KeyChange[];
-  /** What restarts. */
+  /** A sentence about the connectors and tasks that restart. */
   readonly effect: string;
   /** Secrets that go to another address than before; empty: none do. */
   readonly sentAlong: string;

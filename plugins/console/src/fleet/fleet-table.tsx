@@ -72,7 +72,7 @@ function useSeenRows(body: RefObject<HTMLElement | null>, count: number): readon
   return range.value;
 }
 
-/** In place of rows that are not in the document. */
+/** Replaces the rows that are not in the document. */
 function Gap({ rows }: { readonly rows: number }) {
   return rows > 0 ? <tr aria-hidden="true" style={{ height: `${String(rows * rowHeight())}px` }} /> : null;
 }
@@ -151,7 +151,7 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
   );
 }
 
-/** In pixels, as in the style sheet. */
+/** The height of a row in pixels, as in the style sheet. */
 function rowHeight(): number {
   return matchMedia('(max-width: 700px)').matches ? 92 : 48;
 }

@@ -13,7 +13,7 @@ interface InputProps extends InputAttributes {
 
 interface TextFieldProps extends InputProps {
   readonly label: string;
-  /** As wide as its form. */
+  /** Whether the field is as wide as its form. */
   readonly isWide?: boolean;
 }
 

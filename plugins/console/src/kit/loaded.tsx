@@ -65,7 +65,7 @@ export function usePolled<T>(key: string, load: () => Promise<T>): Loaded<T> {
 
 interface AsyncProps<T> {
   readonly of: Pick<Loaded<T>, 'value' | 'error'>;
-  /** In place of the error's own text. */
+  /** Replaces the text of the error. */
   readonly problem?: string | undefined;
   readonly children: (value: T) => ComponentChildren;
 }

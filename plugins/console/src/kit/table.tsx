@@ -8,7 +8,6 @@ interface TableProps {
   readonly class?: string;
   /** The label is seen, too. */
   readonly hasCaption?: boolean;
-  /** Its rows. */
   readonly children: ComponentChildren;
 }
 

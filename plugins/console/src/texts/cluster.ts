@@ -30,8 +30,8 @@ export const texts = {
   undrainOf: (worker: string) => `Let ${worker} take work again`,
   drainTitle: (worker: string) => `Drain ${worker}?`,
   drainWhat: (connectors: number, tasks: number, others: number) =>
-    `It gives ${count(connectors, 'connector')} and ${count(tasks, 'task')} to ${count(others, 'other worker')}, a few at a time, and gets no others. ` +
-    'It stays in the group, so that its end moves nothing. Draining ends when the worker is started again, or takes work again here.',
+    `It hands over ${count(connectors, 'connector')} and ${count(tasks, 'task')} to ${count(others, 'other worker')} in small batches, and receives no others. ` +
+    'It stays in the group, so that stopping it moves nothing. The drain ends when the worker restarts, or takes work again here.',
   drainAlone: 'No other worker takes work. Start another one first.',
   undrainTitle: (worker: string) => `Let ${worker} take work again?`,
   undrainWhat: 'At the next rebalance it gets its share of the connectors and tasks.',
@@ -43,7 +43,7 @@ export const texts = {
 
   rebalances: 'Rebalances',
   rebalancesOf: (worker: string) => `The last rebalances of ${worker}`,
-  noRebalances: 'There was none since this worker started.',
+  noRebalances: 'There was no rebalance since this worker started.',
   rebalancing: 'A rebalance is under way.',
   because: (reason: string) => `Because ${reason}`,
   took: (ms: number) => (ms < 1000 ? `took ${String(ms)} ms` : `took ${(ms / 1000).toFixed(1)} s`),
@@ -68,13 +68,13 @@ export const texts = {
     notCompact: (topic: string, policy: string) =>
       `cleanup.policy is ${policy}, so that Kafka deletes what the workers need: kafka-configs.sh --alter --entity-type topics --entity-name ${topic} --add-config cleanup.policy=compact`,
     oneReplica: (brokers: number) =>
-      `There is one replica on ${String(brokers)} brokers: with its broker, the state of the group is away. Give it 3 replicas with kafka-reassign-partitions.sh.`,
+      `There is one replica on ${String(brokers)} brokers: without its broker, the state of the group is unavailable. Give it 3 replicas with kafka-reassign-partitions.sh.`,
     partitions: (partitions: number) =>
       `It has ${String(partitions)} partitions, and must have 1, as the order of its records counts.`,
     leaderless: (partitions: number) =>
-      `${count(partitions, 'partition')} have no leader: the brokers that have them are away.`,
+      `${count(partitions, 'partition')} have no leader: their brokers are unavailable.`,
     minInsync: (replicas: number, minimum: number) =>
-      `min.insync.replicas is ${String(minimum)} of ${String(replicas)} replicas: workers cannot write while one broker is away.`,
+      `min.insync.replicas is ${String(minimum)} of ${String(replicas)} replicas: workers cannot write while one broker is unavailable.`,
   },
 
   loggers: 'Loggers',

@@ -27,7 +27,7 @@ export const texts = {
   cut: (shown: number, all: number) => `The first ${number(shown)} of ${number(all)} characters are shown.`,
   cutBytes: (shown: number, all: number) => `The first ${number(shown)} of ${number(all)} bytes are shown.`,
   older: 'Older messages',
-  goOn: 'Continue the search',
+  continueSearch: 'Continue the search',
   searched: (count: number) => `Searched ${number(count)} ${count === 1 ? 'record' : 'records'}.`,
   searchedTo: (count: number) => `Searched ${number(count)} records so far; older ones have not been searched.`,
   searching: 'Searching…',

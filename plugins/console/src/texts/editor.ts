@@ -72,8 +72,9 @@ export const texts = {
   restartsStopped: 'The connector is stopped: nothing starts until it is resumed.',
   restartsPaused: 'The connector is paused: it takes the new configuration, and delivers nothing until it is resumed.',
   withheld: (keys: string, because: string) =>
-    `The secret of ${keys} has not been sent to what ${because} names now. Give its value to have the connection checked.`,
-  sentAlong: (keys: string, because: string) => `The secret of ${keys} is then sent to what ${because} names now.`,
+    `The secret of ${keys} has not been sent to the address that ${because} names now. Give its value to have the connection checked.`,
+  sentAlong: (keys: string, because: string) =>
+    `The secret of ${keys} is then sent to the address that ${because} names now.`,
   saved: 'Saved.',
   reload: 'Reload',
 

@@ -7,7 +7,7 @@ export const texts = {
   from: 'Level',
   orGraver: (level: string) => (level === 'ERROR' ? 'ERROR' : `${level} and above`),
   hold: 'Pause',
-  goOn: (waiting: number) => (waiting === 0 ? 'Resume' : `Resume (${String(waiting)} new)`),
+  resume: (waiting: number) => (waiting === 0 ? 'Resume' : `Resume (${String(waiting)} new)`),
   copyShown: 'Copy the lines',
   noLines: 'Nothing was logged for this connector since the worker has started. New lines appear here automatically.',
   noMatch: 'No line matches.',

@@ -24,7 +24,7 @@ export const texts = {
     earliest: 'the beginning',
     latest: 'the end: only what comes from now on',
     time: 'a time',
-    given: 'offsets that I give',
+    given: 'these offsets',
     all: 'as a new connector: remove all offsets',
   },
   time: (zone: string) => `Time (${zone})`,

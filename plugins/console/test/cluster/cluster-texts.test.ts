@@ -20,15 +20,15 @@ const TOPIC: InternalTopic = {
   bytes: 10,
 };
 
-describe('what is wrong with an internal topic', () => {
+describe('problems of an internal topic', () => {
   const problems = (change: Partial<InternalTopic>, brokers = 3) => topicProblems({ ...TOPIC, ...change }, brokers);
 
-  it('is nothing where it is compacted and has replicas', () => {
+  it('are none if it is compacted and replicated', () => {
     assert.deepEqual(problems({}), []);
     assert.deepEqual(problems({ replicas: 1, minInsyncReplicas: 1 }, 1), []);
   });
 
-  it('says that Kafka deletes its records, with the command that mends it', () => {
+  it('name the deletion of its records, with the command that fixes it', () => {
     const [first] = problems({ cleanupPolicy: 'delete' });
     assert.match(
       first ?? '',
@@ -36,14 +36,14 @@ describe('what is wrong with an internal topic', () => {
     );
   });
 
-  it('says that one broker can take it away', () => {
+  it('name its dependence on a single broker', () => {
     assert.match(problems({ replicas: 1 })[0] ?? '', /one replica on 3 brokers/);
     assert.match(problems({ minInsyncReplicas: 3 })[0] ?? '', /min\.insync\.replicas is 3 of 3/);
     assert.match(problems({ leaderless: 1 })[0] ?? '', /no leader/);
     assert.match(problems({ partitions: 4 })[0] ?? '', /must have 1/);
   });
 
-  it('says of a missing one that alone', () => {
+  it('are only its absence if it is missing', () => {
     assert.equal(problems({ state: 'missing', partitions: 0, replicas: 0, cleanupPolicy: null }).length, 1);
   });
 });
@@ -82,7 +82,7 @@ describe('a rebalance in words', () => {
 });
 
 describe('the search for plugins', () => {
-  it('has connectors first, and wants each word', () => {
+  it('lists connectors first, and requires each word', () => {
     const plugins = [
       { class: 'org.StringConverter', type: 'converter', version: '1' },
       { class: 'com.SinkB', type: 'sink', version: '1' },

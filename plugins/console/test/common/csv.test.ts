@@ -4,7 +4,7 @@ import type { FleetRow } from '../../src/common/answers.ts';
 import { fleetCsv } from '../../src/fleet/fleet-csv.ts';
 
 describe('CSV of the console', () => {
-  it('quotes what has to be quoted, and tells NULL from an empty text', () => {
+  it('quotes where necessary, and distinguishes NULL from an empty text', () => {
     const rows = [
       ['a,b', 'say "x"'],
       [null, ''],

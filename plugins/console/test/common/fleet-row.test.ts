@@ -25,7 +25,7 @@ function row(name: string, more: Partial<FleetRow> = {}): FleetRow {
 }
 
 describe('rows of the console', () => {
-  it('come with the broken first, then by name', () => {
+  it('are sorted with the broken connectors first, then by name', () => {
     const rows = [
       row('b'),
       row('a'),

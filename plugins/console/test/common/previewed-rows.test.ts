@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { payloadText, rowTables } from '../../src/common/previewed-rows.ts';
 
 describe('a previewed record', () => {
-  it('is shown without its schema, cut where it is long, and as it is where it only looks like one with a schema', () => {
+  it('is shown without its schema and cut if it is long; a value that only looks like one with a schema is not changed', () => {
     assert.equal(payloadText({ schema: { type: 'string' }, payload: 'a line' }), 'a line');
     assert.equal(payloadText({ schema: null, payload: { id: 1, tags: ['a'] } }), '{"id":1,"tags":["a"]}');
     assert.equal(payloadText({ payload: 1 }), '{"payload":1}');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { shownText } from '../../src/common/shown-text.ts';
 
 describe('texts in the console', () => {
-  it('name what nobody would see, and what changes the order of the rest', () => {
+  it('name invisible characters, and those that change the direction of text', () => {
     assert.equal(shownText('\u202ecod.exe'), '‹U+202E›cod.exe');
     assert.equal(shownText('a\u200bb\0c\u001b[31m\ufeff'), 'a‹U+200B›b‹U+0000›c‹U+001B›[31m‹U+FEFF›');
     assert.equal(shownText('half \ud83d of a fox'), 'half ‹U+D83D› of a fox');
@@ -10,13 +10,13 @@ describe('texts in the console', () => {
     assert.equal(shownText('or\u200dders \u200cx'), 'or‹U+200D›ders ‹U+200C›x');
   });
 
-  it('are as they were where there is nothing of the kind', () => {
+  it('are not changed without such characters', () => {
     for (const text of ['orders\n\tline\r\n', 'ünïcødé 🦊', '👩‍👩‍👧', 'می‌خواهم', 'שלום', '']) {
       assert.equal(shownText(text), text);
     }
   });
 
-  it('are cut where they are too long for a page', () => {
+  it('are cut if they are too long for a page', () => {
     const shown = shownText('x'.repeat(5_000_000));
     assert.ok(shown.length < 100_100);
     assert.match(shown, /x… \(5,000,000 characters\)$/);

@@ -4,7 +4,7 @@ import { silenceText } from '../../src/common/silence-text.ts';
 import { shownVerdict } from '../../src/connector/health.ts';
 
 describe('a worker that does not answer, in the console', () => {
-  it('is told with the time by which its tasks run elsewhere, if it is lost', () => {
+  it('is shown with the time by which its tasks run on other workers, if it is lost', () => {
     const text = (now: number) => silenceText({ worker: 'w:8083', since: 10_000 }, now, 310_000);
     assert.equal(
       text(22_000),

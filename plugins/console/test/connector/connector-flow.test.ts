@@ -3,7 +3,7 @@ import type { WorkerFlow } from '../../src/common/answers.ts';
 import { addedUp, flowBoxes, timeText } from '../../src/connector/flow.ts';
 import { extremes, inFiveMinutes, lonePoints } from '../../src/connector/chart-figures.ts';
 
-describe('the picture of what happens to a record', () => {
+describe('the picture of the data flow', () => {
   const stage = (name: string, microseconds: number, passed = 1, errors = 0) => {
     return { name, className: name === 'converter' ? '' : 'a.B', samples: 10, microseconds, passed, errors };
   };
@@ -40,7 +40,7 @@ describe('the picture of what happens to a record', () => {
     );
   });
 
-  it('adds workers up, and takes what runs within put away from it', () => {
+  it('adds up workers, and subtracts stages that run within put', () => {
     const boxes = shown(
       [flow({ areStagesInPut: true }), flow({ worker: 'v', stages: [], areStagesInPut: true })],
       true,

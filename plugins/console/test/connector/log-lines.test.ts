@@ -33,11 +33,11 @@ describe('lines of the log in the console', () => {
     );
   });
 
-  it('are copied with their place', () => {
+  it('are copied with their worker and task', () => {
     assert.equal(asText(withLines([], 'w:1', [line(1, 0, 'begun')])), '1970-01-01T00:00:00.000Z INFO w:1 task 0 begun');
   });
 
-  it('have their remaining time in minutes and seconds', () => {
+  it('show the remaining time of a level in minutes and seconds', () => {
     assert.deepEqual([0, 1, 61_000, 600_000].map(minutesText), ['0:00', '0:01', '1:01', '10:00']);
   });
 });

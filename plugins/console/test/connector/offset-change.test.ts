@@ -35,7 +35,7 @@ describe('offsets in the console', () => {
     assert.equal(offsetText(null), undefined);
   });
 
-  it('are read as they are written', () => {
+  it('are parsed as they are written', () => {
     const ofSink = { key: 'orders-0', partition: partition(0), current: at(4) };
     const ofTable = { key: 'public.a', partition: { table: 'public.a' }, current: { incrementing: 7, key: '["7"]' } };
     assert.deepEqual(readOffset(' 12 ', ofSink)?.offset, at(12));
@@ -48,7 +48,7 @@ describe('offsets in the console', () => {
     assert.equal(writtenOffset(ofTable.current), '7');
   });
 
-  it('are summed up without those that are left out; what is not known stays so', () => {
+  it('are summed up without those that are left out; unknown counts stay unknown', () => {
     const preview = {
       note: '',
       partitions: [
@@ -79,7 +79,7 @@ describe('steps of a change of offsets', () => {
     return { asked, send };
   }
 
-  it('leave a connector in the state that it had', () => {
+  it('leave a connector in its previous state', () => {
     assert.deepEqual(stepsFrom('RUNNING'), ['stop', 'set', 'resume']);
     assert.deepEqual(stepsFrom('FAILED'), ['stop', 'set', 'resume']);
     assert.deepEqual(stepsFrom('PAUSED'), ['stop', 'set', 'pause']);
@@ -95,12 +95,12 @@ describe('steps of a change of offsets', () => {
     assert.deepEqual(asked, ['PUT /stop', ...Array<string>(3).fill(`PATCH /offsets ${body}`), 'PUT /resume']);
   });
 
-  it('end at the first that fails, and say what was done', async () => {
+  it('end at the first failure, and report the completed steps', async () => {
     const { asked, send } = worker([undefined, 'Invalid negative offset']);
-    const told: ChangeReport[] = [];
-    const report = await takeSteps(stepsFrom('RUNNING'), 'all', send, (each) => told.push(each));
+    const reports: ChangeReport[] = [];
+    const report = await takeSteps(stepsFrom('RUNNING'), 'all', send, (each) => reports.push(each));
     assert.deepEqual(report, { done: ['stop'], at: 'set', problem: 'Invalid negative offset' });
     assert.deepEqual(asked, ['PUT /stop', 'DELETE /offsets']);
-    assert.deepEqual(told.at(-1), report);
+    assert.deepEqual(reports.at(-1), report);
   });
 });

@@ -18,7 +18,7 @@ describe('an automatic restart in the console', () => {
   });
   const now = Date.parse('2026-01-01T00:00:00.000Z');
 
-  it('counts down, and is told with its attempt and reason', () => {
+  it('counts down, and shows its attempt and reason', () => {
     const { what, how, why } = restartText(restart(), now);
     assert.deepEqual(
       [what, how.replace(/at .*/, 'at …'), why],
@@ -32,7 +32,7 @@ describe('an automatic restart in the console', () => {
     assert.equal(restartText(restart({ state: 'STARTED' }), now).what, 'Task 0 was restarted: attempt 3 of 20');
   });
 
-  it('that does not come says why', () => {
+  it('that is not attempted says why', () => {
     const how = (given: Partial<Restart>) => restartText(restart({ state: 'GIVEN_UP', ...given }), now).how;
     assert.deepEqual(
       [how({ givenUpFor: 'policy' }), how({ givenUpFor: 'attempts' }), how({ givenUpFor: 'kind', kind: 'data' })],
@@ -40,7 +40,7 @@ describe('an automatic restart in the console', () => {
     );
   });
 
-  it('gives its reason once: not where the sentence above has it', () => {
+  it('shows its reason only if the sentence above does not contain it', () => {
     const why = (summary: string) => restartText(restart(), now, summary).why;
     assert.deepEqual(
       [why('Task 0 has failed: the database is away.'), why('1 task runs.')],
@@ -48,7 +48,7 @@ describe('an automatic restart in the console', () => {
     );
   });
 
-  it('stands once for all tasks of which the same holds', () => {
+  it('is shown once for all tasks in the same state', () => {
     const groups = alike([restart(), restart({ task: 2 }), restart({ task: 3, attempt: 4 }), restart({ task: 5 })]);
     assert.deepEqual(
       groups.map(({ first, others }) => [first.task, others]),

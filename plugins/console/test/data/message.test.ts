@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { firstOf, NO_FIELDS, queryOf, readable } from '../../src/data/message.ts';
 
 describe('a message in the console', () => {
-  it('is indented with its numbers and texts as they are', () => {
+  it('is indented without changing its numbers and texts', () => {
     const json = '{"id":9007199254740993,"a":[],"b":[1,{"c":"x, {y}"}],"d":{}}';
     assert.equal(
       readable({ kind: 'text', text: json }),
@@ -22,7 +22,7 @@ describe('a message in the console', () => {
     );
   });
 
-  it('that is no JSON, or is cut off, stays as it is', () => {
+  it('that is not JSON, or is cut off, is not changed', () => {
     const texts = ['{oops', '[1] and more', 'a, b'].map((text) => readable({ kind: 'text', text }));
     assert.deepEqual(texts, ['{oops', '[1] and more', 'a, b']);
     assert.equal(readable({ kind: 'json', text: '{"a":[1,', cut: 100 }), '{"a":[1,');
@@ -38,7 +38,7 @@ describe('a message in the console', () => {
 });
 
 describe('the search for messages', () => {
-  it('asks for what the fields say', () => {
+  it('sends the contents of the fields', () => {
     assert.deepEqual(queryOf(NO_FIELDS), {});
     const fields = { topic: 't', partition: '0', key: ' k ', offset: ' 12 ', time: '' };
     assert.deepEqual(queryOf(fields), { topic: 't', partition: 0, key: ' k ', offset: 12 });
@@ -46,7 +46,7 @@ describe('the search for messages', () => {
     assert.deepEqual(queryOf(NO_FIELDS, before), { before });
   });
 
-  it('does not take an offset that is none', () => {
+  it('rejects an invalid offset', () => {
     for (const offset of ['-1', '1.5', 'x', '9'.repeat(16)]) {
       assert.equal(queryOf({ ...NO_FIELDS, offset }), undefined);
     }

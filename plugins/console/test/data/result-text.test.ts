@@ -7,7 +7,7 @@ function result(types: readonly string[], ...rows: readonly Cell[][]) {
 }
 
 describe('the chart of a result', () => {
-  it('is there for a time and a number', () => {
+  it('exists for a time and a number', () => {
     const rows: Cell[][] = [
       ['2026-01-01T00:00:01Z', 'a', '2'],
       ['2026-01-01T00:00:00Z', 'b', null],
@@ -23,7 +23,7 @@ describe('the chart of a result', () => {
 });
 
 describe('a statement', () => {
-  it('goes to the path of its kind, whatever stands before its first word', () => {
+  it('is sent to the path of its kind, whatever precedes its first word', () => {
     assert.equal(kindOf('select 1'), 'query');
     assert.equal(kindOf(' -- why\n/* so */ (SELECT 1)'), 'query');
     assert.equal(kindOf('Insert into t values (1)'), 'insert');
@@ -31,7 +31,7 @@ describe('a statement', () => {
     assert.equal(kindOf(''), 'query');
   });
 
-  it('has the place of a fault by line and column, also behind characters beyond 16 bits', () => {
+  it('has the position of a fault as line and column, also after characters beyond 16 bits', () => {
     assert.deepEqual(placeOf('select\n  nope', 10), { line: 2, column: 3, index: 9 });
     assert.deepEqual(placeOf("select '😀', nope", 13), { line: 1, column: 13, index: 13 });
   });

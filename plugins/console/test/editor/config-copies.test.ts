@@ -39,7 +39,7 @@ const expected = (first: string, second: string) => ({
 });
 
 describe('a copy of a configuration', () => {
-  it('for a shell gives curl exactly this configuration, and runs nothing else', () => {
+  it('for a shell passes exactly this configuration to curl, and runs nothing else', () => {
     // A NUL cannot be in a word of a shell; JSON has it escaped.
     const command = curlCommand('https://connect:8083', { entries, secrets });
     const output = execFileSync('sh', ['-c', `curl() { for word; do printf '%s\\0' "$word"; done; }\n${command}`], {
@@ -55,7 +55,7 @@ describe('a copy of a configuration', () => {
     assert.deepEqual(rest, ['']);
   });
 
-  it('as properties is read by Java as it was', () => {
+  it('as properties is read by Java without changes', () => {
     const text = propertiesText({ entries, secrets });
     assert.deepEqual(
       { ...parseProperties(text) },
@@ -64,7 +64,7 @@ describe('a copy of a configuration', () => {
     assert.doesNotMatch(text, /\[hidden\]/);
   });
 
-  it('for Strimzi has the class and the number of tasks in their places, and all else as text', () => {
+  it('for Strimzi has the class and the number of tasks as fields, and all other options as text', () => {
     const { metadata, spec } = parseYaml(strimziText({ entries, secrets })) as {
       metadata: { name: string };
       spec: { class: string; tasksMax: number; config: Record<string, string> };

@@ -9,7 +9,7 @@ import {
 } from '../../src/editor/config-document.ts';
 
 describe('the document of a configuration', () => {
-  it('comes back from its text with every key in its place, also keys that are numbers or mean something to JavaScript', () => {
+  it('is the same after it was written and parsed: keys stay in order, also numbers and names with a meaning in JavaScript', () => {
     const entries: Entry[] = [
       ['zone', 'a'],
       ['10', 'ten'],
@@ -25,7 +25,7 @@ describe('the document of a configuration', () => {
     assert.deepEqual(parseDocument(documentText([])), { entries: [], places: new Map(), problems: [] });
   });
 
-  it('takes numbers and truth as they are written', () => {
+  it('keeps numbers and booleans as they are written', () => {
     const { entries } = parseDocument('{"a": 12345678901234567890.10, "b":true,"c" : -1e5}');
     assert.deepEqual(entries, [
       ['a', '12345678901234567890.10'],
@@ -34,7 +34,7 @@ describe('the document of a configuration', () => {
     ]);
   });
 
-  it('keeps the place of a key that is changed, and adds at the end', () => {
+  it('keeps the position of a changed key, and adds new keys at the end', () => {
     const entries: readonly Entry[] = [
       ['b', '1'],
       ['a', '2'],
@@ -56,8 +56,8 @@ describe('the document of a configuration', () => {
     ['an open end', '{\n "a": "1"', 2, '} is missing at the end.'],
     ['an open text', '{\n "a": "1\n}', 2, 'This is not JSON: "1'],
     ['an object within', '{\n "a": {}\n}', 2, 'A value belongs here: text in double quotes, a number, true or false.'],
-    ['a key that is none', '{\n a: 1\n}', 2, 'A key in double quotes belongs here.'],
-    ['a number that is none', '{\n "a": 01\n}', 2, ', belongs here, before 1.'],
+    ['an invalid key', '{\n a: 1\n}', 2, 'A key in double quotes belongs here.'],
+    ['an invalid number', '{\n "a": 01\n}', 2, ', belongs here, before 1.'],
     ['a word', '{\n "a": yes\n}', 2, 'A value belongs here: text in double quotes, a number, true or false.'],
     ['a value alone', '"a"', 1, '{ belongs here, before "a".'],
     ['a list', '[{}]', 1, '{ belongs here, before [.'],
@@ -73,7 +73,7 @@ describe('the document of a configuration', () => {
       'The key a occurs twice. Only its last value would count.',
     ],
   ] as const) {
-    it(`says where ${what} is`, () => {
+    it(`reports the line of ${what}`, () => {
       const [problem, ...others] = parseDocument(text).problems;
       assert.deepEqual(others, []);
       assert.equal(problem?.message, message);
@@ -93,7 +93,7 @@ describe('the document of a configuration', () => {
     );
   });
 
-  it('is read in one pass, however hostile it is', () => {
+  it('is read in one pass, also if it is hostile', () => {
     const text = `{"a": "${'\\\\'.repeat(400_000)}`;
     assert.equal(parseDocument(text).problems.length, 1);
     assert.equal(parseDocument(`{${'"k":1,'.repeat(100_000)}`).places.size, 1);

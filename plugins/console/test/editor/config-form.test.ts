@@ -41,7 +41,7 @@ const keys = (found: ReturnType<typeof fieldGroups>) =>
   found.map(({ title, fields, advanced }) => [title, fields.map(({ key }) => key), advanced.map(({ key }) => key)]);
 
 describe('the form of a configuration', () => {
-  it('has what is required first, groups and options in their order, and what is advanced apart unless it is set or wrong', () => {
+  it('shows required options first, groups and options in order, and advanced options apart unless they are set or invalid', () => {
     const found = fieldGroups(
       validation(
         option('second', { order: 2 }),
@@ -77,13 +77,13 @@ describe('the form of a configuration', () => {
     );
   });
 
-  it('leaves an option where it is while it is being typed', () => {
+  it('does not move an option while it is being typed', () => {
     const options = validation(option('often'), option('rare', { importance: 'LOW' }));
     const before = keys(fieldGroups(options, [], new Set()));
     assert.deepEqual(keys(fieldGroups(options, [['rare', '1']], new Set())), before);
   });
 
-  it('leaves out what is not visible, but not where it is wrong, and keeps what nobody knows', () => {
+  it('hides invisible options unless they are invalid, and keeps unknown ones', () => {
     const found = fieldGroups(
       validation(option('hidden', { visible: false }), option('hidden.wrong', { visible: false, errors: ['no'] }), {
         definition: null,
@@ -98,7 +98,7 @@ describe('the form of a configuration', () => {
     ]);
   });
 
-  it('says the errors of a key once, whoever reports them', () => {
+  it('shows an error of a key once, even if it is reported twice', () => {
     const wrong = errorsOf(
       validation(option('a', { errors: ['x', 'x'] }), option('a', { errors: ['x', 'y'] }), option('b')),
     );

@@ -93,7 +93,7 @@ describe('connectors in files', () => {
       assert.match(lines[0] ?? '', /^a\.yaml:3: The variable NO_SUCH has no value/);
       assert.match(lines[1] ?? '', /^c\.json:2: the connector x is also described at b\.json:1$/);
       assert.match(lines[2] ?? '', /^d\.yaml:4: Map keys must be unique/);
-      assert.match(lines[3] ?? '', /^e\.properties:3: the key k stands twice/);
+      assert.match(lines[3] ?? '', /^e\.properties:3: the key k occurs twice/);
       assert.match(lines[4] ?? '', /^f\.json:2: k must be a text/);
       assert.match(lines[5] ?? '', /^g\.json:1: the connector has no name$/);
       assert.equal(lines.length, 6);

@@ -33,11 +33,11 @@ describe('the report of the doctor', () => {
       secrets,
     );
     const said = `\x1b[2J of-al-alone word-of-x in-the-url h\nnext`;
-    const sections = [{ name: 'Kafka', findings: [ok('brokers', 'well'), fail('login', said, 'mend it')] }];
+    const sections = [{ name: 'Kafka', findings: [ok('brokers', 'well'), fail('login', said, 'fix it')] }];
     assert.equal(
       textReport(sections, secrets, false),
-      'Kafka\n  ok    brokers: well\n  fail  login: ?[2J [hidden] [hidden] [hidden] h next\n        mend: mend it\n\n' +
-        '1 ok, 0 to look at, 1 to mend\n',
+      'Kafka\n  ok    brokers: well\n  fail  login: ?[2J [hidden] [hidden] [hidden] h next\n        fix: fix it\n\n' +
+        '1 ok, 0 to look at, 1 to fix\n',
     );
     assert.equal(worstOf(sections), 'fail');
   });

@@ -54,7 +54,7 @@ describe('the log of a connector for consoles', () => {
   it('is shown to 20 consoles at most, until one closes', async () => {
     const { ask } = start();
     const [first] = Array.from({ length: 20 }, (_, index) => ask(`10.0.0.${String(index)}`));
-    assert.throws(() => ask(), /has 20 logs open, and takes no more/);
+    assert.throws(() => ask(), /has 20 logs open, and accepts no more/);
     first?.request.emit('close');
     if (first !== undefined) await once(first.stream, 'close');
     ask();
@@ -63,14 +63,14 @@ describe('the log of a connector for consoles', () => {
   it('S7: is shown to ten consoles of one address, and of one user', async () => {
     const { ask } = start();
     const [first] = Array.from({ length: 10 }, (_, index) => ask(`2001:db8:0:1::${String(index)}`));
-    assert.throws(() => ask('2001:db8:0:1:ffff::1'), /has 10 logs open for address 2001:db8:0:1, and takes no more/);
+    assert.throws(() => ask('2001:db8:0:1:ffff::1'), /has 10 logs open for address 2001:db8:0:1, and accepts no more/);
     for (let index = 0; index < 9; index++) ask(`10.0.0.${String(index)}`, 'ann');
     first?.request.emit('close');
     if (first !== undefined) await once(first.stream, 'close');
     ask('::ffff:10.0.0.9', 'ann');
-    assert.throws(() => ask('10.0.0.10', 'ann'), /has 10 logs open for user ann, and takes no more/);
+    assert.throws(() => ask('10.0.0.10', 'ann'), /has 10 logs open for user ann, and accepts no more/);
     ask('10.0.0.10', 'bob');
-    assert.throws(() => ask('10.0.0.11', 'eve'), /has 20 logs open, and takes no more/);
+    assert.throws(() => ask('10.0.0.11', 'eve'), /has 20 logs open, and accepts no more/);
   });
 
   it('ends for a console that does not read', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SinkTaskContext } from '../../../../src/connect/api.ts';
-import type { LetterSelection } from '../../../../src/connect/dead-letters/letter-selection.ts';
+import type { DeadLetterSelection } from '../../../../src/connect/dead-letters/dead-letter-selection.ts';
 import type { ReplayProgress } from '../../../../src/connect/dead-letters/replay-assignment.ts';
 import { ErrorPolicy, type FailureContext } from '../../../../src/connect/pipeline/error-policy.ts';
 import { SinkRecordConverter, type Converters } from '../../../../src/connect/pipeline/record-converter.ts';
@@ -20,13 +20,13 @@ import type {
   RebalanceListener,
 } from '../../../../src/kafka/api.ts';
 import { silentLogger } from '../../../../src/observe/logger.ts';
-import { LetterPick } from '../../../../src/operate/dead-letters/letter-pick.ts';
+import { SelectionMatcher } from '../../../../src/operate/dead-letters/selection-matcher.ts';
 import { ReplayConsumer } from '../../../../src/operate/dead-letters/replay-consumer.ts';
 import { ReplayCounts } from '../../../../src/operate/dead-letters/replay-counts.ts';
 import { ReplayFailures } from '../../../../src/operate/dead-letters/replay-failures.ts';
 import { ReplayTasks } from '../../../../src/operate/dead-letters/replay-tasks.ts';
 import { SourceBench } from '../../connect/source-fakes.ts';
-import { contextHeaders, letterBlock, type GivenLetter } from './letter-batch.ts';
+import { contextHeaders, letterBlock, type GivenLetter } from './record-batch.ts';
 
 const PLACE = { topic: 'dead', partition: 0 };
 
@@ -124,8 +124,8 @@ class FakeConsumer {
 interface Given {
   readonly counted?: number;
   readonly end?: number;
-  readonly selection?: LetterSelection;
-  /** The only transform: maps a value; `undefined` drops the record. */
+  readonly selection?: DeadLetterSelection;
+  /** What the only transform does with a value; `undefined`: the record is dropped. */
   readonly transform?: (value: string) => string | undefined;
 }
 
@@ -170,7 +170,7 @@ class Replayed {
     });
     this.consumer = new ReplayConsumer({
       consumer: consumer as unknown as ReplayConsumer,
-      pick: new LetterPick('c', selection),
+      matcher: new SelectionMatcher('c', selection),
       counts: this.counts,
       recount: chain.empty ? undefined : (record) => this.converter.convertOne(record),
       onComplete: () => (this.isComplete = true),
@@ -216,12 +216,12 @@ function letters(count: number, of: (index: number) => Partial<GivenLetter> & { 
   });
 }
 
-function reportedLetter({ consumed, letterHeaders = [] }: FailureContext): readonly unknown[] {
+function reportedLetter({ consumed, additionalHeaders = [] }: FailureContext): readonly unknown[] {
   assert.deepEqual(
-    letterHeaders.map(({ key }) => key),
+    additionalHeaders.map(({ key }) => key),
     ['sluice.replay.attempt', 'sluice.replay.letter'],
   );
-  return [consumed?.topic, consumed?.offset, ...letterHeaders.map(({ value }) => value?.toString())];
+  return [consumed?.topic, consumed?.offset, ...additionalHeaders.map(({ value }) => value?.toString())];
 }
 
 const even = { filter: { stage: 'TASK_PUT' } };

@@ -4,7 +4,7 @@ import type { TargetState, TaskAssignment, TaskId } from '../../../../src/connec
 import type { TaskHosting } from '../../../../src/connect/hosting/task-hosting.ts';
 import { RequestError } from '../../../../src/errors.ts';
 import type { ConnectorState } from '../../../../src/herder/stores/config-state.ts';
-import { OffsetSet } from '../../../../src/operate/dead-letters/offset-set.ts';
+import { OffsetSet } from '../../../../src/operate/dead-letters/record-counts.ts';
 import { Replays, type ReplayEnd } from '../../../../src/operate/dead-letters/replays.ts';
 import { replayKey, replayView, type StoredReplay } from '../../../../src/operate/dead-letters/stored-replay.ts';
 import { SoleWorker } from '../../../../src/herder/group/placement.ts';

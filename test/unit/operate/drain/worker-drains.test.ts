@@ -116,7 +116,7 @@ describe('draining a worker', () => {
   it('is not obeyed by another worker', () => {
     const leader = new Leader();
     assert.throws(() => {
-      leader.drains.obey({ worker: 'b:8083', drain: true });
+      leader.drains.onOrder({ worker: 'b:8083', drain: true });
     }, /This is worker a:8083, not b:8083\./);
     assert.equal(leader.isDraining, false);
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { HealingEntry } from '../../../../src/operate/restarts/healing-entry.ts';
+import type { RestartState } from '../../../../src/operate/restarts/restart-state.ts';
 import { restartView } from '../../../../src/operate/restarts/restart-view.ts';
 import { judge, type ConnectorFigures, type TaskFigures } from '../../../../src/operate/health/verdict.ts';
 
@@ -171,7 +171,7 @@ describe('the verdict on a connector', () => {
 
   it('says whether, and when, what has failed is restarted', () => {
     const failed = task({ state: 'FAILED', trace: 'Error: away.' });
-    const restart: HealingEntry = {
+    const restart: RestartState = {
       state: 'WAITING',
       policy: 'transient',
       attempt: 3,
@@ -183,7 +183,7 @@ describe('the verdict on a connector', () => {
       sinceMs: 0,
       config: '',
     };
-    const sentence = (more: Partial<HealingEntry>) => {
+    const sentence = (more: Partial<RestartState>) => {
       const restarts = [restartView({ connector: 'c', task: 0 }, { ...restart, ...more })];
       const { sentence: told, summary } = judged([failed], { restarts });
       assert.equal(summary, 'Task 0 has failed: away.');

@@ -27,15 +27,12 @@ class Scene {
 
   /** Another worker of the same cluster. */
   worker(maxChanges = 100): ConnectorHistory {
-    return new ConnectorHistory({
-      configs: this.configs,
-      own: this.own,
-      plugins: new PluginRegistry([sink]),
-      workerId: 'worker:8083',
-      maxChanges,
-      hide: (text) => text.replaceAll('from-a-provider', '[hidden]'),
-      logger: silentLogger,
-    });
+    const { configs, own } = this;
+    const plugins = new PluginRegistry([sink]);
+    return new ConnectorHistory(
+      { configs, own, plugins, workerId: 'worker:8083', maxChanges, logger: silentLogger },
+      (text) => text.replaceAll('from-a-provider', '[hidden]'),
+    );
   }
 
   async put(name: string, config: Record<string, string>, what: 'created' | 'changed' = 'changed'): Promise<void> {

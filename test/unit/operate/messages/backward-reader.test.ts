@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { BackwardReader, type Bounds, type Stretch } from '../../../../src/operate/messages/backward-reader.ts';
+import { BackwardReader, type Bounds, type ReadPartition } from '../../../../src/operate/messages/backward-reader.ts';
 import type { ConsumedRecord, Consumer } from '../../../../src/kafka/api.ts';
 
 const ALL = (): Promise<boolean> => Promise.resolve(true);
@@ -61,7 +61,7 @@ class FakeConsumer {
   }
 }
 
-function stretch(partition: number, low: number, begin = 0): Stretch {
+function partitionOf(partition: number, low: number, begin = 0): ReadPartition {
   return { topic: 't', partition, begin, low, left: [] };
 }
 
@@ -74,7 +74,12 @@ describe('topics that are read backwards', () => {
       [record(0, 0, 10), record(0, 1, 40), record(0, 2, 30)],
       [record(1, 0, 20), record(1, 1, 50)],
     ];
-    const reader = new BackwardReader(new FakeConsumer(logs).asConsumer, [stretch(0, 3), stretch(1, 2)], BOUNDS, 10);
+    const reader = new BackwardReader(
+      new FakeConsumer(logs).asConsumer,
+      [partitionOf(0, 3), partitionOf(1, 2)],
+      BOUNDS,
+      10,
+    );
     assert.deepEqual(places(await reader.read(3, ALL)), ['1@1', '0@2', '0@1']);
     assert.deepEqual(reader.next(), [
       { topic: 't', partition: 0, offset: 1 },
@@ -87,7 +92,7 @@ describe('topics that are read backwards', () => {
   it('continue before gaps that compaction has left', async () => {
     const log = [record(0, 1, 1), record(0, 2, 2), record(0, 97, 3)];
     const consumer = new FakeConsumer([log], [100]);
-    const reader = new BackwardReader(consumer.asConsumer, [stretch(0, 100)], BOUNDS, 10);
+    const reader = new BackwardReader(consumer.asConsumer, [partitionOf(0, 100)], BOUNDS, 10);
     assert.deepEqual(places(await reader.read(2, ALL)), ['0@97', '0@2']);
     assert.deepEqual(reader.next(), [{ topic: 't', partition: 0, offset: 2 }]);
     assert.equal(consumer.seeks.length, 10);
@@ -96,7 +101,7 @@ describe('topics that are read backwards', () => {
   it('end a search when enough records were looked at, with the messages found and the place to continue', async () => {
     const log = Array.from({ length: 100 }, (_, offset) => record(0, offset, offset));
     const bounds = { ...BOUNDS, maxRecords: 30 };
-    const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [stretch(0, 100)], bounds, 20);
+    const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [partitionOf(0, 100)], bounds, 20);
     const is75 = ({ offset }: ConsumedRecord): Promise<boolean> => Promise.resolve(offset === 75);
     assert.deepEqual(places(await reader.read(5, is75)), ['0@75']);
     assert.equal(reader.scanned, 40);
@@ -106,7 +111,7 @@ describe('topics that are read backwards', () => {
   it('end without anything when there is no time left, and the same place is asked again', async () => {
     const reader = new BackwardReader(
       new FakeConsumer([[record(0, 0, 1)]]).asConsumer,
-      [stretch(0, 1)],
+      [partitionOf(0, 1)],
       { ...BOUNDS, deadline: 0 },
       10,
     );
@@ -118,7 +123,7 @@ describe('topics that are read backwards', () => {
     const log = Array.from({ length: 100 }, (_, offset) => record(0, offset, offset));
     const gone = new AbortController();
     const bounds = { ...BOUNDS, signal: gone.signal };
-    const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [stretch(0, 100)], bounds, 10);
+    const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [partitionOf(0, 100)], bounds, 10);
     const none = (): Promise<boolean> => {
       gone.abort();
       return Promise.resolve(false);
@@ -129,7 +134,7 @@ describe('topics that are read backwards', () => {
 
   it('keep no more bytes than they may, but one record of any size', async () => {
     const log = Array.from({ length: 16 }, (_, offset) => record(0, offset, offset, offset === 15 ? 5000 : 300));
-    const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [stretch(0, 16)], BOUNDS, 16);
+    const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [partitionOf(0, 16)], BOUNDS, 16);
     assert.deepEqual(places(await reader.read(2, ALL)), ['0@15', '0@14']);
   });
 });

@@ -5,16 +5,16 @@ import { decideRestart } from '../../../../src/operate/restarts/restart-policy.t
 
 const KINDS: readonly FailureKind[] = ['infrastructure', 'hang', 'memory', 'configuration', 'data', 'unknown'];
 
-const mended = (policy: string) => {
+const restarted = (policy: string) => {
   const settings = restartSettings({ 'restart.policy': policy }, {});
   return KINDS.filter((kind) => decideRestart(settings, kind, 0, 0.5).restart);
 };
 
 describe('restart.policy', () => {
-  it('decides which kinds of failures a restart can fix', () => {
-    assert.deepEqual(mended('transient'), ['infrastructure', 'hang', 'memory']);
-    assert.deepEqual(mended('always'), KINDS);
-    assert.deepEqual(mended('never'), []);
+  it('decides which kinds of failures are restarted', () => {
+    assert.deepEqual(restarted('transient'), ['infrastructure', 'hang', 'memory']);
+    assert.deepEqual(restarted('always'), KINDS);
+    assert.deepEqual(restarted('never'), []);
   });
 
   it('waits twice as long each time, up to the longest wait, a fifth more or less', () => {

@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks';
+import type { DeadLetters as DeadLettersAnswer } from '../common/answers.ts';
+import { connectorPath, request } from '../common/api.ts';
+import '../common/form.css';
+import { isWritable } from '../common/fleet-store.ts';
+import { short } from '../common/format.ts';
+import type { PartProps } from '../connector/health.ts';
+import { Button } from '../kit/button.tsx';
+import { Async, useLoaded } from '../kit/loaded.tsx';
+import { texts } from '../texts/dead-letters.ts';
+import { GroupView } from './group-view.tsx';
+import { restKey } from './selection-form.ts';
+import { RecordSearch } from './record-search.tsx';
+import './dead-letters.css';
+import { RecentFaults } from './recent-faults.tsx';
+import { ReplayForm, type Chosen } from './replay-form.tsx';
+import { ReplayList } from './replay-list.tsx';
+
+const FIRST_LIMIT = 100_000;
+const MAX_LIMIT = 10_000_000;
+
+/** The records of a sink that were not stored, why, and the way to replay them. */
+export function DeadLetters({ name }: Pick<PartProps, 'name'>) {
+  const [limit, setLimit] = useState(FIRST_LIMIT);
+  const path = `${connectorPath(name)}/dead-letters?limit=${String(limit)}`;
+  const loaded = useLoaded(name, () => request<DeadLettersAnswer>('GET', path), { again: limit });
+  const { value: found, at, reload } = loaded;
+  return (
+    <section>
+      <h2>{texts.deadLetters}</h2>
+      <Async of={loaded}>
+        {(answer) => (
+          <p class="quiet">
+            {topicText(answer)} {texts.asOf(at.toLocaleTimeString())}
+          </p>
+        )}
+      </Async>
+      <div class="bulk">
+        <Button onClick={reload}>{texts.look}</Button>
+        {found?.hasMore === true && limit < MAX_LIMIT ? (
+          <Button onClick={() => setLimit(limit * 10)}>{texts.readMore}</Button>
+        ) : null}
+      </div>
+      {found === undefined ? null : <FoundRecords name={name} found={found} />}
+    </section>
+  );
+}
+
+function topicText({ topic, scanned, hasMore }: DeadLettersAnswer): string {
+  return topic === null ? texts.noDeadLetterTopic : texts.deadLetterTopic(topic, short(scanned), hasMore);
+}
+
+function FoundRecords({ name, found }: { readonly name: string; readonly found: DeadLettersAnswer }) {
+  const { topic, groups, ungrouped } = found;
+  const [chosen, setChosen] = useState<Chosen>({ group: '', round: 0 });
+  const [started, setStarted] = useState(0);
+  const choose = (next: Omit<Chosen, 'round'>): void => setChosen({ ...next, round: chosen.round + 1 });
+  return (
+    <>
+      {groups.map((group) => (
+        <GroupView key={group.id} name={name} group={group} onReplay={(id) => choose({ group: id })} />
+      ))}
+      {ungrouped === 0 ? null : <p class="quiet">{texts.ungrouped(ungrouped)}</p>}
+      {topic !== null && groups.length === 0 ? <p class="empty">{texts.noRecords}</p> : null}
+      {topic === null ? null : <RecordSearch name={name} />}
+      <RecentFaults name={name} found={found} />
+      {topic === null ? null : (
+        <section>
+          {groups.length > 0 && isWritable.value ? (
+            <ReplayForm name={name} groups={groups} chosen={chosen} onStarted={() => setStarted(started + 1)} />
+          ) : null}
+          <ReplayList name={name} round={started} onRest={(rest) => choose({ group: restKey(rest), rest })} />
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import type { DeadLetters } from '../common/answers.ts';
+import { CopyButton } from '../common/copy-button.tsx';
+import { texts } from '../texts/dead-letters.ts';
+import { faultText } from './dead-letter-record.ts';
+
+interface RecentFaultsProps {
+  readonly name: string;
+  readonly found: DeadLetters;
+}
+
+/** The faults that the tasks remember and, for a sink without a dead-letter topic, how to set one. */
+export function RecentFaults({ name, found: { topic, faults } }: RecentFaultsProps) {
+  const { recent, unanswered } = faults;
+  return (
+    <>
+      {topic === null ? <KeepRecords name={name} /> : null}
+      {recent.length === 0 ? (
+        topic === null && <p>{texts.noFaults}</p>
+      ) : (
+        <details class="further" open={topic === null}>
+          <summary>
+            {texts.lastFaults} ({recent.length})
+          </summary>
+          <p class="quiet">{texts.lastFaultsHint}</p>
+          <ul class="plain">
+            {recent.map((fault, index) => (
+              <li key={index}>
+                <time class="quiet">{new Date(fault.at).toLocaleString()}</time> {texts.taskFault(fault.task)} ·{' '}
+                {faultText(fault)}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {unanswered.length === 0 ? null : <p class="quiet">{texts.silentTasks(unanswered.join(', '))}</p>}
+    </>
+  );
+}
+
+function KeepRecords({ name }: { readonly name: string }) {
+  const options = {
+    'errors.tolerance': 'all',
+    'errors.deadletterqueue.topic.name': `${name}-dead`,
+    'errors.deadletterqueue.context.headers.enable': 'true',
+  };
+  const text = JSON.stringify(options, null, 2);
+  return (
+    <div class="dead-letter">
+      <p>{texts.keepRecords}</p>
+      <pre tabIndex={0}>{text}</pre>
+      <CopyButton text={text} />
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+import type { Ref } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DeadLetterGroup, PreviewedDeadLettersAnswer, ReplayAnswer } from '../common/answers.ts';
+import { connectorPath, request } from '../common/api.ts';
+import { useAction } from '../kit/action.ts';
+import { Button } from '../kit/button.tsx';
+import { SelectField, TextField } from '../kit/field.tsx';
+import { Form } from '../kit/form.tsx';
+import { Problem } from '../kit/problem.tsx';
+import { texts } from '../texts/dead-letters.ts';
+import { faultText } from './dead-letter-record.ts';
+import {
+  EVERYTHING,
+  restKey,
+  selectionBody,
+  type RestOfReplay,
+  type SelectionBody,
+  type SelectionForm,
+} from './selection-form.ts';
+import { outcomeText, PreviewedRecords } from './previewed-records.tsx';
+import { SelectionFields } from './selection-fields.tsx';
+
+/** The records that the user has chosen to replay; another round chooses again. */
+export interface Chosen {
+  readonly group: string;
+  readonly rest?: RestOfReplay;
+  readonly round: number;
+}
+
+interface ReplayFormProps {
+  readonly name: string;
+  readonly groups: readonly DeadLetterGroup[];
+  readonly chosen: Chosen;
+  readonly onStarted: () => void;
+}
+
+const DEFAULT_RATE = '1000';
+const MAX_RATE = 10_000_000;
+const MAX_TITLE = 160;
+
+/** Records are chosen, previewed, then replayed. */
+export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps) {
+  const [form, setForm] = useState<SelectionForm>(EVERYTHING);
+  const [rate, setRate] = useState(DEFAULT_RATE);
+  const [started, setStarted] = useState('');
+  const [preview, setPreview] = useState<PreviewedDeadLettersAnswer | undefined>();
+  const { isBusy, problem, report, run } = useAction();
+  const select = useRef<HTMLSelectElement>(null);
+  const path = `${connectorPath(name)}/dead-letters`;
+  const change = (next: SelectionForm): void => {
+    setForm(next);
+    setPreview(undefined);
+    setStarted('');
+    report('');
+  };
+  useEffect(() => {
+    if (chosen.round === 0) return;
+    change({ ...EVERYTHING, group: chosen.group });
+    select.current?.focus();
+  }, [chosen.round]);
+  const look = (): Promise<void> =>
+    run(async () => {
+      setStarted('');
+      const body = bodyOf(form, chosen.rest);
+      setPreview(undefined);
+      setPreview(await request<PreviewedDeadLettersAnswer>('POST', `${path}/preview`, body));
+    });
+  const start = (): Promise<void> =>
+    run(async () => {
+      const body = { ...bodyOf(form, chosen.rest), rate: rateOf(rate) };
+      const { id } = await request<ReplayAnswer>('POST', `${path}/replay`, body);
+      setPreview(undefined);
+      setStarted(texts.started(id));
+      onStarted();
+    });
+  return (
+    <>
+      <h2>{texts.replay}</h2>
+      <p class="quiet">{texts.replayHint}</p>
+      <Form class="form" onSubmit={look}>
+        <GroupField
+          groups={groups}
+          rest={chosen.rest}
+          value={form.group}
+          selectRef={select}
+          onChange={(group) => change({ ...form, group })}
+        />
+        <SelectionFields form={form} onChange={change} />
+        <TextField label={texts.rate} inputMode="numeric" size={12} value={rate} onInput={setRate} />
+        <Problem text={problem} />
+        <div class="row">
+          <button type="submit" disabled={isBusy}>
+            {texts.preview}
+          </button>
+          <Button class="primary" disabled={isBusy || (preview?.records.length ?? 0) === 0} onClick={start}>
+            {texts.start}
+          </Button>
+          {preview === undefined && started === '' ? <p>{texts.previewFirst}</p> : null}
+        </div>
+        <p role="status">{preview === undefined ? started : outcomeText(preview)}</p>
+      </Form>
+      {preview === undefined ? null : <PreviewedRecords records={preview.records} />}
+    </>
+  );
+}
+
+interface GroupFieldProps {
+  readonly groups: readonly DeadLetterGroup[];
+  readonly rest: RestOfReplay | undefined;
+  readonly value: string;
+  readonly selectRef: Ref<HTMLSelectElement>;
+  readonly onChange: (group: string) => void;
+}
+
+/** The choice between all records, the rest of a replay, and a group. */
+function GroupField({ groups, rest, value, selectRef, onChange }: GroupFieldProps) {
+  const titles = new Map(groups.map((group) => [group.id, `${String(group.count)} · ${faultText(group)}`]));
+  if (rest !== undefined) titles.set(restKey(rest), texts.restOf(rest.id));
+  const ids = groups.map(({ id }) => id);
+  return (
+    <SelectField
+      label={texts.which}
+      value={value}
+      none={texts.all}
+      options={rest === undefined ? ids : [restKey(rest), ...ids]}
+      text={(id) => titles.get(id)?.slice(0, MAX_TITLE) ?? id}
+      selectRef={selectRef}
+      onChange={onChange}
+    />
+  );
+}
+
+/** @throws Error: which field is wrong */
+function bodyOf(form: SelectionForm, rest: RestOfReplay | undefined): SelectionBody {
+  const body = selectionBody(form, rest);
+  if ('problem' in body) throw new Error(texts.problems[body.problem]);
+  return body;
+}
+
+/** @throws Error: the rate is wrong */
+function rateOf(text: string): number {
+  const rate = Number(text);
+  if (!Number.isInteger(rate) || rate < 1 || rate > MAX_RATE) throw new Error(texts.problems.rate);
+  return rate;
+}

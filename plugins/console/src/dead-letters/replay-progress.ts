@@ -1,0 +1,45 @@
+import type { ReplayAnswer } from '../common/answers.ts';
+import type { RestOfReplay } from './selection-form.ts';
+
+/** The number of records that a replay had read at a time (milliseconds). */
+export interface ReadAt {
+  readonly at: number;
+  readonly read: number;
+}
+
+/** The number of processed offsets, and of all. */
+export function progressOf({ partitions }: Pick<ReplayAnswer, 'partitions'>): {
+  readonly done: number;
+  readonly all: number;
+} {
+  const sum = (of: (part: ReplayAnswer['partitions'][number]) => number) =>
+    partitions.reduce((total, part) => total + Math.max(0, of(part)), 0);
+  return { done: sum(({ from, next }) => next - from), all: sum(({ from, end }) => end - from) };
+}
+
+/** Records read per second; `undefined`: unknown. */
+export function readRate(before: ReadAt | undefined, now: ReadAt): number | undefined {
+  if (before === undefined || now.at <= before.at || now.read < before.read) return undefined;
+  return ((now.read - before.read) * 1000) / (now.at - before.at);
+}
+
+/** The records that it has not processed; `undefined`: none, or its transforms are unknown. */
+export function restOf({ id, state, transforms, selection, partitions }: ReplayAnswer): RestOfReplay | undefined {
+  if (state !== 'STOPPED' && state !== 'FAILED') return undefined;
+  const left = partitions.filter(({ next, end }) => next < end);
+  const offsets = left.flatMap(({ partition, next, end }) => {
+    const ranges = selection.offsets?.filter((range) => range.partition === partition) ?? [{ partition }];
+    return ranges.flatMap(({ from = 0, to = end - 1 }) => {
+      const range = { partition, from: Math.max(from, next), to: Math.min(to, end - 1) };
+      return range.from > range.to ? [] : [range];
+    });
+  });
+  return transforms !== null || offsets.length === 0 ? undefined : { id, selection: { ...selection, offsets } };
+}
+
+/** The offsets of records that this replay has written again: they are after its end offsets. */
+export function failedAgain({ partitions }: ReplayAnswer): {
+  readonly offsets: readonly { readonly partition: number; readonly from: number }[];
+} {
+  return { offsets: partitions.map(({ partition, end }) => ({ partition, from: end })) };
+}

@@ -1,0 +1,127 @@
+/** Offsets of one partition, as typed. */
+export interface RangeForm {
+  readonly partition: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The fields of a selection of records as they are typed; an empty field does not restrict it. */
+export interface SelectionForm {
+  /** The id of a group, or the key of the records that a stopped replay has not processed. */
+  readonly group: string;
+  /** At least one. */
+  readonly ranges: readonly RangeForm[];
+  /** The value of an input of the type `datetime-local`. */
+  readonly since: string;
+  readonly until: string;
+  readonly stage: string;
+  readonly class: string;
+  readonly sqlstate: string;
+  readonly table: string;
+  readonly column: string;
+  readonly topic: string;
+  readonly message: string;
+  /** JSON of options. */
+  readonly transforms: string;
+}
+
+/** The body of a preview; a replay has `rate` besides. */
+export interface SelectionBody {
+  readonly selection: Readonly<Record<string, unknown>>;
+  readonly transforms?: Readonly<Record<string, string>>;
+}
+
+/** The records that a stopped replay has not processed. */
+export interface RestOfReplay {
+  readonly id: number;
+  readonly selection: Readonly<Record<string, unknown>>;
+}
+
+/** The field that is invalid. */
+export interface SelectionProblem {
+  readonly problem: 'partition' | 'offsets' | 'time' | 'transforms';
+}
+
+export const ANY_RANGE: RangeForm = { partition: '', from: '', to: '' };
+/** Limit of the form; the API accepts more. */
+export const MAX_RANGES = 100;
+export const EVERYTHING: SelectionForm = {
+  ...{ group: '', ranges: [ANY_RANGE], since: '', until: '' },
+  ...{ stage: '', class: '', sqlstate: '', table: '', column: '', topic: '', message: '', transforms: '' },
+};
+export const FILTERS = ['stage', 'class', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
+
+/** The body of a request, or the field that is invalid. `rest`: the records that the key of a stopped replay refers to. */
+export function selectionBody(form: SelectionForm, rest?: RestOfReplay): SelectionBody | SelectionProblem {
+  const { group, since, until } = form;
+  const offsets: Readonly<Record<string, number>>[] = [];
+  for (const typed of form.ranges) {
+    const range = rangeOf(typed);
+    if (typeof range === 'string') return { problem: range };
+    if (range !== undefined) offsets.push(range);
+  }
+  const [begin, end] = [milliseconds(since), milliseconds(until)];
+  if (begin === null || end === null || (begin !== undefined && end !== undefined && end <= begin))
+    return { problem: 'time' };
+  const transforms = chain(form.transforms);
+  if (transforms === null) return { problem: 'transforms' };
+  const filter = FILTERS.flatMap((key) => (form[key].trim() === '' ? [] : [[key, form[key].trim()] as const]));
+  const isRest = rest !== undefined && group === restKey(rest);
+  const selection = {
+    ...(isRest ? rest.selection : group === '' ? {} : { group }),
+    ...(offsets.length === 0 ? {} : { offsets }),
+    ...(begin === undefined && end === undefined ? {} : { time: defined({ from: begin, to: end }) }),
+    ...(filter.length === 0 ? {} : { filter: Object.fromEntries(filter) }),
+  };
+  return { selection, ...(transforms === undefined ? {} : { transforms }) };
+}
+
+/** `undefined`: nothing is given. */
+function rangeOf({
+  partition,
+  from,
+  to,
+}: RangeForm): Readonly<Record<string, number>> | undefined | 'partition' | 'offsets' {
+  const [part, first, last] = [number(partition), number(from), number(to)];
+  if (part === null || (part === undefined && (first ?? last) !== undefined)) return 'partition';
+  if (first === null || last === null || (first !== undefined && last !== undefined && last < first)) return 'offsets';
+  return part === undefined ? undefined : defined({ partition: part, from: first, to: last });
+}
+
+/** The key of a stopped replay's rest, in place of the id of a group. */
+export function restKey({ id }: Pick<RestOfReplay, 'id'>): string {
+  return `rest-of-${String(id)}`;
+}
+
+/** `undefined`: the field is empty. `null`: its text is not a number. */
+function number(text: string): number | undefined | null {
+  const digits = text.trim();
+  if (digits === '') return undefined;
+  const value = Number(digits);
+  return /^\d+$/.test(digits) && Number.isSafeInteger(value) ? value : null;
+}
+
+function milliseconds(text: string): number | undefined | null {
+  if (text === '') return undefined;
+  const value = new Date(text).getTime();
+  return Number.isNaN(value) || value < 0 ? null : value;
+}
+
+function chain(text: string): Readonly<Record<string, string>> | undefined | null {
+  if (text.trim() === '') return undefined;
+  try {
+    const parsed = JSON.parse(text) as unknown;
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
+    const entries = Object.entries(parsed);
+    if (entries.some(([, value]) => typeof value === 'object')) return null;
+    return Object.fromEntries(entries.map(([key, value]) => [key, String(value)]));
+  } catch {
+    return null;
+  }
+}
+
+function defined(fields: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
+  );
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { DeadLetterRecord } from './dead-letter-record.ts';
+
+/** The properties that the records of one group share. */
+export interface DeadLetterGroupKey {
+  /** `UNKNOWN`: the records have no context headers. */
+  readonly stage: string;
+  /** The exception class, if the records have no SQLSTATE. */
+  readonly class: string | undefined;
+  readonly sqlstate: string | undefined;
+  readonly table: string | undefined;
+  readonly column: string | undefined;
+  /** The message with its variable parts replaced by `…`; absent if the SQLSTATE and the table are sufficient. */
+  readonly message: string | undefined;
+}
+
+const MAX_PATTERN = 200;
+/**
+ * The parts that differ between records: quoted texts, numbers, text in braces, and long words of letters and digits.
+ */
+const VARIABLE = /"[^"\n]*"|'[^'\n]*'|\{[^{}\n]*\}|[+-]?\d[\w.:+-]*/g;
+
+export function deadLetterGroupKey(deadLetter: DeadLetterRecord): DeadLetterGroupKey {
+  const { stage = 'UNKNOWN', exception, sqlstate, table, column } = deadLetter;
+  const saysEnough = sqlstate !== undefined && table !== undefined;
+  const message = saysEnough ? undefined : deadLetter.message;
+  return {
+    stage,
+    class: sqlstate === undefined ? exception : undefined,
+    sqlstate,
+    table,
+    column,
+    message: message === undefined ? undefined : messagePattern(message),
+  };
+}
+
+/** The id of a key, which is the same on every worker at any time. */
+export function deadLetterGroupId(key: DeadLetterGroupKey): string {
+  const parts = [key.stage, key.class, key.sqlstate, key.table, key.column, key.message];
+  const text = JSON.stringify(parts.map((part) => part ?? null));
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+/**
+ * A message without the values that it names, so that records with the same fault have the same pattern. Linear in its
+ * length.
+ * @internal
+ */
+export function messagePattern(message: string): string {
+  const head = message.slice(0, MAX_PATTERN * 2);
+  return head.replace(VARIABLE, '…').replace(/\s+/g, ' ').slice(0, MAX_PATTERN).trim();
+}
