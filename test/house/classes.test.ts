@@ -12,9 +12,6 @@ const MAX_FIELDS = 15;
 /** Classes over the limits whose parts change the same state. No class joins this list. */
 const LARGE = [
   'ClassicMembership',
-  'DatabaseHttpService',
-  'DbSourceTask',
-  'Fetcher',
   'GroupMember',
   'HeartbeatMember',
   'JsonDbDecoder',

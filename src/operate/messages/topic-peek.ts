@@ -114,7 +114,9 @@ export class TopicPeek {
     const converters = buildConverters(config, plugins);
     const decoder = new MessageDecoder(converters);
     try {
-      const { topics, partitions } = await this.#withAdmin(ready, (admin) => this.#partitions(admin, ready, query));
+      const { topics, partitions } = await withAdmin(this.#dependencies.clients, ready, (admin) =>
+        this.#partitions(admin, ready, query),
+      );
       const { key, limit = DEFAULT_LIMIT } = query;
       const turn = new Turn();
       const keep = async (record: ConsumedRecord): Promise<boolean> => {
@@ -151,7 +153,9 @@ export class TopicPeek {
     signal: AbortSignal,
   ): Promise<ConsumedRecord> {
     const query = { topic, partition, offset };
-    const { partitions } = await this.#withAdmin(ready, (admin) => this.#partitions(admin, ready, query));
+    const { partitions } = await withAdmin(this.#dependencies.clients, ready, (admin) =>
+      this.#partitions(admin, ready, query),
+    );
     const all = (): Promise<boolean> => Promise.resolve(true);
     const { records } = await this.#read(ready, partitions, { ...PAGE, window: 1 }, 1, all, signal);
     const [record] = records;
