@@ -24,6 +24,7 @@ export interface ConnectorSupervisorDependencies {
   readonly isHeld: () => boolean;
   /** Brings task configurations into the config topic. */
   readonly publish: (configs: readonly ConnectorConfig[]) => Promise<void>;
+  /** Has the connector as a field. */
   readonly logger: Logger;
 }
 
@@ -79,12 +80,15 @@ export class ConnectorSupervisor {
 
   /** `false` when the connector does not start. */
   async restart(): Promise<boolean> {
+    this.#debug('Restarting the connector');
     await this.#queue.run(async () => {
       await this.#endRun();
       this.#appliedConfig = undefined;
       await this.#reconcileNow();
     });
-    return this.settled();
+    const isRunning = await this.settled();
+    this.#debug(isRunning ? 'Restarted the connector' : 'The connector did not restart');
+    return isRunning;
   }
 
   /** Asks the instance for task configurations again. */
@@ -132,11 +136,7 @@ export class ConnectorSupervisor {
   #takeLimits(config: ConnectorConfig): void {
     this.#appliedConfig = config;
     if (this.#run !== undefined) this.#run.config = config;
-    const { logger } = this.#dependencies;
-    logger.info(
-      { connector: this.#name },
-      `The rate limit of connector ${this.#name} has changed; nothing is restarted`,
-    );
+    this.#dependencies.logger.info(`The rate limit of connector ${this.#name} has changed; nothing is restarted`);
   }
 
   #beginRun(config: ConnectorConfig): void {
@@ -152,9 +152,13 @@ export class ConnectorSupervisor {
       retryTimer: undefined,
     };
     this.#run = run;
+    this.#debug('Starting the connector');
     run.started = this.#startInstance(run).then(async (running) => {
       run.running = running && !run.ended;
-      if (run.running) await this.#publishTasks(run);
+      if (run.running) {
+        this.#debug('Started the connector');
+        await this.#publishTasks(run);
+      }
       return running;
     });
   }
@@ -178,7 +182,14 @@ export class ConnectorSupervisor {
     run.running = false;
     clearTimeout(run.retryTimer);
     this.#run = undefined;
+    this.#debug('Stopping the connector');
     await this.#dependencies.connectors.stop(this.#name);
+    this.#debug('Stopped the connector');
+  }
+
+  #debug(message: string, fields: object = {}): void {
+    const { logger, placement } = this.#dependencies;
+    logger.debug({ generation: placement.generation, ...fields }, message);
   }
 
   /** One publication at a time; those asked for meanwhile are one more afterwards. */
@@ -205,13 +216,14 @@ export class ConnectorSupervisor {
       if (run.ended) return;
       if (configs !== undefined && !isUpToDate(desired, configs)) {
         await this.#dependencies.publish(configs);
+        this.#debug('Published task configurations', { tasks: configs.length });
       }
       run.retries.reset();
     } catch (error) {
       if (run.ended) return;
       const waitMs = run.retries.nextMs();
       this.#dependencies.logger.error(
-        { err: error, connector: this.#name },
+        { err: error },
         `Failed to reconfigure the tasks of connector ${this.#name}; trying again in ${String(waitMs)} ms`,
       );
       run.retryTimer = setTimeout(() => {

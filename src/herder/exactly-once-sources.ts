@@ -5,6 +5,7 @@ import { transactionalIds } from '../connect/source/transactional-id.ts';
 import type { TaskId } from '../connect/task-assignment.ts';
 import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { Placement } from './group/placement.ts';
 import type { Leader } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import { ZombieFencing } from './zombie-fencing.ts';
@@ -29,6 +30,7 @@ export function exactlyOnceSources(
   configs: ConfigStore,
   clients: TaskClients,
   leader: Leader,
+  placement: Pick<Placement, 'generation'>,
   logger: Logger,
 ): ExactlyOnce | undefined {
   if (!offersExactlyOnce(config)) return undefined;
@@ -41,7 +43,7 @@ export function exactlyOnceSources(
       await admin.close();
     }
   };
-  const fencing = new ZombieFencing(configs, fence, logger);
+  const fencing = new ZombieFencing(configs, fence, () => placement.generation, logger);
   const sources: ExactlyOnceSources = {
     transactionalId,
     fenceZombies: (connector) => leader.fence(connector, () => fencing.fence(connector)),

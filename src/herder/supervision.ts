@@ -48,6 +48,8 @@ export interface SupervisionSettings {
 }
 
 interface Supervisors {
+  /** Has the connector as a field. */
+  readonly logger: Logger;
   readonly connector: ConnectorSupervisor;
   readonly tasks: TaskSupervisor;
 }
@@ -109,8 +111,9 @@ export class Supervision {
   of(name: string): Supervisors {
     let supervisors = this.#supervisors.get(name);
     if (supervisors === undefined) {
-      const { stores, placement, plugins, leader, logger } = this.#dependencies;
+      const { stores, placement, plugins, leader } = this.#dependencies;
       const { configs } = stores;
+      const logger = this.#dependencies.logger.child({ connector: name });
       const connector = new ConnectorSupervisor(name, {
         configs,
         placement,
@@ -122,8 +125,8 @@ export class Supervision {
         logger,
       });
       const start = (assignment: TaskAssignment): void => this.#startTask(assignment);
-      const ofTasks = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start };
-      supervisors = { connector, tasks: new TaskSupervisor(name, ofTasks, this.#taskStopTimeoutMs) };
+      const ofTasks = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start, logger };
+      supervisors = { logger, connector, tasks: new TaskSupervisor(name, ofTasks, this.#taskStopTimeoutMs) };
       this.#supervisors.set(name, supervisors);
     }
     return supervisors;
@@ -196,11 +199,13 @@ export class Supervision {
     const plan = planRestart(request, this.#dependencies.stores.statuses);
     const supervisors = this.#supervisors.get(name);
     if (plan === undefined || supervisors === undefined) return;
-    if (plan.restartConnector && this.#dependencies.placement.ownsConnector(name)) {
+    const { restartConnector, tasks: planned } = plan;
+    supervisors.logger.debug({ restartConnector, tasks: planned }, 'A restart was requested');
+    if (restartConnector && this.#dependencies.placement.ownsConnector(name)) {
       this.#statuses.connector(name, 'RESTARTING');
       this.#inBackground(name, this.restartConnector(name));
     }
-    const tasks = plan.tasks.filter((task) => supervisors.tasks.has(task));
+    const tasks = planned.filter((task) => supervisors.tasks.has(task));
     for (const task of tasks) {
       this.listeners.tell((listener) => listener.onRestart?.({ connector: name, task }));
       this.#statuses.task({ connector: name, task }, 'RESTARTING');
@@ -317,6 +322,8 @@ export class Supervision {
     else if (event.state !== 'RUNNING') this.#dependencies.placement.arrived(event.id);
     if (!isState(event)) return;
     const task = taskText(event.id);
+    const { logger } = this.#supervisors.get(event.id.connector) ?? {};
+    logger?.debug({ task: event.id.task, state: event.state }, 'The task changed its state');
     if (event.state === 'FAILED') this.#taskStarts.failed(task);
     else if (event.state === 'STOPPED') this.#taskStarts.ended(task);
     else this.#taskStarts.succeeded(task);

@@ -3,6 +3,7 @@ import { isSameButLimits, limitsCanChange, rateLimitOf, withLimitsOf } from '../
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import type { TaskAssignment } from '../connect/task-assignment.ts';
 import type { TaskHosting } from '../connect/hosting/task-hosting.ts';
+import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './stores/config-state.ts';
 import type { Placement } from './group/placement.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
@@ -17,6 +18,8 @@ export interface TaskSupervisorDependencies {
   readonly statuses: StatusWriter;
   /** Starts the task, unless its start has to wait because it has failed on another worker a moment ago. */
   readonly start: (assignment: TaskAssignment) => void;
+  /** Has the connector as a field. */
+  readonly logger: Logger;
 }
 
 /**
@@ -49,7 +52,9 @@ export class TaskSupervisor {
   /** Stops the tasks and starts them anew with what the stores say now. */
   async restart(tasks: readonly number[]): Promise<void> {
     await this.#queue.run(async () => {
-      await this.#stop(tasks.filter((task) => this.#assigned.has(task)));
+      const own = tasks.filter((task) => this.#assigned.has(task));
+      this.#debug(own, 'Restarting a task');
+      await this.#stop(own);
       await this.#reconcileNow();
     });
   }
@@ -84,6 +89,7 @@ export class TaskSupervisor {
     for (const [task, assignment] of wanted) {
       const running = this.#assigned.get(task);
       if (running === undefined) {
+        this.#debug([task], 'Starting a task');
         this.#dependencies.start(assignment);
       } else if (running.targetState !== assignment.targetState) {
         this.#dependencies.tasks.setTargetState(assignment.id, assignment.targetState);
@@ -103,8 +109,15 @@ export class TaskSupervisor {
   async #stop(tasks: readonly number[], handsOver = false): Promise<void> {
     if (tasks.length === 0) return;
     const ids = tasks.map((task) => ({ connector: this.#name, task }));
+    this.#debug(tasks, 'Stopping a task');
     await this.#dependencies.tasks.stop(ids, this.#stopTimeoutMs, handsOver);
+    this.#debug(tasks, 'Stopped a task');
     for (const task of tasks) this.#assigned.delete(task);
+  }
+
+  #debug(tasks: readonly number[], message: string): void {
+    const { logger, placement } = this.#dependencies;
+    for (const task of tasks) logger.debug({ task, generation: placement.generation }, message);
   }
 
   #isOwn(task: number): boolean {

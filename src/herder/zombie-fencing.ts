@@ -17,12 +17,15 @@ type FenceTasks = (connector: string, config: ConnectorConfig, tasks: readonly T
 export class ZombieFencing {
   readonly #configs: ConfigStore;
   readonly #fence: FenceTasks;
+  readonly #generation: () => number;
   readonly #logger: Logger;
   readonly #rounds = new Map<string, Promise<void>>();
 
-  constructor(configs: ConfigStore, fence: FenceTasks, logger: Logger) {
+  /** `generation`: the current generation of the worker group. */
+  constructor(configs: ConfigStore, fence: FenceTasks, generation: () => number, logger: Logger) {
     this.#configs = configs;
     this.#fence = fence;
+    this.#generation = generation;
     this.#logger = logger;
   }
 
@@ -59,9 +62,11 @@ export class ZombieFencing {
 
   async #fenceTasks(name: string, config: ConnectorConfig, count: number): Promise<void> {
     const tasks = Array.from({ length: count }, (_none, task) => ({ connector: name, task }));
-    this.#logger.info(`Fencing ${String(tasks.length)} tasks of connector ${name} of the generation before`);
+    const fields = { connector: name, generation: this.#generation() };
+    this.#logger.info(fields, `Fencing the producers of ${String(tasks.length)} earlier tasks of connector ${name}`);
     try {
       await this.#fence(name, config, tasks);
+      for (const { task } of tasks) this.#logger.debug({ ...fields, task }, 'Fenced the producer of an earlier task');
     } catch (error) {
       throw new ConnectError(`Failed to complete zombie fencing for connector ${name}: ${toError(error).message}`, {
         cause: error,

@@ -57,7 +57,7 @@ export function distributedMode(
       const own = { ...topics.offset, name: topic };
       return internalTopic({ ...clients.worker, ...client }, own, CONNECTOR_OFFSETS, logger.child({ connector }));
     },
-    exactlyOnce: (clients) => exactlyOnceSources(config, configs, clients, leader, logger),
+    exactlyOnce: (clients) => exactlyOnceSources(config, configs, clients, leader, placement, logger),
     sessionKeys: {
       algorithm: distributed['inter.worker.key.generation.algorithm'],
       bits: distributed['inter.worker.key.size'],
@@ -86,6 +86,9 @@ const OWN: TopicUse = {
 };
 const STATUSES: TopicUse = { property: 'status.storage.topic', purpose: 'connector and task statuses' };
 
+/** By this name users set the level of what the config store logs. */
+const CONFIG_STORE_LOGGER = 'org.apache.kafka.connect.storage.KafkaConfigBackingStore';
+
 function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stores'] {
   const { distributed, topics, clients } = config;
   const { 'group.id': groupId, 'client.id': given } = distributed;
@@ -94,7 +97,11 @@ function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stor
     return internalTopic({ ...clients.worker, 'client.id': clientId }, topic, use, logger);
   };
   return {
-    configs: new ConfigStore(open(topics.config, CONFIGS, 'configs'), logger, openLeaderWriter(config, logger)),
+    configs: new ConfigStore(
+      open(topics.config, CONFIGS, 'configs'),
+      logger.child({ logger: CONFIG_STORE_LOGGER }),
+      openLeaderWriter(config, logger),
+    ),
     offsets: new OffsetStore(open(topics.offset, OFFSETS, 'offsets'), logger),
     statuses: new StatusStore(open(topics.status, STATUSES, 'statuses'), logger),
     own: new OwnStore(open(topics.own, OWN, 'own'), logger),

@@ -10,6 +10,7 @@ import type { PolledRecords } from './polled-records.ts';
 import { DeliveredOffsets } from './delivered-offsets.ts';
 import { SinkProgress } from './sink-progress.ts';
 import { SinkPositions } from './sink-positions.ts';
+import { SinkTaskLog } from './sink-task-log.ts';
 import { sinkTaskContext, type SinkConsumer } from './sink-task-context.ts';
 import { taskRecords } from './task-records.ts';
 import { Readiness } from '../tasks/readiness.ts';
@@ -42,6 +43,7 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #topics: readonly string[] | TopicPredicate;
   readonly #polled: PolledRecords;
   readonly #activities: TaskActivities;
+  readonly #log: SinkTaskLog;
   readonly #positions = new SinkPositions();
   readonly #delivery: DeliveredOffsets;
   readonly #progress: SinkProgress;
@@ -66,14 +68,15 @@ export class SinkTaskRunner implements TaskRunner {
     this.#task = task;
     this.#consumer = consumer;
     this.#topics = topics;
+    this.#log = new SinkTaskLog(runtime.logger);
     this.#polled = taskRecords(runtime, task);
     this.#delivery = new DeliveredOffsets(task, consumer, this.#positions, runtime.measures.sink);
     this.#progress = new SinkProgress(runtime.throttle);
     this.#activities = taskActivities(runtime.assignment.id);
     this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
     this.#holds = new ConsumerHolds(consumer, runtime.throttle);
-    this.#commits = new OffsetCommits(consumer, runtime, (positions) => {
-      this.#onCommitted(positions);
+    this.#commits = new OffsetCommits(consumer, runtime, (positions, ms) => {
+      this.#onCommitted(positions, ms);
     });
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
@@ -185,6 +188,7 @@ export class SinkTaskRunner implements TaskRunner {
 
   async #take(consumed: readonly RecordBlock[]): Promise<void> {
     this.#delivery.polled(consumed);
+    this.#log.polled(consumed);
     if (consumed.length > 0) {
       this.#runtime.place.enter('conversion', this.#positions.unsettled());
       this.#progress.begin('conversion');
@@ -221,7 +225,9 @@ export class SinkTaskRunner implements TaskRunner {
     }
     // All in front of the record that could not be converted is put.
     if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
-    this.#progress.put(put, this.#polled.isEmpty, measures.now() - startedAt);
+    const ms = measures.now() - startedAt;
+    this.#log.put(put, ms);
+    this.#progress.put(put, this.#polled.isEmpty, ms);
     measures.batch(put);
     measures.sink.put(put, startedAt);
     measures.sink.active(this.#positions.active);
@@ -276,11 +282,13 @@ export class SinkTaskRunner implements TaskRunner {
     }
     const positions = (await this.#preCommit(wait)).filter((offset) => this.#isCommittable(offset));
     if (positions.length === 0) return true;
+    this.#log.committing(positions, wait);
     const commit = this.#commits.commit(positions);
     return wait && commit;
   }
 
-  #onCommitted(positions: readonly PartitionPosition[]): void {
+  #onCommitted(positions: readonly PartitionPosition[], ms: number): void {
+    this.#log.committed(positions, ms);
     for (const position of positions) {
       this.#positions.commit(position);
       this.#pass(position);
@@ -317,6 +325,7 @@ export class SinkTaskRunner implements TaskRunner {
   async #onAssigned(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) {
       const position = this.#consumer.position({ topic, partition });
+      this.#log.assigned({ topic, partition }, position);
       this.#positions.own({ topic, partition }, position);
       if (position !== undefined) this.#pass({ topic, partition, offset: position });
     }
@@ -326,6 +335,7 @@ export class SinkTaskRunner implements TaskRunner {
 
   async #onRevoked(partitions: readonly TopicPartition[], commit: boolean): Promise<void> {
     if (partitions.length === 0) return;
+    this.#log.revoked(partitions, !commit);
     try {
       if (commit) await this.#commit(true);
     } finally {

@@ -84,10 +84,15 @@ export class AcknowledgedDelivery implements SourceDelivery {
     if (!this.#runtime.mayWork() && !(await untilMayWork(this.#runtime))) {
       throw new ConnectError('Another worker has this task now');
     }
+    const { measures, logger } = this.#runtime;
+    const startedAt = measures.now();
+    logger.debug({ records: batch.sent, bytes: batch.byteLength }, 'Sending records');
     const failures = await this.#producer.trySend(records);
     const left = failures.length === 0 ? 0 : await this.#judge(batch, failures);
+    const ms = Math.round(measures.now() - startedAt);
+    logger.debug({ records: batch.sent - left, failed: left, ms }, 'The records were acknowledged');
     this.#tracker.acknowledge(batch.sources);
-    this.#runtime.measures.source.done(batch.size, batch.sent - left);
+    measures.source.done(batch.size, batch.sent - left);
     tellDelivered(this.#runtime, this.#task, batch.sources);
   }
 
@@ -141,6 +146,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
     const startedAt = measures.now();
     const offsets = this.#tracker.takeCommittable();
     if (offsets.length > 0) {
+      logger.debug({ offsets: offsets.length }, 'Flushing offsets');
       const writing = this.#storage.write(assignment.id.connector, offsets);
       // It may fail after its time is over.
       writing.catch(() => undefined);
@@ -161,6 +167,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
       }
     }
     measures.committed(startedAt);
+    if (offsets.length > 0) logger.debug({ offsets, ms: Math.round(measures.now() - startedAt) }, 'Flushed offsets');
     await tellCommitted(this.#runtime, this.#task);
   }
 }

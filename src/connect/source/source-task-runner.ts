@@ -161,10 +161,11 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   async #deliver(polled: readonly PolledPart[], startedAt: number): Promise<void> {
-    const { measures, throttle } = this.#runtime;
+    const { measures, throttle, logger } = this.#runtime;
     const count = polled.reduce((sum, part) => sum + (isBlock(part) ? part.packed.length : 1), 0);
     measures.source.polled(count, startedAt);
     measures.batch(count);
+    logger.debug({ records: count, ms: Math.round(measures.now() - startedAt) }, 'Polled records');
     this.#runtime.place.enter(`conversion of ${String(count)} records`);
     this.#progress.begin('conversion');
     const batch = await eventLoopWatch.during(this.#activities.conversion, () => this.#convert(polled));

@@ -66,11 +66,15 @@ export class TransactionDelivery implements SourceDelivery {
 
   async open(): Promise<void> {
     const { fenceZombies, producer } = this.#dependencies;
-    const { signal } = this.#runtime.abort;
+    const { abort, logger } = this.#runtime;
+    logger.debug('Requesting the fencing of earlier tasks');
     await fenceZombies();
+    logger.debug('Earlier tasks cannot write any more');
     await producer.connect();
     // The id may belong to the next generation by now.
-    if (!signal.aborted) await producer.init();
+    if (abort.signal.aborted) return;
+    await producer.init();
+    logger.debug('Initialized the transactional producer');
   }
 
   begin(): void {
@@ -150,7 +154,10 @@ export class TransactionDelivery implements SourceDelivery {
       // The producer was closed while the task was being polled.
       return toError(error);
     }
+    const { logger } = this.#runtime;
+    logger.debug({ records: batch.sent, bytes: batch.byteLength }, 'Sending records');
     const [failure] = await this.#trySend(records);
+    if (failure === undefined) logger.debug({ records: batch.sent }, 'The records were acknowledged');
     return failure && batch.explain(failure, this.#task);
   }
 
@@ -166,6 +173,7 @@ export class TransactionDelivery implements SourceDelivery {
     if (this.#isOpen) return;
     this.#dependencies.producer.begin();
     this.#isOpen = true;
+    this.#runtime.logger.debug('Began a transaction');
     const { boundary } = this.#dependencies;
     if (boundary.kind !== 'interval') return;
     this.#intervalTimer = setTimeout(() => {
@@ -180,7 +188,7 @@ export class TransactionDelivery implements SourceDelivery {
   /** Stores offsets and ends the transaction. `sending`: records of it that are on their way, with their failure. */
   async #commit(sending?: Promise<Error | undefined>): Promise<void> {
     clearTimeout(this.#intervalTimer);
-    const { measures } = this.#runtime;
+    const { measures, logger } = this.#runtime;
     const startedAt = measures.now();
     const offsets = this.#tracker.takeCommittable();
     if (offsets.length > 0) {
@@ -198,6 +206,8 @@ export class TransactionDelivery implements SourceDelivery {
       this.#isOpen = false;
       measures.committed(startedAt);
       measures.source.transaction(this.#sent);
+      const ms = Math.round(measures.now() - startedAt);
+      logger.debug({ records: this.#sent, offsets, ms }, 'Committed the transaction');
       await this.#dependencies.offsets.committed(offsets);
     } else this.#requireSent(await sending);
     await this.#tell();
@@ -216,6 +226,7 @@ export class TransactionDelivery implements SourceDelivery {
     try {
       await this.#dependencies.producer.abort();
       this.#isOpen = false;
+      this.#runtime.logger.debug('Aborted the transaction');
     } catch (error) {
       // The broker aborts it in its time, or has done so already.
       this.#runtime.logger.warn({ err: error }, 'The transaction could not be aborted');

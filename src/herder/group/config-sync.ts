@@ -4,12 +4,14 @@ import type { Logger } from '../../observe/logger.ts';
 
 /** Whether the config topic could be read to its end within `timeoutMs`. A failure is logged. */
 export async function readToEnd(
-  configured: { refresh(): Promise<void> },
+  configured: { readonly offset: number; refresh(): Promise<void> },
   timeoutMs: number,
   logger: Logger,
 ): Promise<boolean> {
   try {
-    return await within(configured.refresh(), timeoutMs);
+    const isRead = await within(configured.refresh(), timeoutMs);
+    if (isRead) logger.debug({ configOffset: configured.offset }, 'Read the config topic to its end');
+    return isRead;
   } catch (error) {
     logger.warn({ reason: toError(error).message }, 'The config topic cannot be read');
     return false;

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/task-assignment.ts';
+import { taskText, type TaskId } from '../../connect/task-assignment.ts';
 import { ConnectError } from '../../errors.ts';
 import { decodeHandovers, encodeHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';
 
@@ -46,6 +46,11 @@ export interface MemberMetadata {
   readonly draining?: boolean;
   /** Of tasks that it has stopped, for whoever gets them; absent: none. */
   readonly handovers?: Handovers;
+}
+
+/** Names of connectors, and of tasks as `connector-task`. */
+export function workNames({ connectors, tasks }: Work): string[] {
+  return [...connectors, ...tasks.map(taskText)];
 }
 
 export const NO_WORK: Work = Object.freeze({ connectors: Object.freeze([]), tasks: Object.freeze([]) });

@@ -2,7 +2,7 @@ import type { TaskId } from '../../connect/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { LeftHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';
-import { NO_WORK, type MemberAssignment, type Work } from './group-bytes.ts';
+import { NO_WORK, workNames, type MemberAssignment, type Work } from './group-bytes.ts';
 import { taskKey } from './task-key.ts';
 import { WorkSet } from './work-set.ts';
 
@@ -131,11 +131,16 @@ export class OwnWork {
     this.#dropping = stopped.then(() => undefined);
   }
 
-  async #end(work: WorkSet, handsOver: boolean): Promise<Handovers> {
-    const own = work.shared(this.#owned);
+  async #end(revoked: WorkSet, handsOver: boolean): Promise<Handovers> {
+    const own = revoked.shared(this.#owned);
     if (own.isEmpty) return NO_HANDOVERS;
     this.#owned.remove(own);
-    return this.#stop(own.toWork(), handsOver);
+    const work = own.toWork();
+    const fields = { generation: this.generationId, work: workNames(work), handsOver };
+    this.#logger.debug(fields, 'Stopping revoked work');
+    const handovers = await this.#stop(work, handsOver);
+    this.#logger.debug(fields, 'Stopped revoked work');
+    return handovers;
   }
 
   /** Resolves when everything that was dropped has been stopped. */

@@ -1,9 +1,8 @@
-import { taskText } from '../../connect/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { DEFAULT_WINDOW, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { ClusterView, PastRebalance, RebalanceView } from './placement.ts';
-import type { MemberAssignment, Work } from './group-bytes.ts';
+import { workNames, type MemberAssignment } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 
 /** So many rebalances are remembered, and of each so many names of what came and went. */
@@ -42,6 +41,7 @@ export class RebalanceHistory {
   begin(reason: string): void {
     this.#reason = reason;
     this.#beganAtMs = Date.now();
+    this.#logger.debug({ reason }, 'A rebalance began');
   }
 
   complete({ generationId, isLeader, protocol }: Generation, assignment: MemberAssignment, owned: WorkSet): void {
@@ -49,7 +49,13 @@ export class RebalanceHistory {
     const durationMs = Date.now() - this.#beganAtMs;
     this.#completed += 1;
     this.#timesMs.record(durationMs, performance.now());
-    const round = { reason: this.#reason, durationMs, assigned: texts(assigned), revoked: texts(revoked), delayMs };
+    const round = {
+      reason: this.#reason,
+      durationMs,
+      assigned: workNames(assigned),
+      revoked: workNames(revoked),
+      delayMs,
+    };
     this.#remember({ ...round, generation: generationId, led: isLeader, completedAtMs: Date.now() });
     const role = isLeader ? 'this worker leads' : `${leaderUrl} leads`;
     const share = `${count(owned.connectors.size, 'connector')} and ${count(owned.tasks.size, 'task')}`;
@@ -68,10 +74,6 @@ export class RebalanceHistory {
     this.#past.push({ ...rebalance, ...names, assignedCount: assigned.length, revokedCount: revoked.length });
     if (this.#past.length > MAX_REMEMBERED) this.#past.shift();
   }
-}
-
-function texts({ connectors, tasks }: Work): string[] {
-  return [...connectors, ...tasks.map(taskText)];
 }
 
 function count(number: number, what: string): string {

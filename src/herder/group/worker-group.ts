@@ -7,7 +7,7 @@ import type { ClusterView, DrainablePlacement, GroupWorker, WorkListener } from 
 import { Arrivals } from './arrivals.ts';
 import { readToEnd } from './config-sync.ts';
 import { isSluice } from './foreign-members.ts';
-import { decodeAssignment, type MemberAssignment } from './group-bytes.ts';
+import { decodeAssignment, workNames, type MemberAssignment } from './group-bytes.ts';
 import { NO_HANDOVERS } from './handovers.ts';
 import { joinedLine } from './joined-line.ts';
 import { KnownConnectors, type CountedWork } from './known-connectors.ts';
@@ -249,6 +249,7 @@ export class WorkerGroup implements DrainablePlacement {
     const { drops } = this.#work;
     this.#rejoin = undefined;
     this.#joinAgainAtMs = undefined;
+    this.#logger.debug({ generation: this.generation }, 'Joining the worker group');
     const generation = await this.#membership.join();
     if (this.#membership.refusesLeader(generation)) {
       await this.#leave('a worker that is not Sluice leads the group');
@@ -341,7 +342,14 @@ export class WorkerGroup implements DrainablePlacement {
 /** What the leader has assigned; `undefined`, after a warning, when it cannot be read. */
 function assignmentOf({ assignment, generationId }: Generation, logger: Logger): MemberAssignment | undefined {
   try {
-    return decodeAssignment(assignment);
+    const decoded = decodeAssignment(assignment);
+    const { leaderUrl, configOffset, assigned, revoked, delayMs, error } = decoded;
+    const work = { assigned: workNames(assigned), revoked: workNames(revoked) };
+    logger.debug(
+      { generation: generationId, leaderUrl, configOffset, ...work, delayMs, error },
+      'Received an assignment',
+    );
+    return decoded;
   } catch (error) {
     const fields = { generation: generationId, reason: toError(error).message };
     logger.warn(fields, 'No assignment was received');

@@ -10,6 +10,7 @@ import {
   encodeAssignment,
   encodeMetadata,
   NO_WORK,
+  workNames,
   type ConnectProtocolName,
   type MemberAssignment,
   type MemberMetadata,
@@ -131,6 +132,7 @@ export class WorkerProtocol implements GroupProtocol {
     for (const { memberId, allocation } of foreign) revoked.set(memberId, allocation?.assigned ?? NO_WORK);
     this.#ownerUrls = ownerUrls(own, complete);
     this.#workers = own.map((member) => groupWorker(member, complete.get(member.memberId) ?? NO_WORK));
+    this.#logDistribution(view.generationId, own, { assigned, revoked, complete, delayMs });
     const handovers = new Map(own.flatMap((member) => [...(member.handovers ?? [])]));
     const assignmentOf = (memberId: string): MemberAssignment => ({
       ...base,
@@ -173,6 +175,17 @@ export class WorkerProtocol implements GroupProtocol {
       draining,
     });
     return { ...divided, revoked: new Map(divided.revoked) };
+  }
+
+  #logDistribution(generation: number, members: readonly Member[], { assigned, revoked, delayMs }: Distribution): void {
+    if (!this.#logger.isLevelEnabled('debug')) return;
+    for (const { memberId, url } of members) {
+      const work = {
+        assigned: workNames(assigned.get(memberId) ?? NO_WORK),
+        revoked: workNames(revoked.get(memberId) ?? NO_WORK),
+      };
+      this.#logger.debug({ generation, memberId, url, ...work, delayMs }, 'Computed the assignment of a member');
+    }
   }
 
   /** A member that cannot be understood gets nothing; the others are not held up by it. */

@@ -38,6 +38,7 @@ export class ConfigStore {
   /** Reads everything there is; from then on the listener is told of each change. */
   async start(listener: ConfigListener): Promise<void> {
     await this.#log.start();
+    this.#logger.debug({ configOffset: this.#offset }, 'Read the config topic to its end');
     this.#listener = listener;
   }
 
@@ -166,6 +167,8 @@ export class ConfigStore {
     }
     if (record.offset !== undefined && isOfConnector(change)) this.#changedAt.set(change.connector, record.offset);
     if (this.#listener === undefined) return;
+    const connector = 'connector' in change ? change.connector : undefined;
+    this.#logger.debug({ connector, key, offset: record.offset, change: change.kind }, 'Read a config record');
     if (change.kind === 'session-key') this.#logger.info('Session key updated');
     else notify(this.#listener, change);
   }

@@ -194,6 +194,7 @@ export class GroupMember {
   async #rebalance(): Promise<Generation | undefined> {
     const joined = await this.#joinGroup();
     if (joined === undefined) return undefined;
+    this.#debug({ generationId: joined.generationId, leaderId: joined.leaderId }, 'Received a JoinGroup response');
     const isLeader = joined.leaderId === joined.memberId;
     const protocol = joined.groupProtocol ?? '';
     const assignments = isLeader
