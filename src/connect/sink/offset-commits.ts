@@ -2,7 +2,7 @@ import type { Consumer, PartitionPosition } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskMeasures } from '../tasks/task-measures.ts';
 
-/** After a failure, commits that can wait do so for this long, and the next failure is logged. */
+/** After a failure, the next commit that is not urgent waits this long, and further failures are not logged during this time. */
 const BACKOFF_MS = 1_000;
 
 /** The offset commits of one sink task. */

@@ -17,7 +17,7 @@ import { Readiness } from '../tasks/readiness.ts';
 import type { RateLimit, TaskCare } from '../task-assignment.ts';
 import {
   logAfterShutdown,
-  takeAll,
+  runAll,
   taskActivities,
   untilMayWork,
   waitedFor,
@@ -165,7 +165,7 @@ export class SinkTaskRunner implements TaskRunner {
     if (!this.#pausedForRetry) await this.#take(consumed);
     if (!(await this.#mayWork())) return;
     if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#putAll();
-    if (this.#consumer.isInGroup && !this.#pausedForRetry) this.#readiness.tell();
+    if (this.#consumer.isInGroup && !this.#pausedForRetry) this.#readiness.report();
   }
 
   get #pausedForRetry(): boolean {
@@ -370,7 +370,7 @@ export class SinkTaskRunner implements TaskRunner {
       () => chain.close(),
       () => errors.close(),
     ];
-    await takeAll(steps, logger);
+    await runAll(steps, logger);
   }
 
   #context(): SinkTaskContext {

@@ -4,7 +4,7 @@ import type { TaskRuntime } from '../tasks/task-runner.ts';
 import { PolledRecords } from './polled-records.ts';
 import { RecordCare } from './record-care.ts';
 
-/** The way of a task's records from the consumer into the plugin. */
+/** Builds the path of a task's records from the consumer to the plugin. */
 export function taskRecords(
   { converters, chain, errors, place, assignment, onDropped }: TaskRuntime,
   task: SinkTask,

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 const HASH_DIGITS = 12;
 
 /**
- * Names the workers of which one at most has a task at a time: all of a Connect cluster, so that whichever gets the work of one that
- * died finds its members, or a standalone worker at its place. It is the same after a restart, and differs between clusters
- * and workers that share a Kafka cluster, a host, or names of connectors. `workers`: the texts that tell them from others.
+ * Identifies the workers of which at most one runs a task at a time: all workers of a Connect cluster, so that the next worker of a
+ * task recognizes the group members of a dead worker; or a standalone worker with its offset file. The name is the same after a restart
+ * and differs between Connect clusters and standalone workers, even if they share a Kafka cluster, a host, or connector names.
+ * `workers`: texts that distinguish these workers from others.
  */
 export function taskOwner(clusterId: string, workers: readonly string[]): string {
   const hash = createHash('sha256')

@@ -136,7 +136,7 @@ describe('delivery of source records at least once', () => {
     const error = await bench.runner.run().catch(toError);
     assert.equal(error?.message, 'broken');
     assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 1 });
-    assert.deepEqual(bench.messages(40), ['The task could not be polled and is polled again']);
+    assert.deepEqual(bench.messages(40), ['poll() of the task failed; retrying']);
   });
 
   it('delivers while it is paused what was polled before, and polls no more until it is resumed', async () => {
@@ -206,7 +206,7 @@ describe('delivery of source records at least once', () => {
 
     it('does not warn of what the stop itself has cancelled', async () => {
       const logged = await stoppedWith((cause) => new Error('the statement was cancelled', { cause }));
-      assert.deepEqual(logged, [[20, 'The stop of the task has cancelled what it was doing']]);
+      assert.deepEqual(logged, [[20, 'The stop of the task cancelled its current work']]);
     });
 
     it('warns of another failure', async () => {

@@ -10,8 +10,7 @@ describe('the progress of a source task', () => {
     progress.retried('poll() of the task', new Error('still no room'));
     progress.succeeded('something else');
     const { cause, retries } = progress.values(undefined);
-    const expected =
-      'poll() of the task has failed 2 times in a row and is tried again, the last error was: still no room';
+    const expected = 'poll() of the task has failed 2 times in a row and is retried, the last error was: still no room';
     assert.deepEqual([cause, retries], [expected, 2]);
     progress.succeeded('poll() of the task');
     assert.equal(progress.values(undefined).cause, undefined);

@@ -92,7 +92,7 @@ describe('plugin.path', () => {
     assert.ok(warnings[1]?.startsWith(`The plugin package in ${noType} is passed over: its package.json is wrong: `));
     assert.equal(
       warnings[2],
-      `The plugin package in ${outside} is passed over: its module ../other/x.js lies outside of it`,
+      `The plugin package in ${outside} is passed over: its module ../other/x.js is outside of it`,
     );
     assert.match(warnings[3] ?? '', /nowhere is passed over: there is no such folder and no such package$/);
   });
