@@ -18,14 +18,14 @@ describe('the gauge of a service that may be away', () => {
     ];
     const gauge = new Gauge('Kafka', () => Promise.resolve().then(() => answers.shift()?.() ?? 0));
     await gauge.read(ENOUGH_MS);
-    assert.deepEqual([gauge.value, gauge.absence], [7, undefined]);
+    assert.deepEqual([gauge.value, gauge.outage], [7, undefined]);
     await gauge.read(ENOUGH_MS);
-    const first = gauge.absence;
+    const first = gauge.outage;
     assert.deepEqual([gauge.value, first?.service, first?.reason], [7, 'Kafka', 'connect ECONNREFUSED']);
     await gauge.read(ENOUGH_MS);
-    assert.deepEqual([gauge.absence?.since, gauge.absence?.reason], [first?.since, 'still']);
+    assert.deepEqual([gauge.outage?.since, gauge.outage?.reason], [first?.since, 'still']);
     await gauge.read(ENOUGH_MS);
-    assert.deepEqual([gauge.value, gauge.absence], [9, undefined]);
+    assert.deepEqual([gauge.value, gauge.outage], [9, undefined]);
   });
 
   it('does not wait longer than it may, asks one question at a time, and takes a long silence for absence', async () => {
@@ -39,12 +39,12 @@ describe('the gauge of a service that may be away', () => {
     await gauge.read(1);
     await until(async () => {
       await gauge.read(1);
-      return gauge.absence !== undefined;
+      return gauge.outage !== undefined;
     }, 'the silence is noticed');
-    assert.equal(gauge.absence?.reason, 'it does not answer');
+    assert.equal(gauge.outage?.reason, 'it does not answer');
     assert.equal(asked, 1);
     answer(3);
     await until(() => gauge.value === 3, 'the answer is taken');
-    assert.equal(gauge.absence, undefined);
+    assert.equal(gauge.outage, undefined);
   });
 });
