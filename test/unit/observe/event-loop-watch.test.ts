@@ -72,7 +72,7 @@ describe('the watch over the event loop', () => {
     assert.match(warnings[0] ?? '', /\. Last entered: put of task b-1; also under way: GET \/slow\. /);
     assert.match(
       warnings[0] ?? '',
-      /The thread used 1\.31 s of CPU time meanwhile\. If this happens again: make its batches/,
+      /The thread used 1\.31 s of CPU time during it\. If this happens again: make its batches/,
     );
   });
 
@@ -86,7 +86,7 @@ describe('the watch over the event loop', () => {
       warnings[0] ?? '',
       /^The event loop of thread 2 stood still for 1\.28 s, in which no other task, request or heartbeat of this thread /,
     );
-    assert.match(warnings[0] ?? '', /The process used 1\.30 s of CPU time meanwhile\./);
+    assert.match(warnings[0] ?? '', /The process used 1\.30 s of CPU time during it\./);
   });
 
   it('names what is under way when nothing was entered before the long stretch', async () => {
@@ -108,7 +108,7 @@ describe('the watch over the event loop', () => {
     assert.match(warnings[0] ?? '', /\. No task and no request was under way\. /);
     assert.match(
       warnings[0] ?? '',
-      /used 0\.00 s of CPU time meanwhile, so it waited in a synchronous call, or the mach/,
+      /used 0\.00 s of CPU time during it, so it waited in a synchronous call, or the mach/,
     );
   });
 
