@@ -16,7 +16,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { PeerClient } from '../herder/peer-client.ts';
 import type { Mode, OwnAddress } from './mode.ts';
 
-/** A worker of a group that shares connectors and tasks; what it stores is in internal topics. */
+/** The mode of a worker that shares connectors and tasks with its group and stores its state in internal topics. */
 export function distributedMode(
   config: DistributedWorkerConfig,
   { url, advertised: workerId }: OwnAddress,
@@ -86,7 +86,7 @@ const OWN: TopicUse = {
 };
 const STATUSES: TopicUse = { property: 'status.storage.topic', purpose: 'connector and task statuses' };
 
-/** By this name users set the level of what the config store logs. */
+/** Users set the log level of the config store by this name. */
 const CONFIG_STORE_LOGGER = 'org.apache.kafka.connect.storage.KafkaConfigBackingStore';
 
 function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stores'] {
@@ -125,7 +125,7 @@ function internalTopic(
     });
 }
 
-/** As of `exactly.once.source.support=preparing`, so that all workers fence one another before any is `enabled`. */
+/** Set with `exactly.once.source.support=preparing` as well, so that all workers fence earlier leaders before any is `enabled`. */
 function openLeaderWriter({ distributed, topics, clients }: DistributedWorkerConfig, logger: Logger) {
   const { 'group.id': groupId, 'exactly.once.source.support': support } = distributed;
   if (support.toLowerCase() === 'disabled') return undefined;

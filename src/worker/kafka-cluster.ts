@@ -2,7 +2,7 @@ import type { ClientProperties } from '../kafka/api.ts';
 import { createKafkaClient } from '../kafka/client/client.ts';
 import type { Logger } from '../observe/logger.ts';
 
-/** Gives the id of the Kafka cluster. It is asked for once, at the first call; a request that failed is tried again. */
+/** Returns a function that resolves with the id of the Kafka cluster. The id is requested at the first call; a failed request is repeated. */
 export function kafkaClusterId(client: ClientProperties, logger: Logger): () => Promise<string> {
   let asked: Promise<string> | undefined;
   const ask = async (): Promise<string> => {
@@ -21,7 +21,7 @@ export function kafkaClusterId(client: ClientProperties, logger: Logger): () => 
 
 const TOPICS_MS = 5000;
 
-/** Gives the names of all topics, a few seconds old at most: many who ask cost the brokers no more than one. */
+/** Returns a function that resolves with the names of all topics, which are cached for a few seconds. */
 export function kafkaTopics(client: ClientProperties, logger: Logger): () => Promise<readonly string[]> {
   let asked: { readonly topics: Promise<readonly string[]>; readonly atMs: number } | undefined;
   const ask = async (): Promise<readonly string[]> => {

@@ -24,7 +24,7 @@ import { threadEntry } from './thread-entry.ts';
 
 export interface TasksDependencies {
   readonly plugins: PluginRegistry;
-  /** Plugins that exist in this thread alone. */
+  /** Plugins that only exist in this thread. */
   readonly given: readonly Plugin[];
   readonly clusterId: () => Promise<string>;
   readonly secrets: SecretMask;
@@ -33,7 +33,7 @@ export interface TasksDependencies {
   readonly logger: Logger;
 }
 
-/** `task.threads` by default: one for each core, within these limits. */
+/** Default of `task.threads`: one per core, within these limits. */
 const MIN_THREADS = 2;
 const MAX_THREADS = 8;
 
