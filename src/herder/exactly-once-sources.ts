@@ -22,8 +22,8 @@ export function offersExactlyOnce({ distributed }: DistributedWorkerConfig): boo
 }
 
 /**
- * What tasks of source connectors need to write in transactions; `undefined` unless `exactly.once.source.support` is
- * `enabled`. Tasks of a worker that is `preparing` write as before.
+ * The parts that source tasks need to write in transactions; `undefined` unless `exactly.once.source.support` is `enabled`. With
+ * `preparing`, tasks write without transactions.
  */
 export function exactlyOnceSources(
   config: DistributedWorkerConfig,

@@ -16,15 +16,15 @@ export interface TaskSupervisorDependencies {
   readonly plugins: PluginRegistry;
   readonly tasks: Pick<TaskHosting, 'stop' | 'setTargetState' | 'setRateLimit'>;
   readonly statuses: StatusWriter;
-  /** Starts the task, unless its start has to wait because it has failed on another worker a moment ago. */
+  /** Starts the task, unless its start must wait because it has recently failed on another worker. */
   readonly start: (assignment: TaskAssignment) => void;
   /** Has the connector as a field. */
   readonly logger: Logger;
 }
 
 /**
- * Brings one connector's tasks on this worker to what the config store and placement say. A task is touched only when its
- * own configuration, or the connector configuration it was made for, has changed in more than rate limits: those it is told.
+ * Reconciles the tasks of one connector on this worker with the config store and the placement. A task is restarted only if its own
+ * configuration or that of its connector has changed, except for rate limits, which a running task adopts.
  */
 export class TaskSupervisor {
   readonly #name: string;
@@ -44,12 +44,12 @@ export class TaskSupervisor {
     return this.#assigned.has(task);
   }
 
-  /** `handsOver`: tasks that are another worker's now are to be started there at once. */
+  /** `handsOver`: tasks that moved to another worker will be started there immediately. */
   async reconcile(handsOver = false): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow(handsOver));
   }
 
-  /** Stops the tasks and starts them anew with what the stores say now. */
+  /** Stops the tasks and starts them again with their current configurations. */
   async restart(tasks: readonly number[]): Promise<void> {
     await this.#queue.run(async () => {
       const own = tasks.filter((task) => this.#assigned.has(task));

@@ -221,7 +221,7 @@ describe('the group of workers', () => {
     const second = workers.member('two');
     second.readTo = 0;
     const starting = second.group.start(second);
-    await until(() => second.log.some(({ msg }) => msg.includes('leaving the group until it is')), 'it leaves');
+    await until(() => second.log.some(({ msg }) => msg.includes('leaving the group until it succeeds')), 'it leaves');
     await until(() => first.count === 9, 'the other one has everything meanwhile');
     second.readTo = undefined;
     await starting;
@@ -242,7 +242,7 @@ describe('the group of workers', () => {
     const waitedFrom = Date.now();
     await until(() => first.count === workers.scene.size, 'it gets the rest', { everyMs: 10 });
     assert.ok(Date.now() - waitedFrom > 1000);
-    assert.deepEqual(first.group.view().lastRebalance?.reason, 'the delay for work of lost workers is over');
+    assert.deepEqual(first.group.view().lastRebalance?.reason, 'the rebalance delay for lost workers is over');
   });
 
   it('gives the work of a member that left to the one that comes in its place, without waiting for the delay', async () => {

@@ -2,7 +2,7 @@ import { toError } from '../../errors.ts';
 import { within } from '../../async/within.ts';
 import type { Logger } from '../../observe/logger.ts';
 
-/** Whether the config topic could be read to its end within `timeoutMs`. A failure is logged. */
+/** Resolves with whether the config topic was read to its end within `timeoutMs`. A failure is logged. */
 export async function readToEnd(
   configured: { readonly offset: number; refresh(): Promise<void> },
   timeoutMs: number,

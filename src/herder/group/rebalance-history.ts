@@ -5,11 +5,11 @@ import type { ClusterView, PastRebalance, RebalanceView } from './placement.ts';
 import { workNames, type MemberAssignment } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 
-/** So many rebalances are remembered, and of each so many names of what came and went. */
+/** Number of rebalances that are kept, and the number of names that are kept of each. */
 const MAX_REMEMBERED = 50;
 const MAX_NAMES = 20;
 
-/** The rebalances of this worker as operators see them: a line in the log for each, figures of all. */
+/** Logs each rebalance of this worker and keeps statistics and the last ones. */
 export class RebalanceHistory {
   readonly #logger: Logger;
   readonly #timesMs: SampledStat;
