@@ -6,6 +6,8 @@ import type { TaskReading } from '../tasks/task-runner.ts';
 /** Reasons for pausing a sink task: a request of the user, a pending retry of `put`, a rate limit. */
 type Hold = 'request' | 'retry' | 'rate';
 
+const DEFAULT_RETRY_DELAY_MS = 3000;
+
 type HeldConsumer = Pick<Consumer, 'pause' | 'resume' | 'assignment' | 'isInGroup' | 'lags'>;
 
 /** Pauses the partitions of a consumer as long as there is a reason. */
@@ -13,6 +15,9 @@ export class ConsumerHolds {
   readonly #consumer: HeldConsumer;
   readonly #throttle: Throttle;
   readonly #holds = new Set<Hold>();
+  /** Milliseconds between a failed `put` and its retry. */
+  retryDelayMs = DEFAULT_RETRY_DELAY_MS;
+  #retryAtMs = 0;
 
   constructor(consumer: HeldConsumer, throttle: Throttle) {
     this.#consumer = consumer;
@@ -40,6 +45,17 @@ export class ConsumerHolds {
     if (this.#holds.delete(hold) && this.#holds.size === 0) this.#consumer.resume(this.#consumer.assignment());
   }
 
+  /** Pauses until a retry that is due at this time, in milliseconds since the epoch. */
+  retryAt(retryAtMs: number): void {
+    this.#retryAtMs = retryAtMs;
+    this.add('retry');
+  }
+
+  /** Whether `put` may be called: no retry is pending, or it is due. */
+  get mayPut(): boolean {
+    return !this.#holds.has('retry') || Date.now() >= this.#retryAtMs;
+  }
+
   /** Called for newly assigned partitions. */
   assigned(partitions: readonly TopicPartition[]): void {
     if (this.#holds.size > 0) this.#consumer.pause(partitions);
@@ -54,9 +70,9 @@ export class ConsumerHolds {
    * Pauses or resumes by the rate limit. Returns the time until which a retry or the rate limit pauses the task, in milliseconds since
    * the epoch; `Infinity` if neither does.
    */
-  untilMs(retryAtMs: number): number {
+  untilMs(): number {
     const untilAllowed = this.#byRateLimit();
-    return this.#holds.has('retry') ? Math.min(retryAtMs, untilAllowed) : untilAllowed;
+    return this.#holds.has('retry') ? Math.min(this.#retryAtMs, untilAllowed) : untilAllowed;
   }
 
   #byRateLimit(): number {

@@ -3,11 +3,17 @@ import { toError } from '../../errors.ts';
 import type { RecordBlock, ConsumedRecord } from '../../kafka/api.ts';
 import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
-import type { ConvertedRecords, Converters, RecordConversion } from '../pipeline/record-converter.ts';
+import {
+  SinkRecordConverter,
+  type ConvertedRecords,
+  type Converters,
+  type RecordConversion,
+} from '../pipeline/record-converter.ts';
 import { ChainPlans } from '../pipeline/chain-plans.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
 import { Turn } from '../pipeline/turn.ts';
-import type { RecordCare, Step } from './record-care.ts';
+import type { TaskRuntime } from '../tasks/task-runner.ts';
+import { RecordCare, type Step } from './record-care.ts';
 import { BlockConversion } from './block-conversion.ts';
 
 /** Records of one partition in the form in which the task takes them, and the offset after them. */
@@ -211,6 +217,17 @@ export class PolledRecords {
   #nextPortions(): readonly Portion[] {
     return this.isCareful ? this.#portions.slice(0, 1) : until(this.#portions, ({ isCareful }) => isCareful);
   }
+}
+
+/** Builds the path of a task's records from the consumer to the plugin. */
+export function taskRecords(
+  { converters, chain, errors, place, assignment, onDropped }: TaskRuntime,
+  task: SinkTask,
+): PolledRecords {
+  const converter = new SinkRecordConverter(converters, chain, errors, place, onDropped);
+  const surroundings = { errors, hasTransforms: !chain.empty, valueConverter: converters.valueClass };
+  const care = new RecordCare(assignment.care, surroundings);
+  return new PolledRecords(task, converter, { converters, chain, care });
 }
 
 function until(portions: readonly Portion[], isEnd: (portion: Portion) => boolean): readonly Portion[] {
