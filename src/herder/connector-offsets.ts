@@ -84,7 +84,7 @@ export class ConnectorOffsets {
   ): Promise<OffsetsPreview> {
     const stored = await this.#withOffsets({ name, config }, (storage) => storage.list(name));
     const wanted = 'offsets' in target ? { offsets: sourceOffsets(target.offsets) } : target;
-    const previewed = await ask(plugin.previewOffsets?.(config, wanted, stored));
+    const previewed = await callPlugin(plugin.previewOffsets?.(config, wanted, stored));
     if (previewed === undefined) {
       throw new RequestError(400, `${plugin.className} does not say what an offset change would do`);
     }
@@ -101,12 +101,12 @@ export class ConnectorOffsets {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') {
       const offsets = sinkOffsets(changes);
-      const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+      const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
       await this.#alterGroup(state, offsets);
       return success('alter', whole);
     }
     const offsets = sourceOffsets(changes);
-    const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+    const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
     return success('alter', whole);
   }
@@ -129,7 +129,7 @@ export class ConnectorOffsets {
       const keys = new Set(wanted.map(({ partition }) => partition && coordinatesKey(partition)));
       const left = (await storage.list(name)).filter(({ partition }) => !keys.has(coordinatesKey(partition)));
       const offsets = [...left.map(({ partition }) => ({ partition, offset: null })), ...wanted];
-      const whole = await ask(plugin.alterOffsets?.(inUse, offsets));
+      const whole = await callPlugin(plugin.alterOffsets?.(inUse, offsets));
       await storage.write(name, storable(offsets));
       return success('alter', whole);
     });
@@ -141,7 +141,7 @@ export class ConnectorOffsets {
     if (plugin.type === 'sink') return success('reset', await this.#resetGroup(state, plugin));
     const known = await this.#withOffsets(state, (offsets) => offsets.list(name));
     const offsets = known.map(({ partition }) => ({ partition, offset: null }));
-    const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+    const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
     return success('reset', whole);
   }
@@ -199,7 +199,7 @@ export class ConnectorOffsets {
     const keys = new Set(wanted.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
     const left = committed.filter(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
     const offsets = [...left.map(({ topic, partition }) => ({ topic, partition, offset: null })), ...wanted];
-    const whole = await ask(plugin.alterOffsets?.(known.config, offsets));
+    const whole = await callPlugin(plugin.alterOffsets?.(known.config, offsets));
     await this.#alterGroup(known, offsets);
     return whole ?? false;
   }
@@ -221,7 +221,7 @@ export class ConnectorOffsets {
     return this.#withAdmin(state, async (admin) => {
       const committed = await admin.groupOffsets(groupId(state));
       const offsets = committed.map(({ topic, partition }) => ({ topic, partition, offset: null }));
-      const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+      const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
       try {
         await admin.deleteGroup(groupId(state));
       } catch (error) {
@@ -260,7 +260,7 @@ function groupId({ name, config }: Known): string {
 }
 
 /** Turns an error of the plugin into a RequestError 400 with the same message. */
-async function ask<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
+async function callPlugin<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

@@ -32,12 +32,12 @@ export class LeaderRequests implements Leader {
 
   async publish(connector: string, configs: readonly ConnectorConfig[], write: () => Promise<void>): Promise<void> {
     if (await this.#isLeader()) await write();
-    else await this.#ask('POST', connector, 'tasks', Buffer.from(JSON.stringify(configs)));
+    else await this.#request('POST', connector, 'tasks', Buffer.from(JSON.stringify(configs)));
   }
 
   async fence(connector: string, fence: () => Promise<void>): Promise<void> {
     if (await this.#isLeader()) await fence();
-    else await this.#ask('PUT', connector, 'fence', Buffer.alloc(0));
+    else await this.#request('PUT', connector, 'fence', Buffer.alloc(0));
   }
 
   async #isLeader(): Promise<boolean> {
@@ -45,7 +45,7 @@ export class LeaderRequests implements Leader {
     return this.#placement.isLeader;
   }
 
-  async #ask(method: string, connector: string, what: string, body: Buffer): Promise<void> {
+  async #request(method: string, connector: string, what: string, body: Buffer): Promise<void> {
     const { leaderUrl = '' } = this.#placement;
     if (leaderUrl === '') throw new RetriableError('The worker group has no leader whose REST API is known');
     const key = this.#sessionKey();

@@ -62,6 +62,11 @@ export class OwnWork {
     return this.#assignment;
   }
 
+  /** Delay of the last assignment; 0 if there is none. */
+  get delayMs(): number {
+    return this.#assignment?.delayMs ?? 0;
+  }
+
   get isAssignedAsLeader(): boolean {
     return this.#assignment !== undefined && this.#assignment.leader === this.#generation?.memberId;
   }

@@ -1,8 +1,9 @@
+import { taskText } from '../../connect/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { DEFAULT_WINDOW, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { ClusterView, PastRebalance, RebalanceView } from './placement.ts';
-import { workNames, type MemberAssignment } from './group-bytes.ts';
+import { protocolVersion, workNames, type MemberAssignment, type Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 
 /** Number of rebalances that are kept, and the number of names that are kept of each. */
@@ -74,6 +75,25 @@ export class RebalanceHistory {
     this.#past.push({ ...rebalance, ...names, assignedCount: assigned.length, revokedCount: revoked.length });
     if (this.#past.length > MAX_REMEMBERED) this.#past.shift();
   }
+}
+
+/** Java's log line for an assignment, for which scripts wait (org.apache.kafka.connect.runtime.distributed.DistributedHerder). */
+export function joinedLine({ generationId, protocol }: Generation, assignment: MemberAssignment): string {
+  const { error, leader, leaderUrl, configOffset, assigned, revoked, delayMs } = assignment;
+  const fields = [
+    `error=${error === 'none' ? '0' : '1'}`,
+    `leader='${leader}'`,
+    `leaderUrl='${leaderUrl}'`,
+    `offset=${String(configOffset)}`,
+    ...workFields(assigned, 'connectorIds', 'taskIds'),
+    ...workFields(revoked, 'revokedConnectorIds', 'revokedTaskIds'),
+    `delay=${String(delayMs)}`,
+  ];
+  return `Joined group at generation ${String(generationId)} with protocol version ${String(protocolVersion(protocol))} and got assignment: Assignment{${fields.join(', ')}} with rebalance delay: ${String(delayMs)}`;
+}
+
+function workFields({ connectors, tasks }: Work, connectorField: string, taskField: string): string[] {
+  return [`${connectorField}=[${connectors.join(', ')}]`, `${taskField}=[${tasks.map(taskText).join(', ')}]`];
 }
 
 function count(number: number, what: string): string {

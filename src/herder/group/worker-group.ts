@@ -1,20 +1,18 @@
 import { idle, sleep } from '../../async/sleep.ts';
 import type { TaskId } from '../../connect/task-assignment.ts';
 import { RequestError, toError } from '../../errors.ts';
-import { Signal, type Generation, type KafkaGroup } from '../../kafka/group/group-membership.ts';
+import type { Generation, KafkaGroup } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ClusterView, DrainablePlacement, GroupWorker, WorkListener } from './placement.ts';
-import { Arrivals } from './arrivals.ts';
-import { readToEnd } from './config-sync.ts';
+import { ConfigSync } from './config-sync.ts';
 import { isSluice } from './foreign-members.ts';
 import { decodeAssignment, workNames, type MemberAssignment } from './group-bytes.ts';
 import { NO_HANDOVERS } from './handovers.ts';
-import { joinedLine } from './joined-line.ts';
 import { KnownConnectors, type CountedWork } from './known-connectors.ts';
-import { ASSIGNED_MS, isMoving } from './move-pace.ts';
+import { isMoving } from './move-pace.ts';
 import { OwnWork } from './own-work.ts';
-import { RebalanceHistory } from './rebalance-history.ts';
-import { isObsolete, mergeRejoins, type Rejoin } from './rejoin.ts';
+import { joinedLine, RebalanceHistory } from './rebalance-history.ts';
+import { RejoinSchedule, type Rejoin } from './rejoin.ts';
 import { SessionWatch } from './session-watch.ts';
 import { Settling } from './settling.ts';
 import { WorkSet } from './work-set.ts';
@@ -41,35 +39,31 @@ const REPEATED_MS = 50;
  */
 export class WorkerGroup implements DrainablePlacement {
   readonly #settings: WorkerGroupSettings;
-  readonly #configured: CountedWork;
+  readonly #configSync: ConfigSync;
   readonly #logger: Logger;
   readonly #work: OwnWork;
   readonly #membership: WorkerMembership;
   readonly #watch: SessionWatch;
   readonly #history: RebalanceHistory;
-  readonly #arrivals: Arrivals;
-  readonly #changed = new Signal();
+  readonly #schedule: RejoinSchedule;
   #listener: WorkListener | undefined;
   #running: Promise<void> | undefined;
   readonly #shutdown = new AbortController();
   readonly #known: KnownConnectors;
-  #rejoin: Rejoin | undefined;
-  #joinAgainAtMs: number | undefined;
   readonly #settling = new Settling();
 
   constructor(group: KafkaGroup, settings: WorkerGroupSettings, configured: CountedWork, logger: Logger) {
     this.#settings = settings;
-    this.#configured = configured;
+    this.#configSync = new ConfigSync(configured, settings, logger);
     this.#logger = logger;
     this.#known = new KnownConnectors(configured);
     this.#history = new RebalanceHistory(logger, settings.metricWindow);
-    this.#arrivals = new Arrivals(() => {
-      this.#changed.notify();
-    });
     this.#work = new OwnWork(async (work, handsOver) => {
       return (await this.#listener?.revoked(work, handsOver)) ?? NO_HANDOVERS;
     }, logger);
     this.#membership = new WorkerMembership(group, settings, configured, this.#work, logger);
+    const groupState = () => ({ state: this.#membership.state, delayMs: this.#work.delayMs });
+    this.#schedule = new RejoinSchedule(groupState);
     const member = () => this.#membership.watched;
     this.#watch = new SessionWatch(settings.sessionTimeoutMs, member, (reason) => {
       this.#drop(reason);
@@ -124,7 +118,7 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   arrived(id: TaskId): void {
-    this.#arrivals.note(id);
+    this.#schedule.arrived(id);
   }
 
   /** Rejects if the group cannot be joined with these settings. */
@@ -133,7 +127,7 @@ export class WorkerGroup implements DrainablePlacement {
     this.#known.readAll();
     await this.#membership.start(this.#shutdown.signal, (state) => {
       if (state !== 'stable') this.#settling.begin();
-      this.#changed.notify();
+      this.#schedule.groupChanged();
     });
     this.#watch.start();
     await this.#rebalance();
@@ -144,8 +138,7 @@ export class WorkerGroup implements DrainablePlacement {
   async stop(): Promise<void> {
     this.#shutdown.abort();
     this.#watch.stop();
-    this.#arrivals.close();
-    this.#changed.notify();
+    this.#schedule.close();
     this.#settling.abandon(new RequestError(500, 'Worker is shutting down'));
     await this.#membership.stop();
     await this.#running;
@@ -171,7 +164,7 @@ export class WorkerGroup implements DrainablePlacement {
       generation: this.generation,
       leaderUrl: this.leaderUrl,
       isLeader: this.isLeader,
-      rebalancing: !this.#settling.isSettled || this.#isMoving,
+      rebalancing: !this.#settling.isSettled || isMoving(this.#work.delayMs),
       draining: this.#work.isDraining,
       lostWorkWaitsMs: sessionTimeoutMs + maxDelayMs,
       ...this.#work.all.toWork(),
@@ -180,28 +173,25 @@ export class WorkerGroup implements DrainablePlacement {
     };
   }
 
-  /** Whether work is moving between workers in several rebalances. */
-  get #isMoving(): boolean {
-    return isMoving(this.#work.assignment?.delayMs ?? 0);
-  }
-
   #requestRejoin(rejoin: Rejoin): void {
     if (this.#listener === undefined || this.#isStopped()) return;
-    this.#rejoin = mergeRejoins(this.#rejoin, rejoin);
     this.#settling.begin();
-    this.#changed.notify();
+    this.#schedule.request(rejoin);
   }
 
   async #run(): Promise<void> {
     while (!this.#isStopped()) {
       try {
-        await this.#untilRejoin();
-        if (!this.#isStopped()) await this.#rebalance();
+        const reason = await this.#schedule.untilDue(this.#shutdown.signal);
+        if (reason === undefined) return;
+        this.#history.begin(reason);
+        this.#membership.requestRejoin(reason);
+        await this.#rebalance();
       } catch (error) {
         if (this.#isStopped()) return;
         this.#logger.error({ err: error }, 'Failed to join the worker group; retrying');
         this.#drop('the group cannot be joined');
-        await this.#pause(AFTER_FAILURE_MS);
+        await sleep(AFTER_FAILURE_MS, this.#shutdown.signal).catch(() => undefined);
       }
     }
   }
@@ -209,34 +199,6 @@ export class WorkerGroup implements DrainablePlacement {
   /** A method, because the compiler would assume that the value does not change during a loop. */
   #isStopped(): boolean {
     return this.#shutdown.signal.aborted;
-  }
-
-  async #untilRejoin(): Promise<void> {
-    while (!this.#isStopped()) {
-      const { state } = this.#membership;
-      const isStarting = this.#arrivals.count > 0 && this.#work.assignment?.delayMs === ASSIGNED_MS;
-      if (isStarting && (state === 'stable' || state === 'rebalancing')) {
-        // The next part is revoked when all members have rejoined.
-        await this.#changed.wait();
-        continue;
-      }
-      if (state !== 'stable') {
-        const reason = state === 'rebalancing' ? 'a worker joined or left' : 'the membership was lost';
-        this.#history.begin(this.#rejoin?.reason ?? reason);
-        return;
-      }
-      const waitMs = this.#joinAgainAtMs === undefined ? undefined : this.#joinAgainAtMs - Date.now();
-      if (waitMs !== undefined && waitMs <= 0) {
-        const reason = this.#isMoving ? 'work moves in parts' : 'the rebalance delay for lost workers is over';
-        this.#rejoin = mergeRejoins(this.#rejoin, { reason });
-      }
-      if (this.#rejoin !== undefined) {
-        this.#history.begin(this.#rejoin.reason);
-        this.#membership.requestRejoin(this.#rejoin.reason);
-        return;
-      }
-      await this.#changed.wait(waitMs);
-    }
   }
 
   /** One rebalance, from the drop of work that must not run during it to the start of new work. */
@@ -249,8 +211,7 @@ export class WorkerGroup implements DrainablePlacement {
       this.#dropForEager(false);
     await this.#work.dropped();
     const { drops } = this.#work;
-    this.#rejoin = undefined;
-    this.#joinAgainAtMs = undefined;
+    this.#schedule.reset();
     this.#logger.debug({ generation: this.generation }, 'Joining the worker group');
     const generation = await this.#membership.join();
     if (this.#membership.refusesLeader(generation)) {
@@ -273,15 +234,17 @@ export class WorkerGroup implements DrainablePlacement {
     if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager(true);
     if (this.#work.hasApplied(generation)) {
       // Other members are still stopping the work that moves.
-      this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + Math.max(assignment.delayMs, REPEATED_MS) : undefined;
-      if (this.#rejoin === undefined) this.#settling.end();
+      if (assignment.delayMs > 0) this.#schedule.rejoinAfter(Math.max(assignment.delayMs, REPEATED_MS));
+      this.#settle();
       return;
     }
     const revoked = WorkSet.of(assignment.revoked);
     await this.#work.release(revoked);
     this.#work.accept(generation);
-    if (this.#configured.offset < assignment.configOffset && !(await this.#readToEnd())) {
-      await this.#stayOut();
+    if (this.#configSync.offset < assignment.configOffset && !(await this.#configSync.readToEnd())) {
+      this.#logger.warn('Reading the config topic to its end timed out; leaving the group until it succeeds');
+      await this.#leave('the config topic cannot be read');
+      await this.#configSync.untilRead(this.#shutdown.signal);
       return;
     }
     if (assignment.error !== 'none') {
@@ -293,40 +256,23 @@ export class WorkerGroup implements DrainablePlacement {
       return;
     }
     this.#work.add(assignment);
-    this.#arrivals.expect(assignment.assigned.tasks);
-    this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + assignment.delayMs : undefined;
-    if (this.#rejoin !== undefined && isObsolete(this.#rejoin, assignment.configOffset)) this.#rejoin = undefined;
+    this.#schedule.assigned(assignment);
     this.#logger.info(`Starting connectors and tasks using config offset ${String(assignment.configOffset)}`);
     await this.#listener?.assigned(assignment.assigned, assignment.handovers ?? NO_HANDOVERS);
     this.#logger.info('Finished starting connectors and tasks');
     this.#history.complete(generation, assignment, this.#work.all);
     if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker released work for other workers' });
     if (this.isLeader && this.#membership.needsReassignment) this.#requestRejoin({ reason: ALL_REASSIGNED });
-    if (this.#rejoin === undefined) this.#settling.end();
+    this.#settle();
   }
 
-  async #readToEnd(): Promise<boolean> {
-    return readToEnd(this.#configured, this.#settings.syncTimeoutMs, this.#logger);
-  }
-
-  /** Leaves the group until the config topic can be read, so that the other members need not wait. */
-  async #stayOut(): Promise<void> {
-    const { unsyncBackoffMs, syncTimeoutMs, maxDelayMs } = this.#settings;
-    this.#logger.warn('Reading the config topic to its end timed out; leaving the group until it succeeds');
-    await this.#leave('the config topic cannot be read');
-    const pauseMs = Math.min(unsyncBackoffMs, Math.max(syncTimeoutMs, maxDelayMs / 10));
-    do await this.#pause(pauseMs);
-    while (!this.#isStopped() && !(await this.#readToEnd()));
+  #settle(): void {
+    if (!this.#schedule.isRequested) this.#settling.end();
   }
 
   async #leave(reason: string): Promise<void> {
     this.#drop(reason);
     await this.#membership.leave();
-  }
-
-  /** Resolves early if the worker stops. */
-  async #pause(ms: number): Promise<void> {
-    await sleep(ms, this.#shutdown.signal).catch(() => undefined);
   }
 
   /** Stops all work; the next rebalance waits until it has stopped. */

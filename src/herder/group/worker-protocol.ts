@@ -3,7 +3,7 @@ import type { GroupProtocol, LeaderView } from '../../kafka/group/group-membersh
 import type { Logger } from '../../observe/logger.ts';
 import { SpacedLines } from '../../observe/spaced-lines.ts';
 import type { GroupWorker } from './placement.ts';
-import { readToEnd } from './config-sync.ts';
+import { ConfigSync } from './config-sync.ts';
 import { assignEagerly, CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
 import {
   decodeMetadata,
@@ -53,6 +53,7 @@ export class WorkerProtocol implements GroupProtocol {
   readonly type = 'connect';
   readonly #settings: WorkerGroupSettings;
   readonly #configured: ConfiguredWork;
+  readonly #configSync: ConfigSync;
   readonly #work: OwnWork;
   readonly #foreignMembers: ForeignMembers;
   readonly #logger: Logger;
@@ -73,6 +74,7 @@ export class WorkerProtocol implements GroupProtocol {
   ) {
     this.#settings = settings;
     this.#configured = configured;
+    this.#configSync = new ConfigSync(configured, settings, logger);
     this.#work = work;
     this.#foreignMembers = foreignMembers;
     this.#logger = logger;
@@ -206,7 +208,7 @@ export class WorkerProtocol implements GroupProtocol {
   async #hasRead(offset: number): Promise<boolean> {
     if (this.#configured.offset >= offset) return true;
     // Records that are missing after reading to the end were compacted away.
-    return readToEnd(this.#configured, this.#settings.syncTimeoutMs, this.#logger);
+    return this.#configSync.readToEnd();
   }
 }
 
