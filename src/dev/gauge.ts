@@ -16,16 +16,16 @@ const PATIENCE_MS = 10_000;
 /** A number that is requested from a service repeatedly. During an outage, the last answer is kept. */
 export class Gauge {
   readonly #service: string;
-  readonly #ask: () => Promise<number>;
+  readonly #request: () => Promise<number>;
   readonly #patienceMs: number;
   #value: number | undefined;
   #outage: Outage | undefined;
-  #asked: { readonly at: number; readonly answer: Promise<void> } | undefined;
+  #pending: { readonly at: number; readonly answer: Promise<void> } | undefined;
 
-  /** `ask` must settle eventually, even if the service does not answer. */
-  constructor(service: string, ask: () => Promise<number>, patienceMs = PATIENCE_MS) {
+  /** `request` must settle eventually, even if the service does not answer. */
+  constructor(service: string, request: () => Promise<number>, patienceMs = PATIENCE_MS) {
     this.#service = service;
-    this.#ask = ask;
+    this.#request = request;
     this.#patienceMs = patienceMs;
   }
 
@@ -40,20 +40,20 @@ export class Gauge {
 
   /** Requests the number, unless a request is pending. Resolves after the answer, or after `limitMs`. Never rejects. */
   async read(limitMs: number): Promise<void> {
-    this.#asked ??= { at: Date.now(), answer: this.#look(Date.now()) };
-    const { at, answer } = this.#asked;
+    this.#pending ??= { at: Date.now(), answer: this.#update(Date.now()) };
+    const { at, answer } = this.#pending;
     const answered = await within(answer, limitMs);
     if (!answered && Date.now() - at >= this.#patienceMs) this.#miss(at, 'it does not answer');
   }
 
-  async #look(at: number): Promise<void> {
+  async #update(at: number): Promise<void> {
     try {
-      this.#value = await this.#ask();
+      this.#value = await this.#request();
       this.#outage = undefined;
     } catch (error) {
       this.#miss(at, firstLine(error));
     } finally {
-      this.#asked = undefined;
+      this.#pending = undefined;
     }
   }
 

@@ -84,7 +84,7 @@ export class RegistryClient {
   /** The version under which a subject has the schema of an id; `undefined` if it does not have it, or if that is unknown. */
   async versionOf(id: number, subject: string): Promise<number | undefined> {
     const path = `/schemas/ids/${String(id)}/versions`;
-    const answer = await this.#ask({ method: 'GET', path }).catch((error: unknown) => {
+    const answer = await this.#request({ method: 'GET', path }).catch((error: unknown) => {
       if (error instanceof RegistryAnswerError) return [];
       throw error;
     });
@@ -166,7 +166,7 @@ export class RegistryClient {
   /** An answer that does not come from a registry (a wrong path, a redirection) concerns all records. */
   async #require(request: RegistryRequest): Promise<unknown> {
     try {
-      return await this.#ask(request);
+      return await this.#request(request);
     } catch (error) {
       if (!(error instanceof RegistryAnswerError) || isAboutRequest(error)) throw error;
       throw this.#unavailable(`HTTP ${String(error.status)}, as no schema registry does`, request, error);
@@ -174,7 +174,7 @@ export class RegistryClient {
   }
 
   /** Each attempt goes through all URLs, beginning with the one that answered last. */
-  async #ask(request: RegistryRequest): Promise<unknown> {
+  async #request(request: RegistryRequest): Promise<unknown> {
     const { maxRetries, retryWaitMs, retryMaxWaitMs } = this.#options.settings;
     for (let attempt = 0; ; attempt++) {
       const failure = await this.#askAll(request);

@@ -118,5 +118,5 @@ function bearer(properties: PropertyReader): Record<string, string> {
 }
 
 function refuse(missing: string, because: string): never {
-  throw new ConfigError(`${missing} must be given, as ${because} asks for it`);
+  throw new ConfigError(`${missing} must be given, because ${because} requires it`);
 }
