@@ -18,18 +18,14 @@ const LARGE = [
   'DatabaseHttpService',
   'DbSourceTask',
   'Fetcher',
-  'GroupMember',
-  'HeartbeatMember',
   'JsonDbDecoder',
   'KafkaConsumer',
   'LineLpDecoder',
   'LineScanner',
   'QueryWalk',
   'RowReader',
-  'SinkTaskRunner',
   'Supervision',
   'TableReader',
-  'WorkerGroup',
   'WriteLane',
 ];
 
