@@ -55,7 +55,7 @@ describe('a group member of another protocol type', () => {
 
   after(() => Promise.all(clusters.map((cluster) => cluster.close())));
 
-  it('agrees with the others on a protocol, and gets what the leader deals out', async () => {
+  it('agrees with the others on a protocol, and receives the assignment of the leader', async () => {
     const group = uniqueName('connect-group');
     const first = await member(group, 'a');
     const alone = await first.member.join();
@@ -101,7 +101,7 @@ describe('a group member of another protocol type', () => {
     await assert.rejects(only.join(), /has been closed/);
   });
 
-  it('is told that it was lost when the others went on without it, and can join again', async () => {
+  it('learns that it lost its membership when the others continued without it, and can rejoin', async () => {
     const group = uniqueName('connect-group');
     const slow = await member(group, 'slow', { rebalanceTimeoutMs: 500 });
     await slow.member.join();
@@ -116,7 +116,7 @@ describe('a group member of another protocol type', () => {
     await Promise.all([slow.member.leave(1000), quick.member.leave(1000)]);
   });
 
-  it('holds nobody up when it leaves in the midst of joining', async () => {
+  it('does not delay the others when it leaves during a join', async () => {
     const group = uniqueName('connect-group');
     const patient = { rebalanceTimeoutMs: 30_000 };
     const { member: other } = await member(group, 'other', patient);

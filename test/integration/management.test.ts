@@ -201,7 +201,7 @@ describe('the management API', function () {
     assert.equal(xml.status, 406);
   });
 
-  it('lets a task fail alone, with the coordinates of the record and the reason, and goes on', async () => {
+  it('lets a task fail alone, with the coordinates of the record and the reason, and continues', async () => {
     const topic = uniqueName('garbage');
     await kafka.createTopic(topic);
     await sql.run('create table ok_lines (k_timestamp timestamptz primary key, v float8)');

@@ -11,7 +11,7 @@ describe('the group of workers', () => {
   beforeEach(async () => (workers = await TestWorkers.create()));
   afterEach(() => workers.stop());
 
-  it('divides what there is, takes surplus away before another one gets it, and runs nothing twice', async () => {
+  it('assigns all work, revokes surplus before another worker gets it, and runs nothing twice', async () => {
     const first = await workers.enter('one');
     assert.deepEqual([first.count, first.group.isLeader, first.group.leaderUrl], [9, true, 'http://one:8083/']);
     const second = await workers.enter('two');
@@ -24,7 +24,7 @@ describe('the group of workers', () => {
     assert.equal(second.group.view().protocol, 'sessioned');
   });
 
-  it('gives new connectors and tasks out when they come, and nothing else moves', async () => {
+  it('assigns new connectors and tasks, and nothing else moves', async () => {
     const first = await workers.enter('one');
     await workers.enter('two');
     await workers.untilShared([4, 5]);
@@ -41,7 +41,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('gives out what comes during a rebalance, both before and after the leader has divided the work', async () => {
+  it('assigns work that is created during a rebalance, both before and after the leader has computed the assignment', async () => {
     const sole = await workers.enter('one');
     const { generation } = sole.group;
     const create = (name: string): void => {
@@ -79,7 +79,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('lets tasks deliver and commit what they have taken when the eager protocol stops them', async () => {
+  it('lets tasks deliver and commit their records when the eager protocol stops them', async () => {
     const first = await workers.enter('one', { protocol: 'eager' });
     const second = await workers.enter('two', { protocol: 'eager' });
     await workers.untilShared([4, 5]);
@@ -111,7 +111,7 @@ describe('the group of workers', () => {
     assert.ok(Date.now() - leftAt < 8000);
   });
 
-  it('does not wait for what an earlier worker at the same address left behind', async () => {
+  it('does not wait for a stale member of an earlier worker at the same address', async () => {
     const ghosts = new KafkaGroup(
       { 'bootstrap.servers': workers.bootstrap },
       workers.settings,
@@ -155,7 +155,7 @@ describe('the group of workers', () => {
     };
   };
 
-  it('takes a worker that is not Sluice out again, and shuts the door; its own work goes on', async () => {
+  it('removes a worker that is not Sluice and keeps it out; its own work continues', async () => {
     const first = await workers.enter('one');
     await workers.enter('two');
     await workers.untilShared([4, 5]);
@@ -189,7 +189,7 @@ describe('the group of workers', () => {
     assert.equal(worker.count, 9);
   });
 
-  it('deals work to workers that are not Sluice where that is allowed', async () => {
+  it('assigns work to workers that are not Sluice if that is allowed', async () => {
     await workers.enter('one', { mixed: 'allow' });
     const { member: other, leave } = foreign();
     await other.join();
@@ -207,7 +207,7 @@ describe('the group of workers', () => {
     const second = workers.member('two');
     const starting = second.group.start(second);
     await until(
-      () => leader.log.some(({ msg }) => msg.includes('nothing is assigned until it can')),
+      () => leader.log.some(({ msg }) => msg.includes('no work is assigned until it can')),
       'the leader says so',
     );
     leader.readTo = undefined;
@@ -262,7 +262,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('is refused to what is no group of workers, with the reason', async () => {
+  it('is refused to a group that is not a worker group, with the reason', async () => {
     const consumers = new KafkaGroup(
       { 'bootstrap.servers': workers.bootstrap },
       workers.settings,

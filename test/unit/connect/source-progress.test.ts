@@ -4,7 +4,7 @@ import { SourceProgress } from '../../../src/connect/source/source-progress.ts';
 const nothing = { waiting: 0, waitedMs: 0, deliveredAtMs: undefined };
 
 describe('the progress of a source task', () => {
-  it('says what fails again and again until it succeeds, and counts each retry', () => {
+  it('names a call that fails repeatedly until it succeeds, and counts each retry', () => {
     const progress = new SourceProgress({ waiting: () => nothing });
     progress.retried('poll() of the task', new Error('no room'));
     progress.retried('poll() of the task', new Error('still no room'));

@@ -93,7 +93,7 @@ describe('work on many records', () => {
     }
   });
 
-  it('of several tasks shares the turn, and all go on in order', async () => {
+  it('of several tasks shares the turn, and all continue in order', async () => {
     const order: string[] = [];
     const task = async (name: string): Promise<void> => {
       const turn = new Turn();

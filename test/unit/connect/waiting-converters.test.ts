@@ -97,7 +97,7 @@ describe('converters that must wait', () => {
     assert.equal(again?.value, 'a3');
   });
 
-  it('put what is wrong with a record at the door of their stage', async () => {
+  it('attribute failures of records to their own stage', async () => {
     const { errors, failures } = policy('all');
     const value = new FetchingConverter(() => Promise.reject(new DataError('no such schema')));
     assert.deepEqual((await sink(value, errors).convert([consumed('a')])).records, []);

@@ -134,7 +134,7 @@ describe('Avro values', () => {
     return { type: 'record', name: 'com.acme.Inner', fields: [{ name: 'x', type: 'int' }] };
   }
 
-  it('that end early, or go on behind their end, are faults of the record', () => {
+  it('that end early, or are followed by other bytes, are faults of the record', () => {
     const schema = record({ name: 'a', type: 'long' }, { name: 'b', type: 'string' });
     assert.throws(() => read(schema, '36 06 66'), { name: 'DataError', message: /end before the value/ });
     assert.throws(() => read(schema, '36 06 66 6f 6f 00'), { name: 'DataError', message: /1 bytes are left/ });
@@ -373,7 +373,7 @@ describe('Avro, both ways', () => {
     );
   });
 
-  it('puts defaults in the place of nulls, unless told otherwise', () => {
+  it('replaces nulls by defaults, unless that is disabled', () => {
     const schema = Schema.struct([{ name: 'o', schema: new Schema('int32', { optional: true, defaultValue: 5 }) }]);
     assert.equal(written(schema, new Struct(schema, [null])), '000a');
     assert.equal(written(schema, new Struct(schema, [null]), { ignoreDefaultForNullables: true }), '02');

@@ -112,7 +112,7 @@ describe('Protobuf messages', () => {
     ]);
   });
 
-  it('have default values where nothing was sent, and null where that can be told apart', () => {
+  it('have default values for missing fields, and null for fields with presence', () => {
     const text = proto3(
       'message M { int32 a = 1; string s = 2; optional int32 o = 3; M2 m = 4; repeated int32 r = 5; } message M2 {}',
     );
@@ -294,7 +294,7 @@ describe('Protobuf schemas of Connect schemas', () => {
     assert.equal(written(schema, new Struct(schema, [1]), { scrubInvalidNames: true }), '000801');
   });
 
-  it('tell nulls apart with optional.for.nullables and wrapper.for.nullables', () => {
+  it('distinguish nulls with optional.for.nullables and wrapper.for.nullables', () => {
     const schema = Schema.struct(
       [
         { name: 'n', schema: new Schema('int32', { optional: true }) },

@@ -66,7 +66,7 @@ describe('Packed records', () => {
     assert.ok(parts.every(({ bytes }) => bytes.length < 110_000));
   });
 
-  it('are packed anew in part', () => {
+  it('are packed again in part', () => {
     const [packed] = pack(ENTRIES, Number.POSITIVE_INFINITY);
     assert.ok(packed !== undefined);
     const [first, second] = [packed.slice(0, 5), packed.slice(5)];
@@ -77,7 +77,7 @@ describe('Packed records', () => {
     assert.equal(writeBatch(second, options).compare(expected), 0);
   });
 
-  it('leave out what was begun and undone', () => {
+  it('omit a record that was started and undone', () => {
     const packer = new RecordPacker('t', 0);
     packer.add(null, Buffer.from('a'));
     packer.begin(Buffer.from('key'));

@@ -9,7 +9,7 @@ function hash(text: string): number {
 }
 
 describe('texts that come again', () => {
-  it('are what stood there, whatever came before', () => {
+  it('are the texts at these positions, regardless of earlier ones', () => {
     const text = fc.oneof(fc.string({ maxLength: 3 }), fc.string({ minLength: 60, maxLength: 70 }), fc.constant('aé€'));
     fc.assert(
       fc.property(fc.array(text, { maxLength: 60 }), (texts) => {

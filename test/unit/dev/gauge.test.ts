@@ -4,8 +4,8 @@ import { until } from '../../support/until.ts';
 
 const ENOUGH_MS = 5000;
 
-describe('the gauge of a service that may be away', () => {
-  it('keeps the last answer while the service is away, and says since when and why', async () => {
+describe('the gauge of a service that may be unreachable', () => {
+  it('keeps the last answer while the service is unreachable, and reports since when and why', async () => {
     const answers: (() => number)[] = [
       () => 7,
       () => {
@@ -28,7 +28,7 @@ describe('the gauge of a service that may be away', () => {
     assert.deepEqual([gauge.value, gauge.outage], [9, undefined]);
   });
 
-  it('does not wait longer than it may, asks one question at a time, and takes a long silence for absence', async () => {
+  it('does not wait longer than it may, sends one request at a time, and treats a long silence as an outage', async () => {
     let asked = 0;
     let answer: (value: number) => void = () => undefined;
     const ask = () => {

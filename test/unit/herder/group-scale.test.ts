@@ -109,7 +109,7 @@ describe('a thousand connectors of ten tasks on fifty workers', function () {
     heapMb = (process.memoryUsage().heapUsed - before) / 2 ** 20;
   });
 
-  it('are divided evenly, whoever comes and goes, by a leader that needs little time for it', () => {
+  it('are assigned evenly as members join and leave, by a leader that needs little time for it', () => {
     const work = configuredWork(store);
     const simulation = new Simulation(() => work.work());
     for (let index = 0; index < WORKERS; index++) simulation.members.set(`worker-${String(index)}`, NO_WORK);

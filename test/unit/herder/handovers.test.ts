@@ -15,8 +15,8 @@ function handover(memberId: string): Handover {
   };
 }
 
-describe('places in consumer groups that tasks leave', () => {
-  it('are said again for five seconds, should the round be repeated, the last ones first', () => {
+describe('handovers of released tasks', () => {
+  it('are repeated for five seconds, in case the rebalance is, and the newest of a task wins', () => {
     let nowMs = 0;
     const recent = new RecentHandovers(() => nowMs);
     recent.add(new Map([['one 0', handover('a')]]));

@@ -53,7 +53,7 @@ describe('the watch over the event loop', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('counts the turn that goes on', () => {
+  it('counts the current turn', () => {
     compute(420);
     assert.equal(watch.longestSeconds(), 0.4);
   });
@@ -76,7 +76,7 @@ describe('the watch over the event loop', () => {
     );
   });
 
-  it('says which thread stood still, and whose CPU time it tells', () => {
+  it('names the blocked thread, and whose CPU time it reports', () => {
     stop();
     watch = new EventLoopWatch({ nowMs: () => now, cpuMs: () => cpu, cpuOf: 'process' });
     stop = watch.start(logger, 'thread 2');
@@ -89,7 +89,7 @@ describe('the watch over the event loop', () => {
     assert.match(warnings[0] ?? '', /The process used 1\.30 s of CPU time during it\./);
   });
 
-  it('names what is under way when nothing was entered before the long stretch', async () => {
+  it('names activities in progress if none was entered before the long part', async () => {
     let goOn: () => void = () => undefined;
     const going = watch.during('put of task a-0', () => new Promise<void>((resolve) => (goOn = resolve)));
     for (const name of ['b', 'c', 'd']) void watch.during(name, () => new Promise<void>(() => undefined));
@@ -139,7 +139,7 @@ describe('the watch over the event loop', () => {
     assert.match(warnings[0] ?? '', /No task and no request/);
   });
 
-  it('goes on until the last worker stops, and then shows nothing', () => {
+  it('continues until the last worker stops, and then shows nothing', () => {
     const stopSecond = watch.start(logger);
     compute(1_500);
     watch.tick();

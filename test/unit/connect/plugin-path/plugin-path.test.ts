@@ -153,7 +153,7 @@ describe('plugin.path', () => {
     );
   });
 
-  it('says why a plugin cannot be used: once in the log, and to everyone who asks for it', async () => {
+  it('reports why a plugin cannot be used: once in the log, and to every caller', async () => {
     const folder = await install('failing');
     await writeFile(join(folder, 'stamp.js'), 'import "a-package-that-there-is-not";');
     await writeFile(join(folder, 'upper-case-converter.js'), 'export const nothing = 1;');
@@ -169,7 +169,7 @@ describe('plugin.path', () => {
     assert.equal(warnings.length, 2);
   });
 
-  it('gives way to what ships with the worker, and to what comes first', async () => {
+  it('yields to built-in plugins, and to earlier entries', async () => {
     const first = await install('first');
     const second = await install('second');
     const registry = await registryOf(first, second);
