@@ -12,7 +12,10 @@ export interface Rejoin {
   readonly configOffset?: number;
 }
 
-/** Combines two requests: the first reason is reported, and an assignment must be based on both config records. */
+/**
+ * Combines two requests: the first reason is reported, and an assignment must be based on both config records.
+ * @internal
+ */
 export function mergeRejoins(first: Rejoin | undefined, second: Rejoin): Rejoin {
   if (first === undefined) return second;
   const { reason } = first;
@@ -20,7 +23,10 @@ export function mergeRejoins(first: Rejoin | undefined, second: Rejoin): Rejoin 
   return { reason, configOffset: Math.max(first.configOffset, second.configOffset) };
 }
 
-/** Whether an assignment based on the config topic up to `configOffset` makes the rejoin unnecessary. */
+/**
+ * Whether an assignment based on the config topic up to `configOffset` makes the rejoin unnecessary.
+ * @internal
+ */
 export function isObsolete(rejoin: Rejoin, configOffset: number): boolean {
   return rejoin.configOffset !== undefined && rejoin.configOffset <= configOffset;
 }

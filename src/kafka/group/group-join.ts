@@ -10,7 +10,7 @@ import { joinGroupCall, leaderView } from './join-protocol.ts';
 import { NETWORK_MS, syncGroup } from './member-requests.ts';
 
 /** `restart`: the rebalance must be restarted. `lost`: the same, and the group does not accept the previous membership any more. */
-export type JoinOutcome = Generation | 'restart' | 'lost';
+type JoinOutcome = Generation | 'restart' | 'lost';
 
 /** Joins a group of the classic protocol (JoinGroup 5, SyncGroup 3), and keeps the member id that the coordinator assigned. */
 export class GroupJoin {

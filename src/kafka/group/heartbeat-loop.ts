@@ -4,7 +4,7 @@ import { backoffOf } from '../connections/retry.ts';
 import { isRetriable } from '../errors/kafka-errors.ts';
 
 /** The heartbeats of one kind of group member. */
-export interface Heartbeats<R> {
+interface Heartbeats<R> {
   send(): Promise<R>;
   /** Handles a response and returns the milliseconds until the next heartbeat. May throw the same errors as `send`. */
   handle(response: R): number;
