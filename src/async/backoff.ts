@@ -1,4 +1,4 @@
-/** A factor between these two is drawn for each wait, so that those who wait for the same thing do not return together. */
+/** Each wait is multiplied by a random factor between these two, so that concurrent waits for the same event do not end together. */
 export type Jitter = readonly [least: number, most: number];
 
 export const NO_JITTER: Jitter = [1, 1];
@@ -7,7 +7,7 @@ const A_FIFTH: Jitter = [0.8, 1.2];
 export interface BackoffPolicy {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** By which each wait is longer than the previous one. Default: 2. */
+  /** Factor by which each wait exceeds the previous one. Default: 2. */
   readonly factor?: number;
   /** Default: up to a fifth shorter or longer, the longest wait too. */
   readonly jitter?: Jitter;

@@ -1,4 +1,4 @@
-/** Runs what is put in one after the other; a failure is its caller's alone. */
+/** Runs work one after the other; a failure only affects its own caller. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -8,7 +8,7 @@ export class SerialQueue {
     return done;
   }
 
-  /** Resolves when all that was put in before has ended. */
+  /** Resolves when all work that was added before has ended. */
   async idle(): Promise<void> {
     await this.#last;
   }

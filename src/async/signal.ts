@@ -1,4 +1,4 @@
-/** Lets one side sleep until another side says that something changed. A notification while nobody waits is kept. */
+/** Lets one side wait until the other side notifies it of a change. A notification without a waiter is kept. */
 export class Signal {
   #raised = false;
   #wake: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class Signal {
     this.#wake?.();
   }
 
-  /** Resolves at the next (or an unheard) notification, at the latest after `timeoutMs`. For one waiter at a time. */
+  /** Resolves at the next notification, or at one that was kept, or after `timeoutMs`. For one waiter at a time. */
   async wait(timeoutMs?: number): Promise<void> {
     if (!this.#raised) {
       await new Promise<void>((resolve) => {

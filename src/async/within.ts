@@ -1,6 +1,6 @@
 /**
- * Whether a promise resolves within `timeoutMs` milliseconds. The work behind it continues after the answer `false`. Rejects as
- * the promise does. The timer is cleared in all cases.
+ * Resolves with whether a promise resolves within `timeoutMs` milliseconds. The work continues after the result `false`. Rejects if the
+ * promise rejects. The timer is cleared in all cases.
  */
 export async function within(outcome: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -8,11 +8,11 @@ import type { Failure } from './task-failure.ts';
 export interface TaskId {
   readonly connector: string;
   readonly task: number;
-  /** The number of a replay of dead letters, whose task is none of the connector's. */
+  /** The number of a replay of dead letters, whose task does not belong to the connector. */
   readonly replay?: number | undefined;
 }
 
-/** `connector-task`, as Connect prints it; `connector/replay/number`, which is the name of no task. */
+/** `connector-task`, as Connect prints it. Replays have `connector/replay/number`, which cannot be the name of a task. */
 export function taskText({ connector, task, replay }: TaskId): string {
   return replay === undefined ? `${connector}-${String(task)}` : `${connector}/replay/${String(replay)}`;
 }
@@ -21,18 +21,18 @@ export function taskText({ connector, task, replay }: TaskId): string {
 export type TargetState = 'STARTED' | 'PAUSED' | 'STOPPED';
 
 /**
- * All that a task host needs to run one task: plain data, so that the host may live in another thread. Variables of config
- * providers are in it as they were given, until the task is started.
+ * Everything that a task host needs to run one task, as plain data, so that the host can be in another thread. Variables of config
+ * providers are not resolved before the task is started.
  */
 export interface TaskAssignment {
   readonly id: TaskId;
   readonly type: 'sink' | 'source';
-  /** How many tasks the connector has: they share its rate limit. */
+  /** Number of tasks of the connector, which share its rate limit. */
   readonly tasks: number;
   readonly connectorConfig: ConnectorConfig;
   readonly taskConfig: ConnectorConfig;
   readonly targetState: TargetState;
-  /** For records at which threads have ended. */
+  /** Set if records of the connector have ended a thread. */
   readonly care?: TaskCare | undefined;
   /** Set for a task that replays dead letters. */
   readonly replay?: ReplayAssignment | undefined;
@@ -50,7 +50,7 @@ export interface RateLimit {
 export interface TaskCare {
   /** One of these records may end the thread: they are put in small steps. */
   readonly suspects: readonly RecordRange[];
-  /** These are neither converted nor put, but given to the error policy. */
+  /** These are neither converted nor put, but passed to the error policy. */
   readonly poisoned: readonly PoisonedRecord[];
 }
 
@@ -66,10 +66,10 @@ export interface PoisonedRecord extends TopicPartition {
 /** An event that a task host reports about a task. Events of one task are in order; STOPPED is its last. */
 export type TaskEvent =
   | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' }
-  /** `handover`: for whoever starts the task next; where it was asked for, and the task has one. */
+  /** `handover`: for the next worker of the task, if it was requested and the task has one. */
   | { readonly id: TaskId; readonly state: 'STOPPED'; readonly handover?: Handover | undefined }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
-  /** After RUNNING: it has delivered what it found first, or found nothing. */
+  /** After RUNNING: the task has delivered its first records, or found none. */
   | { readonly id: TaskId; readonly state: 'READY' }
   | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
   | { readonly id: TaskId; readonly state: 'REPLAYED'; readonly progress: ReplayProgress }

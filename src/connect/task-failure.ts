@@ -13,9 +13,9 @@ import {
 /**
  * Why a task or connector has failed.
  * infrastructure: a broker, database or other service cannot be reached or cannot do its work now.
- * hang: its thread did not turn any more. memory: the heap of its thread was full.
- * configuration: options, credentials or rights are wrong. data: a record is.
- * unknown: the plugin threw something else, mostly a mistake of its code.
+ * hang: the event loop of its thread was blocked. memory: the heap of its thread was full.
+ * configuration: options, credentials or privileges are wrong. data: a record is invalid.
+ * unknown: the plugin threw another error, usually because of a bug.
  */
 export type FailureKind = 'infrastructure' | 'hang' | 'memory' | 'configuration' | 'data' | 'unknown';
 
@@ -51,8 +51,8 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_SOCKET',
 ]);
 
-/** Codes for which asking again does not help, but a new member or producer does. */
-const MENDED_BY_RESTART: ReadonlySet<number> = new Set([
+/** Codes of errors that a retry does not fix, but a new member or producer does. */
+const FIXED_BY_RESTART: ReadonlySet<number> = new Set([
   -1,
   ErrorCode.illegalGeneration,
   ErrorCode.unknownMemberId,
@@ -72,7 +72,7 @@ const MENDED_BY_RESTART: ReadonlySet<number> = new Set([
 ]);
 
 const INVALID_RECORD = 87;
-const OF_RECORDS: ReadonlySet<number> = new Set([
+const RECORD_CODES: ReadonlySet<number> = new Set([
   ErrorCode.corruptMessage,
   ErrorCode.messageTooLarge,
   ErrorCode.recordListTooLarge,
@@ -95,29 +95,29 @@ const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
 ]);
 
 /**
- * The error of a service decides, however it was wrapped; if no error of the chain comes from a service, the scope of the
- * outermost error that has one.
+ * The kind is that of the error of a service, even if it is wrapped. If no error of the chain comes from a service, it follows from the
+ * scope of the outermost error that has one.
  */
 export function failureOf(thrown: unknown): Failure {
   const chain = chainOf(thrown);
   const first = chain.findIndex((error) => kindByService(error) !== undefined);
-  const telling = chain[first];
-  if (telling !== undefined) {
-    // A RetriableError may be caused by refused credentials.
-    const isRefused = telling instanceof RetriableError && chain.slice(first).some(isOfCaller);
-    const kind = isRefused ? 'configuration' : kindByService(telling);
-    return { kind: kind ?? 'unknown', reason: oneLine(telling.message) };
+  const serviceError = chain[first];
+  if (serviceError !== undefined) {
+    // A RetriableError may be caused by rejected credentials.
+    const isRejected = serviceError instanceof RetriableError && chain.slice(first).some(isOfCaller);
+    const kind = isRejected ? 'configuration' : kindByService(serviceError);
+    return { kind: kind ?? 'unknown', reason: oneLine(serviceError.message) };
   }
   const kinds = chain.flatMap((error) => kindByScope(error) ?? []);
   return { kind: kinds[0] ?? 'unknown', reason: oneLine(chain.at(-1)?.message ?? '') };
 }
 
-/** For a cause that is known without an error. */
+/** A failure whose cause is known without an error. */
 export function failureFor(kind: FailureKind, reason: string): Failure {
   return { kind, reason: oneLine(reason) };
 }
 
-/** Errors of several attempts count as the first of them. */
+/** The error and its causes. Of an AggregateError the first error is followed. */
 function chainOf(thrown: unknown): Error[] {
   const chain: Error[] = [];
   let next: unknown = thrown;
@@ -150,8 +150,8 @@ function isOfCaller(error: Error): boolean {
 }
 
 function kindOfKafka({ code, retriable }: KafkaError): FailureKind {
-  if (retriable || MENDED_BY_RESTART.has(code)) return 'infrastructure';
-  return OF_RECORDS.has(code) ? 'data' : 'configuration';
+  if (retriable || FIXED_BY_RESTART.has(code)) return 'infrastructure';
+  return RECORD_CODES.has(code) ? 'data' : 'configuration';
 }
 
 const KIND_BY_SCOPE = {
@@ -161,7 +161,7 @@ const KIND_BY_SCOPE = {
   infrastructure: 'infrastructure',
 } as const;
 
-/** Most errors have the scope `infrastructure` because nobody gave them one: that says nothing. */
+/** The scope `infrastructure` is the default of errors, so it does not determine a kind. */
 function kindByScope(error: Error): FailureKind | undefined {
   if (!(error instanceof SluiceError) || error.scope === 'infrastructure') return undefined;
   return KIND_BY_SCOPE[error.scope];

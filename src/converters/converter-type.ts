@@ -1,6 +1,6 @@
 import { oneOf } from '../config/validators.ts';
 
-/** What a converter is used for; the worker always sets it. */
+/** The use of a converter; the worker always sets it. */
 export const converterType = {
   type: 'STRING',
   importance: 'LOW',

@@ -25,7 +25,7 @@ export class RecentEnvelopes {
     return this.#find(({ bytes }) => beginsWith(message, bytes));
   }
 
-  /** The beginning that stands at `at` of a text in ASCII. */
+  /** The known beginning at position `at` of an ASCII text. */
   findIn(text: string, at: number): EnvelopeStart | undefined {
     const [last] = this.#recent;
     if (last?.text !== undefined && standsAt(text, last.text, at)) return last;

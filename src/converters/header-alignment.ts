@@ -9,7 +9,7 @@ export class NotAligned extends Error {}
 /** Each type takes in those before it. */
 const NUMBERS: readonly SchemaType[] = ['int8', 'int16', 'int32', 'int64', 'float32', 'float64'];
 
-/** One schema for all elements, numbers widened; `undefined` where there is none, or nothing but nulls. */
+/** A common schema of all elements, with widened numbers; `undefined` if there is none, or if all elements are null. */
 export function mergedSchema(schemas: readonly Schema[]): Schema | undefined {
   let common: Schema | undefined = schemas[0];
   for (const schema of schemas.slice(1)) {

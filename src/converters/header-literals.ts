@@ -9,12 +9,12 @@ import { alignedTo, mergedSchema, NotAligned, plainValue } from './header-alignm
 import { HeaderTokens } from './header-tokens.ts';
 
 /**
- * What a header's text says, with a schema; `null` stands for the literal null. Narrow numbers are TypedNumbers until
+ * The value of a header's text, with its schema; `null` represents the literal null. Narrow numbers are TypedNumbers until
  * the schema at their place is known.
  */
 type Literal = { readonly schema: Schema; readonly value: ConnectValue } | null;
 
-/** The text is no list or map after all; it is then taken as a string. */
+/** The text is neither a list nor a map; it is then treated as a string. */
 class NotALiteral extends Error {}
 
 /** Keys, elements and values of one text; reading them takes tens of milliseconds, in which nothing else happens. */
@@ -169,7 +169,7 @@ function startsWithDigit(text: string): boolean {
   return code >= FIRST_OF_OTHER_SCRIPTS ? /^\p{Nd}/u.test(text) : code >= ZERO && code <= NINE;
 }
 
-/** Dates hold a hyphen in their first token; the first colon of times stands behind it, or in it behind a backslash. */
+/** Dates have a hyphen in their first token; the first colon of times is after it, or in it after a backslash. */
 function mayBeTemporal(token: string, tokens: HeaderTokens): boolean {
   return tokens.isBefore(':') || token.includes('-') || token.includes('\\');
 }
@@ -222,7 +222,7 @@ function narrowInteger(value: number): Literal | undefined {
   return undefined;
 }
 
-/** 64 bits hold 19 digits: with more zeros than that nothing needs to be computed. */
+/** 64 bits hold 19 digits; with more zeros the value is out of range without a computation. */
 const MAX_INT64_DIGITS = 19;
 
 function exactInteger(unscaled: bigint, scale: number): bigint | undefined {

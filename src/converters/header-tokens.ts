@@ -4,7 +4,7 @@ const IS_DELIMITER = new Uint8Array(128);
 for (const delimiter of ':,{}[]"') IS_DELIMITER[delimiter.charCodeAt(0)] = 1;
 
 /**
- * Tokens of a header's text: delimiters that no backslash precedes, and what stands between them. A position can be
+ * Tokens of a header's text: delimiters without a preceding backslash, and the texts between them. A position can be
  * marked and gone back to (org.apache.kafka.connect.data.Values.Parser). A token is compared several times, so it is kept as
  * places in the text and scanned once.
  */

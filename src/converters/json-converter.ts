@@ -221,7 +221,7 @@ export class JsonConverter implements Converter, HeaderConverter {
     return schema === null ? withoutSchema(payload) : readValue(schema, payload, this.#read);
   }
 
-  /** The schema of an envelope; where it stands first, the bytes up to the payload are kept to be recognised. */
+  /** The schema of an envelope. If it is the first member, the bytes up to the payload are cached, so that they are recognized. */
   #learnSchema(message: Buffer, text: string, json: JsonTree): Schema | null {
     const parts = envelopeParts(text);
     if (parts === undefined) return this.#schemaOf(JSON.stringify(toPlain(json)), json);
@@ -300,14 +300,14 @@ function withoutSchema(tree: JsonTree): ConnectValue {
   return tree instanceof JsonMissing ? null : tree;
 }
 
-/** A key for a schema that does not stand first in its envelope. */
+/** A key for a schema that is not the first member of its envelope. */
 function toPlain(tree: JsonTree): unknown {
   if (tree instanceof JsonNumber) return { number: tree.text };
   if (Array.isArray(tree)) return tree.map(toPlain);
   return tree instanceof Map ? { object: [...tree].map(([key, value]) => [key, toPlain(value)]) } : tree;
 }
 
-/** The value at the beginning of a text that goes on with nothing but the end of its object. */
+/** The value at the beginning of a text that only continues with the end of its object. */
 function payloadOf(text: string): JsonTree | undefined {
   const scanner = new JsonScanner(text, exactNumber);
   try {
@@ -319,7 +319,7 @@ function payloadOf(text: string): JsonTree | undefined {
   }
 }
 
-/** The text before the payload, and the schema's own, of an envelope whose schema stands first. */
+/** The text before the payload and the text of the schema, for an envelope whose schema is the first member. */
 function envelopeParts(text: string): { start: string; schema: string } | undefined {
   const head = /^[ \t\r\n]*\{[ \t\r\n]*"schema"[ \t\r\n]*:[ \t\r\n]*/.exec(text)?.[0];
   if (head === undefined) return undefined;

@@ -13,11 +13,11 @@ type FieldKind = 'string' | 'boolean' | 'int8' | 'int16' | 'int32' | 'int64' | '
 
 /** How each field of a struct is read, see `StructReader`. */
 interface FieldPlan {
-  /** What stands before the value when the fields come in order and without blanks: `{"id":` or `,"id":`. */
+  /** The text before the value if the fields are in order and without spaces: `{"id":` or `,"id":`. */
   readonly before: string;
   readonly schema: Schema;
   readonly kind: FieldKind;
-  /** What a JSON null becomes; `undefined` where null is an error. */
+  /** The value of a JSON null; `undefined` if null is an error. */
   readonly forNull: ConnectValue | undefined;
 }
 
@@ -54,7 +54,7 @@ export class StructReader {
     this.#wide = plans.flatMap(({ kind }, index) => (kind === 'int64' ? [index] : []));
   }
 
-  /** `undefined` when the schema is no struct. */
+  /** `undefined` if the schema is not a struct. */
   static of(schema: Schema, settings: ReadSettings): StructReader | undefined {
     if (schema.type !== 'struct' || schema.fields.length === 0 || schema.name?.startsWith(LOGICAL) === true)
       return undefined;

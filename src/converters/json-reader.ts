@@ -33,7 +33,7 @@ export function readValue(schema: Schema, json: JsonTree | undefined, settings: 
   return readPlain(schema, json, settings);
 }
 
-/** What a null stands for: the default, null itself, or an error. */
+/** Converts a null to the default, to null, or to an error. */
 function nullOf(schema: Schema, settings: ReadSettings): ConnectValue {
   if (settings.replaceNullWithDefault && schema.defaultValue !== undefined) return schema.defaultValue as ConnectValue;
   if (schema.optional) return null;

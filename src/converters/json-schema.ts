@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, SchemaType>> = lookupTable({
   struct: 'struct',
 });
 
-/** What Java throws while a schema is put together; a kind of DataException. */
+/** The exception of Java's schema builder, a kind of DataException. */
 class SchemaBuilderError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, {

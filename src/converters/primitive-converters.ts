@@ -20,7 +20,7 @@ interface Primitive {
   /** `Short` in the class name, `short` in messages. */
   readonly name: string;
   readonly size: number;
-  /** What Java's reader calls itself when the size is wrong. */
+  /** The name of Java's reader in the message about a wrong size. */
   readonly reader: string;
   write(target: Buffer, value: number | bigint): void;
   read(source: Buffer): ConnectValue;

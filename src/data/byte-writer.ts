@@ -14,7 +14,7 @@ export class ByteWriter {
     this.bytes = Buffer.allocUnsafe(size);
   }
 
-  /** Makes room for `count` further bytes. */
+  /** Reserves space for `count` further bytes. */
   reserve(count: number): void {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;
@@ -29,12 +29,12 @@ export class ByteWriter {
     this.at = 0;
   }
 
-  /** The room must be there. */
+  /** The space must have been reserved. */
   byte(value: number): void {
     this.bytes[this.at++] = value;
   }
 
-  /** The room must be there. */
+  /** The space must have been reserved. */
   put(source: Uint8Array): void {
     const { bytes } = this;
     const { length } = source;
@@ -50,7 +50,7 @@ export class ByteWriter {
     this.at += this.bytes.write(text, this.at, 'utf8');
   }
 
-  /** Bytes of others, as they are. The room must be there. */
+  /** Copies bytes. The space must have been reserved. */
   copy(source: Buffer, start: number, end: number): void {
     if (end - start > 2 * SHORT) {
       this.at += source.copy(this.bytes, this.at, start, end);
@@ -69,7 +69,7 @@ export class ByteWriter {
     this.at += end - start;
   }
 
-  /** The digits of a safe integer. The room of 17 bytes must be there. */
+  /** Writes the digits of a safe integer. Space of 17 bytes must have been reserved. */
   integer(value: number): void {
     let rest = value;
     if (rest < 0) {

@@ -15,7 +15,7 @@ export type Origin =
 /** One thing that went wrong with one record, line or statement. Faults are data: they are returned, not thrown. */
 export interface Fault {
   readonly scope: Scope;
-  /** What, where and what to do, in one sentence; the database's own message where it is one. */
+  /** The problem, its place and its solution in one sentence, or the database's own message. */
   readonly message: string;
   readonly origin: Origin | undefined;
   readonly table?: string | undefined;

@@ -21,15 +21,15 @@ export interface MessageBlock extends TopicPartition {
  * Called with a struct of a block.
  * @param values in the order of the schema's fields. The array is used again for the next struct; an int64 is a number if it is exact
  * @param index of the record in the block
- * @returns `false` if a record has to be made of it
+ * @returns `false` if a record has to be created for it
  */
 export type TakeStruct = (schema: Schema, values: readonly ConnectValue[], index: number) => boolean;
 
-/** The record of a struct, beside its value; to be read during the call alone. */
+/** The members of a struct's record in addition to its value, which may only be read during the call. */
 export interface StructRecord {
   /** May differ from the block's topic, because transforms can change it. */
   readonly topic: string;
-  /** `undefined`: a record has to be made to know it. */
+  /** `undefined` if a record must be created to know it. */
   key(): { readonly schema: Schema | null; readonly value: ConnectValue } | undefined;
 }
 

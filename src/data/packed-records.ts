@@ -19,7 +19,7 @@ export type VisitRecord = (keyStart: number, keyEnd: number, valueStart: number,
  */
 export class PackedRecords {
   readonly topic: string;
-  /** Room for the header of the batch, then the records. */
+  /** Space for the header of the batch, then the records. */
   readonly bytes: Buffer;
   /** The number of records. */
   readonly length: number;
@@ -86,7 +86,7 @@ export class RecordPacker {
   #hasKeys = false;
   #recordAt = 0;
   #valueAt = 0;
-  /** Room that is left for the two lengths: as much as those of the record before took. */
+  /** Space reserved for the two lengths: as much as those of the previous record took. */
   #bodyVarint = 2;
   #valueVarint = 2;
   #keyIsThere = false;

@@ -60,7 +60,7 @@ export type SourceCoordinates = Readonly<Record<string, string | number | bigint
 
 /** A record that a source task returns from `poll`. */
 export interface SourceRecord extends ConnectRecord {
-  /** What the record was read from (a table, a file); offsets are kept for each of these. */
+  /** The origin of the record (a table, a file); offsets are stored per origin. */
   readonly sourcePartition: SourceCoordinates;
   /** How far the source partition has been read when this record is stored. */
   readonly sourceOffset: SourceCoordinates;

@@ -3,7 +3,7 @@ const NINE = 57;
 const MINUS = 45;
 const POINT = 46;
 
-/** Digits of which a double holds all, whatever they are, so that their quotient by a power of ten up to 10^22 is exact too. */
+/** Number of digits that a double can always hold, so that their quotient by a power of ten up to 10^22 is exact too. */
 export const EXACT_DIGITS = 15;
 
 export const POWERS_OF_TEN: readonly number[] = Array.from(

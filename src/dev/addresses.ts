@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** Where a local stack keeps its data: below the folder it is started in, unless another one is named. */
+/** The data folder of a local stack: below the current folder, unless another one is named. */
 export function stateFolder(named?: string): string {
   return named === undefined ? resolve('.sluice', 'dev') : resolve(named);
 }
 
-/** Tells commands in the same folder which broker the running stack has. */
+/** Stores the broker of the running stack for commands in the same folder. Resolves with a function that removes it. */
 export async function noteBroker(state: string, bootstrapServers: string): Promise<() => Promise<void>> {
   const file = brokerFile(state);
   await writeFile(file, `${bootstrapServers}\n`);
   return () => rm(file, { force: true });
 }
 
-/** The broker of the stack that runs in this folder, as it said at its start. */
+/** The broker of the stack that runs in this folder; `undefined` if none runs. */
 export function runningBroker(): string | undefined {
   try {
     return readFileSync(brokerFile(stateFolder()), 'utf8').trim();

@@ -12,7 +12,7 @@ import { startStack, type Stack } from './stack.ts';
 import { StackCounts, type Moved } from './stack-counts.ts';
 
 export interface DevOptions {
-  /** Where data and logs are kept; absent: `.sluice/dev` below the folder it is started in. */
+  /** Folder of data and logs; absent: `.sluice/dev` below the current folder. */
   readonly folder: string | undefined;
   readonly fresh: boolean;
   readonly json: boolean;
@@ -20,15 +20,15 @@ export interface DevOptions {
   readonly bootstrapServers: string | undefined;
 }
 
-/** What a stack leaves in its folder. */
+/** Files and folders of a stack in its folder. */
 const KEPT = ['kafka', 'kafka.log', 'kafka.properties', 'postgres', 'postgres.log', 'tls', 'worker.log'];
 const REFRESH_MS = 1000;
-/** The time of `--exit-after` begins when the tasks run, at the latest after this. */
+/** The time of `--exit-after` starts when the tasks run, but not later than after this time. */
 const TASKS_START_MS = 60_000;
-/** At the end, how long rows that are on their way get to arrive before they are counted. */
+/** At the end, how long rows in flight may take to arrive before they are counted. */
 const SETTLE_MS = 1500;
 const LINGER_MS = 1000;
-/** What the producer of the sample data may take to end; it may wait for a broker that is away. */
+/** How long the producer of the sample data may take to end; it may wait for an unreachable broker. */
 const PRODUCER_END_MS = 3000;
 
 /** Runs the local stack until it is interrupted or its time is up; the exit code of `sluice dev`. */
@@ -39,7 +39,7 @@ export async function runDev(options: DevOptions): Promise<number> {
   const ending = new AbortController();
   const interrupt = () => {
     if (ending.signal.aborted) process.exit(130);
-    view.note('Stopping; Ctrl-C again to leave at once');
+    view.note('Stopping; press Ctrl-C again to exit immediately');
     ending.abort();
   };
   process.on('SIGINT', interrupt);
@@ -57,7 +57,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     process.stderr.write(`sluice dev could not start: ${toError(error).message}\n`);
     return 3;
   }
-  // From here on an error of unknown origin belongs into the log, as in other workers.
+  // From here on unhandled errors are logged, as in other workers.
   process.removeAllListeners('unhandledRejection');
   guardProcess(logger);
   try {
@@ -68,8 +68,8 @@ export async function runDev(options: DevOptions): Promise<number> {
     return 2;
   } finally {
     await stack.stop();
-    view.note('Stopped; the next start goes on from here');
-    // What still waits for a service that is away is not waited for.
+    view.note('Stopped; the next start continues with this data');
+    // Does not wait for anything that still waits for an unreachable service.
     setTimeout(() => process.exit(), LINGER_MS).unref();
   }
 
@@ -105,7 +105,7 @@ export async function runDev(options: DevOptions): Promise<number> {
 
 async function prepareFolder(state: string, fresh: boolean): Promise<void> {
   try {
-    // Not the whole folder: it may be one that somebody named and has more in.
+    // Not the whole folder: a folder that the user named may contain other files.
     const kept = fresh ? KEPT.map((name) => join(state, name)) : [];
     for (const path of kept) await rm(path, { recursive: true, force: true });
     await mkdir(state, { recursive: true });
@@ -119,7 +119,7 @@ async function prepareFolder(state: string, fresh: boolean): Promise<void> {
   }
 }
 
-/** Whether each connector has tasks, and none is still to be placed. */
+/** Whether each connector has tasks, and all of them are assigned. */
 function haveStarted({ connectors }: Moved): boolean {
   return connectors.length > 0 && connectors.every(({ tasks }) => tasks.length > 0 && !tasks.includes('UNASSIGNED'));
 }

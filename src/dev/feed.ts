@@ -7,23 +7,22 @@ import { createLogger, type Logger } from '../observe/logger.ts';
 import { sampleConnectors } from './sample-connectors.ts';
 import { createSampleTopics, HOST_TABLES, produceSampleData } from './sample-data.ts';
 
-/** Longer than a worker takes at most, 90 s. */
+/** Longer than the longest request of a worker, 90 s. */
 const REQUEST_MS = 100_000;
 
 /** A stack that runs elsewhere, such as the one of docker-compose.yml. */
 export interface RunningStack {
   readonly bootstrapServers: string;
-  /** Of the worker's REST API. */
+  /** URL of the worker's REST API. */
   readonly connectUrl: string;
-  /** As in `connection.url`; the sample connectors get it too. */
+  /** In the form of `connection.url`; also used by the sample connectors. */
   readonly databaseUrl: string;
   readonly user: string;
   readonly password: string;
 }
 
 /**
- * Makes the sample topics, tables and connectors where they are missing, then produces this host's figures until `signal`
- * aborts.
+ * Creates missing sample topics, tables and connectors, then produces the metrics of this host until `signal` aborts.
  */
 export async function feed(stack: RunningStack, signal: AbortSignal, logger: Logger): Promise<void> {
   const kafka = createKafkaClient({ 'bootstrap.servers': stack.bootstrapServers, 'client.id': 'sluice-feed' }, logger);
@@ -34,7 +33,7 @@ export async function feed(stack: RunningStack, signal: AbortSignal, logger: Log
     const request = { method: 'PUT', url, headers, body: JSON.stringify(config), timeoutMs: REQUEST_MS, signal };
     const { status, body } = await httpRequest(request);
     if (status >= 300) throw new ConnectError(`PUT ${url.href}: ${String(status)} ${body.toString()}`);
-    logger.info(`Connector ${name} is there`);
+    logger.info(`Connector ${name} is configured`);
   }
   await produceSampleData(kafka, signal, logger);
 }

@@ -1,8 +1,8 @@
 import { within } from '../async/within.ts';
 import { firstCause } from '../errors.ts';
 
-/** A service that does not answer. */
-export interface Absence {
+/** The outage of a service. */
+export interface Outage {
   readonly service: string;
   /** When it was noticed. */
   readonly since: Date;
@@ -10,22 +10,22 @@ export interface Absence {
   readonly reason: string;
 }
 
-/** An answer that takes longer counts as none. */
+/** A service that takes longer to answer counts as unreachable. */
 const PATIENCE_MS = 10_000;
 
-/** A number that a service is asked for again and again. While the service is away, the last answer stands. */
+/** A number that is requested from a service repeatedly. During an outage, the last answer is kept. */
 export class Gauge {
   readonly #service: string;
-  readonly #ask: () => Promise<number>;
+  readonly #request: () => Promise<number>;
   readonly #patienceMs: number;
   #value: number | undefined;
-  #absence: Absence | undefined;
-  #asked: { readonly at: number; readonly answer: Promise<void> } | undefined;
+  #outage: Outage | undefined;
+  #pending: { readonly at: number; readonly answer: Promise<void> } | undefined;
 
-  /** `ask` ends by itself at some time, whether the service answers or not. */
-  constructor(service: string, ask: () => Promise<number>, patienceMs = PATIENCE_MS) {
+  /** `request` must settle eventually, even if the service does not answer. */
+  constructor(service: string, request: () => Promise<number>, patienceMs = PATIENCE_MS) {
     this.#service = service;
-    this.#ask = ask;
+    this.#request = request;
     this.#patienceMs = patienceMs;
   }
 
@@ -34,31 +34,31 @@ export class Gauge {
     return this.#value;
   }
 
-  get absence(): Absence | undefined {
-    return this.#absence;
+  get outage(): Outage | undefined {
+    return this.#outage;
   }
 
-  /** Asks, unless the last answer is still awaited; resolves with the answer, at the latest after `limitMs`. Never rejects. */
+  /** Requests the number, unless a request is pending. Resolves after the answer, or after `limitMs`. Never rejects. */
   async read(limitMs: number): Promise<void> {
-    this.#asked ??= { at: Date.now(), answer: this.#look(Date.now()) };
-    const { at, answer } = this.#asked;
+    this.#pending ??= { at: Date.now(), answer: this.#update(Date.now()) };
+    const { at, answer } = this.#pending;
     const answered = await within(answer, limitMs);
     if (!answered && Date.now() - at >= this.#patienceMs) this.#miss(at, 'it does not answer');
   }
 
-  async #look(at: number): Promise<void> {
+  async #update(at: number): Promise<void> {
     try {
-      this.#value = await this.#ask();
-      this.#absence = undefined;
+      this.#value = await this.#request();
+      this.#outage = undefined;
     } catch (error) {
       this.#miss(at, firstLine(error));
     } finally {
-      this.#asked = undefined;
+      this.#pending = undefined;
     }
   }
 
   #miss(at: number, reason: string): void {
-    this.#absence = { service: this.#service, since: this.#absence?.since ?? new Date(at), reason };
+    this.#outage = { service: this.#service, since: this.#outage?.since ?? new Date(at), reason };
   }
 }
 

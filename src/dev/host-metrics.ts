@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { cpus, freemem, hostname, loadavg, totalmem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time a core has spent since boot, in the unit of the system's clock; only the ratio of differences means anything. */
+/** Time that a core has spent since boot, in the unit of the system's clock; only ratios of differences are meaningful. */
 export interface CoreTimes {
   readonly user: number;
   readonly system: number;
@@ -10,7 +10,7 @@ export interface CoreTimes {
   readonly total: number;
 }
 
-/** Counters since boot, as the kernel prints them: 64-bit, so never a JavaScript number. */
+/** Counters since boot, as the kernel prints them: 64-bit integers, which a JavaScript number cannot hold. */
 export interface InterfaceCounters {
   readonly name: string;
   readonly receivedBytes: string;
@@ -19,19 +19,18 @@ export interface InterfaceCounters {
   readonly sentPackets: string;
 }
 
-/** This machine at one moment. */
+/** Metrics of this machine at one moment. */
 export interface HostSample {
   readonly timeMs: number;
   readonly host: string;
   readonly cores: readonly CoreTimes[];
   readonly memory: { readonly totalBytes: number; readonly availableBytes: number };
-  /** Over 1, 5 and 15 minutes. */
+  /** Load averages over 1, 5 and 15 minutes. */
   readonly load: readonly number[];
-  /** Empty where there is no /proc. */
+  /** Empty on systems without /proc. */
   readonly interfaces: readonly InterfaceCounters[];
 }
 
-/** Reads this machine's figures. */
 async function readHostSample(): Promise<HostSample> {
   const [meminfo, network] = await Promise.all([readProc('meminfo'), readProc('net/dev')]);
   return {
@@ -49,7 +48,7 @@ async function readHostSample(): Promise<HostSample> {
 }
 
 /**
- * `MemAvailable` of /proc/meminfo: what programs can still get, caches included.
+ * `MemAvailable` of /proc/meminfo: the memory that programs can still allocate, including caches.
  * @internal
  */
 export function availableBytes(meminfo: string): number | undefined {
@@ -74,8 +73,8 @@ export function parseInterfaces(text: string): readonly InterfaceCounters[] {
 }
 
 /**
- * The sample as line protocol, timestamps in milliseconds. CPU usage is that since `previous`, in per cent; without a
- * previous sample there is none.
+ * Renders the sample as line protocol with timestamps in milliseconds. CPU usage is that since `previous`, in per cent; it is missing
+ * without a previous sample.
  * @internal
  */
 export function renderHostMetrics(sample: HostSample, previous?: HostSample): readonly string[] {
@@ -97,7 +96,7 @@ export function renderHostMetrics(sample: HostSample, previous?: HostSample): re
   ];
 }
 
-/** This machine's metrics as line protocol, at once and then every `intervalMs`, until `signal` aborts. */
+/** Yields the metrics of this machine as line protocol, immediately and then every `intervalMs`, until `signal` aborts. */
 export async function* hostMetrics(intervalMs: number, signal: AbortSignal): AsyncGenerator<readonly string[], void> {
   let previous: HostSample | undefined;
   let dueMs = Date.now();
@@ -105,7 +104,7 @@ export async function* hostMetrics(intervalMs: number, signal: AbortSignal): Asy
     const sample = await readHostSample();
     yield renderHostMetrics(sample, previous);
     previous = sample;
-    // From the due time, not from now: the pace holds however long the reader took, and lost beats are left out.
+    // Counted from the due time, so that the interval is constant even if the consumer is slow; missed intervals are skipped.
     dueMs = Math.max(dueMs + intervalMs, Date.now());
     await delay(dueMs - Date.now(), undefined, { signal }).catch(() => undefined);
   }
@@ -153,7 +152,7 @@ function integer(value: number): string {
   return `${BigInt(value).toString()}i`;
 }
 
-/** Line protocol: comma, equals sign and space are escaped in tag values; an empty value is not allowed. */
+/** Escapes commas, equals signs and spaces. Line protocol does not allow empty tag values. */
 function escapeTag(value: string): string {
   return value === '' ? 'unknown' : value.replace(/[,= ]/g, '\\$&');
 }

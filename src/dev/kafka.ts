@@ -14,18 +14,18 @@ import type { OnProgress } from './progress.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface KafkaOptions {
-  /** Made when missing, kept afterwards. Absent: a throw-away folder. */
+  /** Created if missing, and kept. Absent: a temporary folder. */
   readonly dataDir?: string;
-  /** Absent: a free one. */
+  /** Absent: a free port. */
   readonly port?: number;
   readonly extras?: BrokerExtras;
   /** Default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Default: `process.env`; read are KAFKA_HOME, JAVA_HOME, PATH, XDG_CACHE_HOME and what Docker reads. */
+  /** Default: `process.env`. KAFKA_HOME, JAVA_HOME, PATH, XDG_CACHE_HOME and the variables of Docker are used. */
   readonly environment?: NodeJS.ProcessEnv;
-  /** Told of steps that take longer than an ordinary start. */
+  /** Called for steps that take longer than an ordinary start. */
   readonly onProgress?: OnProgress;
-  /** Aborting ends a start that is under way. */
+  /** Aborts a pending start. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export class LocalKafka {
   readonly port: number;
   readonly dataDir: string;
   readonly logFile: string;
-  /** Which of the ways to run a broker was taken. */
+  /** The way in which the broker is run. */
   readonly origin: Launcher['origin'];
   readonly #throwAway: boolean;
   readonly #launcher: Launcher;
@@ -61,7 +61,7 @@ export class LocalKafka {
     this.#extras = options.extras;
   }
 
-  /** Fetches Kafka where it is missing, prepares the data folder and starts the broker. */
+  /** Downloads Kafka if it is missing, prepares the data folder and starts the broker. */
   static async start(options: KafkaOptions = {}): Promise<LocalKafka> {
     const { onProgress, signal } = options;
     const launcher = await chooseLauncher({ environment: options.environment ?? process.env, onProgress, signal });
@@ -82,7 +82,7 @@ export class LocalKafka {
     return `127.0.0.1:${String(this.port)}`;
   }
 
-  /** Of the broker's process (of the Docker client, when it runs in a container). */
+  /** Id of the broker's process, or of the Docker client if the broker runs in a container. */
   get pid(): number | undefined {
     return this.running ? this.#process?.pid : undefined;
   }
@@ -97,7 +97,7 @@ export class LocalKafka {
     const place = await this.#place();
     await this.#clear();
     await this.#launcher.prepare(place, signal);
-    // The broker that an earlier process of ours left behind is given time to shut down.
+    // A broker that an earlier process left behind is given time to shut down.
     const lingerUntil = Date.now() + lingerMs;
     await this.#untilPortIsFree(lingerUntil, signal);
     for (;;) {
@@ -124,14 +124,14 @@ export class LocalKafka {
     await this.#clear();
   }
 
-  /** Ends the broker at once and deletes its data. */
+  /** Kills the broker and deletes its data. */
   async discard(): Promise<void> {
     await this.kill();
     await this.#launcher.deleteData(await this.#place());
     if (this.#throwAway) await rm(dirname(this.dataDir), { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Another broker on the port would answer the probe in place of ours. */
+  /** Another broker on the port would answer the readiness probe. */
   async #untilPortIsFree(deadline: number, signal: AbortSignal | undefined): Promise<void> {
     while (!(await isFree(this.port))) {
       if (Date.now() > deadline) throw new ConnectError(`Kafka cannot be started: port ${String(this.port)} is taken`);

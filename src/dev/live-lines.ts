@@ -1,4 +1,4 @@
-import type { Absence } from './gauge.ts';
+import type { Outage } from './gauge.ts';
 import type { ConnectorCount, Moved } from './stack-counts.ts';
 
 /** A terminal's size, in characters. */
@@ -8,20 +8,20 @@ export interface TerminalSize {
 }
 
 const NAME_COLUMNS = 22;
-/** Longer names leave no room for states. */
+/** Longer names are cut, so that the states fit. */
 const MAX_NAME_COLUMNS = 30;
-/** What is broken is read first. */
+/** Failed connectors are listed first. */
 const BY_URGENCY = ['FAILED', 'UNASSIGNED', 'RESTARTING', 'STOPPED', 'PAUSED', 'RUNNING'];
-/** Of connectors that wait for a topic, like UNASSIGNED. */
+/** Rank of connectors that wait for a topic, the same as for UNASSIGNED. */
 const WAITING = 1;
 
-/** Services that are away, what has moved, and how the connectors are, broken ones first. */
+/** Unreachable services, the counts, and the states of connectors, failed ones first. */
 export function liveLines({ sinkRows, sourceRecords, connectors, away }: Moved): string[] {
   const urgency = ({ state, tasks, waitsFor }: ConnectorCount) =>
     Math.min(...[state, ...tasks].map(rank), waitsFor.length > 0 ? WAITING : Infinity);
   const sorted = [...connectors].sort((a, b) => urgency(a) - urgency(b));
   return [
-    ...away.map((absence) => `  ${absenceText(absence)}`),
+    ...away.map((outage) => `  ${outageText(outage)}`),
     `  ${'Rows into PostgreSQL'.padEnd(NAME_COLUMNS)} ${sinkRows.toLocaleString('en')}`,
     `  ${'Records into Kafka'.padEnd(NAME_COLUMNS)} ${sourceRecords.toLocaleString('en')}`,
     ...sorted.map(
@@ -30,12 +30,12 @@ export function liveLines({ sinkRows, sourceRecords, connectors, away }: Moved):
   ];
 }
 
-/** `Kafka is away since 12:34:56: connect ECONNREFUSED 127.0.0.1:9092`, by the clock of this machine. */
-export function absenceText({ service, since, reason }: Absence): string {
-  return `${service} is away since ${since.toTimeString().slice(0, 8)}: ${plain(reason)}`;
+/** `Kafka is unreachable since 12:34:56: connect ECONNREFUSED 127.0.0.1:9092`, by the clock of this machine. */
+export function outageText({ service, since, reason }: Outage): string {
+  return `${service} is unreachable since ${since.toTimeString().slice(0, 8)}: ${plain(reason)}`;
 }
 
-/** States of many tasks are counted: `RUNNING  tasks: FAILED, 7 RUNNING`. */
+/** Task states are counted: `RUNNING  tasks: FAILED, 7 RUNNING`. */
 function stateText({ state, tasks, waitsFor }: ConnectorCount): string {
   const states = [...new Set(tasks)].sort((a, b) => rank(a) - rank(b));
   const counted = states.map((each) => {
@@ -52,25 +52,27 @@ function rank(state: string): number {
 }
 
 /**
- * What a terminal needs to show these lines where it shows those of before: cut to its width, and to its height less one line.
- * Each line is written over before what is left of it is erased, so that nothing flickers.
+ * Output that replaces the previous lines on a terminal, cut to its width and to one line less than its height. Each line is overwritten
+ * before the rest of it is erased, so that nothing flickers.
  */
 export function redrawing(
-  before: readonly string[],
+  previous: readonly string[],
   lines: readonly string[],
   { columns, rows }: TerminalSize,
 ): { readonly text: string; readonly drawn: readonly string[] } {
-  const room = Math.max(1, rows - 1);
+  const maxLines = Math.max(1, rows - 1);
   const shown =
-    lines.length <= room ? lines : [...lines.slice(0, room - 1), `  … ${String(lines.length - room + 1)} more`];
+    lines.length <= maxLines
+      ? lines
+      : [...lines.slice(0, maxLines - 1), `  … ${String(lines.length - maxLines + 1)} more`];
   const drawn = shown.map((line) => cut(line, columns - 1));
-  // A terminal that has become narrower has broken the lines of before.
-  const height = before.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+  // A terminal that has become narrower has wrapped the previous lines.
+  const height = previous.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
   const up = height > 0 ? `\x1b[${String(height)}A\r` : '';
   return { text: `${up}${drawn.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`, drawn };
 }
 
-/** At most so many columns, the last one `…` where something is left out. */
+/** Cuts a line to this number of columns; a cut line ends in `…`. */
 export function cut(line: string, columns: number): string {
   if (widthOf(line) <= columns) return line;
   let text = '';
@@ -89,7 +91,7 @@ function widthOf(line: string): number {
   return width;
 }
 
-/** Marks that stand above others have none; East Asian characters and pictures have two. */
+/** Columns of a character: combining marks have none; East Asian characters and emoji have two. */
 function characterWidth(character: string): number {
   if (/[\p{Mn}\p{Me}\p{Cf}]/u.test(character)) return 0;
   return /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u.test(
@@ -99,7 +101,7 @@ function characterWidth(character: string): number {
     : 1;
 }
 
-/** Without what a terminal would take for a command: anybody may name a connector. */
+/** Removes control characters, because names of connectors come from users. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
 }

@@ -1,35 +1,35 @@
-import { absenceText, cut, liveLines, redrawing } from './live-lines.ts';
-import type { Absence } from './gauge.ts';
+import { outageText, cut, liveLines, redrawing } from './live-lines.ts';
+import type { Outage } from './gauge.ts';
 import type { Stack } from './stack.ts';
 import type { Moved } from './stack-counts.ts';
 
 const PLAIN_EVERY_MS = 10_000;
 
-/** Where lines are written to: a terminal, a pipe or a file. */
+/** The destination of lines: a terminal, a pipe or a file. */
 export interface Output {
   readonly isTTY?: boolean | undefined;
-  /** Of a terminal. */
+  /** Width of a terminal. */
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
   write(text: string): unknown;
 }
 
 export interface LiveViewOptions {
-  /** Nothing but notes, and those to `errors`: the output is for one line of JSON. */
+  /** Only writes notes, to `errors`, because the output is reserved for one line of JSON. */
   readonly quiet: boolean;
   readonly output?: Output;
   readonly errors?: Output;
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** What `sluice dev` shows: a header once, then counts in place on a terminal, a line now and then elsewhere. */
+/** The display of `sluice dev`: a header, then counts, which are updated in place on a terminal and written as lines elsewhere. */
 export class LiveView {
   readonly #quiet: boolean;
   readonly #output: Output;
   readonly #errors: Output;
   readonly #redraws: boolean;
   #drawn: readonly string[] = [];
-  #away: readonly Absence[] = [];
+  #outages: readonly Outage[] = [];
   #lastPlainMs = 0;
   #lastPassingMs = 0;
 
@@ -41,7 +41,7 @@ export class LiveView {
     this.#redraws = !quiet && redraws(output, environment);
   }
 
-  /** A line; one that is `passing` gives its place to the next, or is mostly left out where lines stay. */
+  /** Writes a line. A `passing` line is replaced by the next one; where that is not possible, most of them are omitted. */
   note(message: string, passing = false): void {
     this.#drawn = [];
     if (this.#redraws) {
@@ -78,7 +78,7 @@ export class LiveView {
   }
 
   counts(moved: Moved): void {
-    if (!this.#redraws) this.#tellAbsences(moved.away);
+    if (!this.#redraws) this.#reportOutages(moved.away);
     if (this.#quiet) return;
     const lines = liveLines(moved);
     if (this.#redraws) {
@@ -91,13 +91,14 @@ export class LiveView {
     }
   }
 
-  /** At once, where a line stands for the last ten seconds. */
-  #tellAbsences(away: readonly Absence[]): void {
-    const isIn = (absences: readonly Absence[], wanted: Absence) =>
-      absences.some(({ service }) => service === wanted.service);
-    for (const absence of away) if (!isIn(this.#away, absence)) this.#line(absenceText(absence));
-    for (const absence of this.#away) if (!isIn(away, absence)) this.#line(`${absence.service} is back`);
-    this.#away = away;
+  /** Reports outages immediately, because the other lines are only written every ten seconds. */
+  #reportOutages(outages: readonly Outage[]): void {
+    const includes = (all: readonly Outage[], wanted: Outage) => all.some(({ service }) => service === wanted.service);
+    for (const outage of outages) if (!includes(this.#outages, outage)) this.#line(outageText(outage));
+    for (const outage of this.#outages) {
+      if (!includes(outages, outage)) this.#line(`${outage.service} is reachable again`);
+    }
+    this.#outages = outages;
   }
 
   #line(text: string): void {
@@ -113,7 +114,7 @@ function sizeOf({ columns = 80, rows = 24 }: Output): { columns: number; rows: n
   return { columns, rows };
 }
 
-/** A terminal that takes commands, and whose user has not asked for plain text. */
+/** Whether the output is a terminal that supports commands, and the user has not requested plain text. */
 function redraws({ isTTY = false, columns = 0 }: Output, environment: NodeJS.ProcessEnv): boolean {
   const { NO_COLOR = '', TERM = '' } = environment;
   return isTTY && columns > 0 && NO_COLOR === '' && TERM !== 'dumb';

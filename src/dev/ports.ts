@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { ConnectError, toError } from '../errors.ts';
 
-// Below 32768, where Linux begins to take source ports for outgoing connections: a client that keeps dialling a stopped
-// service in that range can end up connected to itself, and the service then never gets its port back.
+// Below 32768, where the ephemeral ports of Linux begin: a client that reconnects to a stopped service in that range can connect to
+// itself, and the service can then never listen on its port again.
 const lowestPort = 20_000;
 const highestPort = 32_000;
 
@@ -11,7 +11,7 @@ const PORT_TRIES = 5;
 
 const handedOut = new Set<number>();
 
-/** A TCP port nobody listens on; never the same twice within a process, and fit to be taken again after a restart. */
+/** Returns a free TCP port, which is different at each call in a process and can be used again after a restart. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
@@ -24,7 +24,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
 }
 
 /**
- * `wanted` when nobody listens there and it is not `except`, else the next higher port of which that is true.
+ * Returns `wanted` or the next higher port that is free and not in `except`.
  * @internal
  */
 export async function nextFreePort(
@@ -38,8 +38,8 @@ export async function nextFreePort(
 }
 
 /**
- * Starts something on the next free ports, one for each that is wanted. Another process may take one of them before the service
- * listens there; the start fails then, and is tried again with other ports, 5 times in all.
+ * Starts a service on the next free port for each wanted port. Another process may take one of them before the service listens on it;
+ * then the start is retried with other ports, up to 5 times in total.
  */
 export async function startOnFreePorts<T>(
   wanted: readonly number[],

@@ -12,19 +12,19 @@ import { postgresAccount, type PostgresAccount } from './postgres/account.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface PostgresOptions {
-  /** Made when missing, kept afterwards. Absent: a throw-away folder, and no fsync. */
+  /** Created if missing, and kept. Absent: a temporary folder without fsync. */
   readonly dataDir?: string;
-  /** Absent: a free one. */
+  /** Absent: a free port. */
   readonly port?: number;
   readonly user?: string;
   readonly password?: string;
   /** Default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Server settings, as for `postgres -c name=value`. */
+  /** Server settings (`postgres -c name=value`). */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Told of steps that take longer than an ordinary start. */
+  /** Called for steps that take longer than an ordinary start. */
   readonly onProgress?: (message: string) => void;
-  /** Aborting ends a start that is under way. */
+  /** Aborts a pending start. */
   readonly signal?: AbortSignal;
 }
 
@@ -61,7 +61,7 @@ export class LocalPostgres {
     this.#account = account;
   }
 
-  /** Prepares the data folder where it is missing, and starts the server. */
+  /** Prepares the data folder if it is missing, and starts the server. */
   static async start(options: PostgresOptions = {}): Promise<LocalPostgres> {
     const binaries = await postgresBinaries(process.env);
     const dataDir = resolve(options.dataDir ?? join(await throwAwayFolder(), 'data'));
@@ -85,7 +85,7 @@ export class LocalPostgres {
     }
   }
 
-  /** Of the server process; its children end with it. */
+  /** Id of the server process, whose children end with it. */
   get pid(): number | undefined {
     return this.running ? this.#process?.pid : undefined;
   }
@@ -94,13 +94,13 @@ export class LocalPostgres {
     return this.#process?.running === true;
   }
 
-  /** `postgresql://…` of a database, password included. */
+  /** URL of a database, including the password. */
   url(database = 'postgres'): string {
     const login = `${encodeURIComponent(this.user)}:${encodeURIComponent(this.password)}`;
     return `postgresql://${login}@${this.host}:${String(this.port)}/${encodeURIComponent(database)}`;
   }
 
-  /** Resolves when connections are accepted; survives whatever an earlier kill -9 left behind. */
+  /** Resolves when connections are accepted, even if an earlier server was killed. */
   async start(signal?: AbortSignal): Promise<void> {
     if (this.running) return;
     const deadline = Date.now() + startTimeoutMs;
@@ -128,7 +128,7 @@ export class LocalPostgres {
     await this.#process?.kill();
   }
 
-  /** Ends the server at once and deletes its data. */
+  /** Kills the server and deletes its data. */
   async discard(): Promise<void> {
     await this.kill();
     await rm(this.#throwAway ? dirname(this.dataDir) : this.dataDir, { recursive: true, force: true, maxRetries: 5 });
@@ -167,14 +167,14 @@ export class LocalPostgres {
     }
   }
 
-  /** Waits until a server that an earlier process of ours left behind has ended. */
+  /** Waits until a server that an earlier process left behind has ended. */
   async #untilLeft(deadline: number, signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
       const pid = this.#pidFile()[0]?.trim() ?? '';
-      // Where there is no /proc, PostgreSQL's own check of its pid file has to do.
+      // Without /proc, PostgreSQL's own check of its pid file must suffice.
       if (pid === '' || !existsSync('/proc/self')) return;
       if (!holdsFolder(pid, this.dataDir)) {
-        // The id may belong to a stranger by now, which PostgreSQL would take for a running server.
+        // The id may belong to another process by now, which PostgreSQL would mistake for a running server.
         await rm(join(this.dataDir, 'postmaster.pid'), { force: true });
         return;
       }
@@ -184,7 +184,7 @@ export class LocalPostgres {
     }
   }
 
-  /** Into a folder beside it first, so that an interrupted preparation is never taken for a finished one. */
+  /** Prepares another folder and renames it, so that an interrupted preparation is not mistaken for a finished one. */
   async #initialise(signal: AbortSignal | undefined): Promise<void> {
     const unfinished = `${this.dataDir}.unfinished`;
     const passwordFile = `${this.dataDir}.password`;

@@ -1,4 +1,4 @@
-/** Told of a step that takes longer than an ordinary start; `passing`: the next message takes its place. */
+/** Called for a step that takes longer than an ordinary start. A `passing` message is replaced by the next one. */
 export type OnProgress = (message: string, passing?: boolean) => void;
 
 const DOWNLOADED = /^(?:\[INFO\] )?Downloaded from [^ ]+ ([^ ]+) \(([\d.]+) ([kMG]?B)/;
@@ -11,19 +11,19 @@ function bar(done: number, total: number): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`;
 }
 
-/** What Maven says of each file that it has fetched, added up. It says nothing of files that it has already. */
+/** Sums up the downloads in Maven's output. Maven does not print files that it already has. */
 export class MavenDownload {
   readonly #title: string;
   readonly #megabytes: number;
   #fetched = 0;
 
-  /** `megabytes`: of all files that it may fetch. */
+  /** `megabytes`: size of all files that may be downloaded. */
   constructor(title: string, megabytes: number) {
     this.#title = title;
     this.#megabytes = megabytes;
   }
 
-  /** The progress after a line of Maven's output, if it tells of one. */
+  /** The progress after a line of Maven's output; `undefined` if the line reports none. */
   read(line: string): string | undefined {
     const [, url, size = '0', unit = ''] = DOWNLOADED.exec(line) ?? [];
     if (url === undefined) return undefined;
@@ -34,7 +34,7 @@ export class MavenDownload {
   }
 }
 
-/** What Docker says of the layers of an image; where nobody looks at a terminal, it does not tell their sizes. */
+/** Counts the layers of an image in Docker's output, which contains no sizes unless it is a terminal. */
 export class ImageDownload {
   readonly #image: string;
   readonly #layers = new Set<string>();
@@ -44,7 +44,7 @@ export class ImageDownload {
     this.#image = image;
   }
 
-  /** The progress after a line of `docker pull`, if it tells of one. */
+  /** The progress after a line of `docker pull`; `undefined` if the line reports none. */
   read(line: string): string | undefined {
     const [, layer, what] = /^([0-9a-f]{12}): (Pulling fs layer|Waiting|Pull complete|Already exists)/.exec(line) ?? [];
     if (layer === undefined) return undefined;

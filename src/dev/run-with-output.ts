@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 
 const MAX_LINES = 200;
 
-/** A command has ended otherwise than well; `lines` are the last ones that it printed. */
+/** A command has failed; `lines` are the last lines that it printed. */
 export class CommandError extends Error {
   readonly lines: readonly string[];
 
@@ -14,7 +14,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Runs a command and tells of each line that it prints. Rejects when it cannot be started, and with a CommandError. */
+/** Runs a command and passes each line that it prints to a callback. Rejects if it cannot be started, or with a CommandError. */
 export async function runWithOutput(
   [command, ...args]: readonly [string, ...string[]],
   options: { readonly environment: NodeJS.ProcessEnv; readonly signal?: AbortSignal | undefined },

@@ -7,10 +7,10 @@ export interface SampleConnector {
   readonly config: Readonly<Record<string, string>>;
 }
 
-/** Where the sample files say the database is; they are for the usual port, and for `curl -d @file`. */
+/** The database URL in the sample files, which have the default port, so that they work with `curl -d @file`. */
 const SAMPLE_DATABASE_URL = 'jdbc:db://127.0.0.1:5432/sluice';
 
-/** The connectors of `src/dev/samples`, pointed at the database of this run. */
+/** The connectors of `src/dev/samples` with the database of this run. */
 export async function sampleConnectors(databaseUrl: string): Promise<SampleConnector[]> {
   const folder = join(packageRoot(), 'src', 'dev', 'samples');
   const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();

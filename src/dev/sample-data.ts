@@ -10,18 +10,18 @@ import { hostMetrics } from './host-metrics.ts';
 
 const HOST_TOPIC = 'host-metrics';
 const PROCESS_TOPIC = 'process-metrics';
-/** Partitions of the topics that are fed, and of the one of the example in README.md, whose messages have no key. */
+/** Partitions of the sample topics, and of the topic of the example in README.md, whose messages have no key. */
 const SAMPLE_TOPICS = { [HOST_TOPIC]: 2, [PROCESS_TOPIC]: 2, meters: 1 };
 
-/** Of one attempt. */
+/** Timeout of one attempt. */
 const API_TIMEOUT_MS = 15_000;
-/** So long the broker may be busy or fenced, as it is for some seconds after a restart. */
+/** How long the broker may be busy or fenced, as it is for some seconds after a restart. */
 const TOPICS_LIMIT_MS = 60_000;
 
-/** At the end, how long data that were sent may take to be acknowledged. */
+/** At the end, how long sent data may take to be acknowledged. */
 const CLOSE_MS = 1000;
 
-/** Makes the topics that are missing. What fails is tried again, for at most `limitMs`. */
+/** Creates missing topics. Failures are retried for at most `limitMs`. */
 export async function createSampleTopics(
   kafka: Pick<KafkaClient, 'admin'>,
   { limitMs = TOPICS_LIMIT_MS, signal }: { readonly limitMs?: number; readonly signal?: AbortSignal } = {},
@@ -53,7 +53,7 @@ export async function createSampleTopics(
 }
 
 async function createMissing(admin: Admin): Promise<void> {
-  // A broker that has just come back answers a creation by having no brokers, also of a topic that exists.
+  // A broker that has just restarted rejects a creation because it has no brokers, even if the topic exists.
   const existing = await admin.describeTopics(Object.keys(SAMPLE_TOPICS));
   for (const [name, partitions] of Object.entries(SAMPLE_TOPICS)) {
     if (existing.has(name)) continue;
@@ -61,12 +61,12 @@ async function createMissing(admin: Admin): Promise<void> {
   }
 }
 
-/** A broker that is fenced does not count: the replication factor 1 is then more than there are brokers. */
+/** While the broker is fenced, the replication factor 1 exceeds the number of brokers. */
 function mayPass(error: unknown): boolean {
   return isRetriable(error) || (error instanceof KafkaError && error.code === ErrorCode.invalidReplicationFactor);
 }
 
-/** Line protocol does not create tables, so these are made before the first line comes. */
+/** Line protocol does not create tables, so these are created before the first line is sent. */
 export const HOST_TABLES = [
   table('host_cpu', ['usage_user float8', 'usage_system float8', 'usage_idle float8'], ['cpu']),
   table('host_memory', ['total int8', 'available int8', 'used int8', 'used_percent float8'], []),
@@ -93,12 +93,12 @@ function table(name: string, columns: readonly string[], tags: readonly string[]
 }
 
 /**
- * Produces this host's figures as line protocol and this process's as `json_db`, once a second, until `signal` aborts. A
- * second that cannot be sent is logged; the next one is tried.
+ * Produces the metrics of this host as line protocol and those of this process as `json_db`, once per second, until `signal` aborts. If
+ * the data of a second cannot be sent, this is logged, and production continues with the next second.
  */
 export async function produceSampleData(kafka: KafkaClient, signal: AbortSignal, logger: Logger): Promise<void> {
   const producer = kafka.producer();
-  // What waits for a broker that is away must not hold up the end.
+  // Records that wait for an unreachable broker must not delay the end.
   const end = () => void producer.close(CLOSE_MS).catch(() => undefined);
   signal.addEventListener('abort', end, { once: true });
   try {
@@ -108,7 +108,7 @@ export async function produceSampleData(kafka: KafkaClient, signal: AbortSignal,
         await producer.send(records);
       } catch (error) {
         if (signal.aborted) break;
-        logger.warn(`Sample data of this second were not sent: ${toError(error).message}`);
+        logger.warn(`Failed to send the sample data of this second: ${toError(error).message}`);
       }
     }
   } finally {

@@ -13,7 +13,7 @@ export interface KeptService {
 
 const LOOK_EVERY_MS = 500;
 
-/** Starts services that have ended by themselves again, until it is stopped. */
+/** Restarts services that have ended on their own, until it is stopped. */
 export class ServiceKeeper {
   readonly #ending = new AbortController();
   readonly #lookEveryMs: number;
@@ -24,7 +24,7 @@ export class ServiceKeeper {
     this.#done = Promise.all(services.map((service) => this.#keep(service, onProgress)));
   }
 
-  /** Resolves when no start is under way any more. */
+  /** Resolves when no start is pending. */
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#done;

@@ -8,23 +8,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectError } from '../errors.ts';
 
 export interface ServiceCommand {
-  /** How errors call it. */
+  /** Name in error messages. */
   readonly title: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The folder that it runs in; absent: that of this process. */
+  /** Its working folder; absent: that of this process. */
   readonly cwd?: string | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Takes both outputs; appended to. */
+  /** Both outputs are appended to this file. */
   readonly logFile: string;
-  /** Sent one after the other until it is gone. The last one should be SIGKILL. */
+  /** Sent one after the other until the process has ended. The last one should be SIGKILL. */
   readonly stopSignals: readonly NodeJS.Signals[];
-  /** A command that clears away what is left when this process dies without stopping the service. */
+  /** A command that cleans up if this process dies without stopping the service. */
   readonly whenOrphaned?: readonly string[] | undefined;
 }
 
-// Reads the pipe whose other end this process holds: its end, however sudden, is the end of the service.
+// Reads a pipe whose other end this process holds, so that the service also ends if this process is killed.
 const watchdogScript = `
 read -r _
 pid=$1 signals=$2; shift 2
@@ -36,14 +36,14 @@ done
 `;
 
 /**
- * A service that runs beside this process: in a session of its own, so that Ctrl-C on the terminal reaches this process
- * alone and services are stopped in order; with a watchdog, so that it ends even when this process is killed with -9.
+ * A service process. It has its own session, so that Ctrl-C on the terminal only reaches this process and services are stopped in order.
+ * A watchdog ends it even if this process is killed with SIGKILL.
  *
- * running --(exits by itself, stop, kill, this process dies)--> exited
+ * running --(exits on its own, stop, kill, this process dies)--> exited
  */
 export class ServiceProcess {
   readonly pid: number;
-  /** Resolves, with how it ended, once it is gone. */
+  /** Resolves with the exit code or signal when the process has ended. */
   readonly exited: Promise<string>;
   readonly #command: ServiceCommand;
   readonly #child: ChildProcess;
@@ -61,7 +61,7 @@ export class ServiceProcess {
     });
   }
 
-  /** Rejects when the program cannot be started at all; what it says afterwards is in the log file. */
+  /** Rejects if the program cannot be started; its output is in the log file. */
   static async spawn(command: ServiceCommand): Promise<ServiceProcess> {
     mkdirSync(dirname(command.logFile), { recursive: true });
     const log = openSync(command.logFile, 'a');
@@ -103,8 +103,8 @@ export class ServiceProcess {
   }
 
   /**
-   * Polls `ready` until it holds. Rejects, with the end of the log and nothing left running, when the process ends first,
-   * `timeoutMs` pass or `signal` aborts.
+   * Polls `ready` until it is true. If the process ends first, the timeout expires or `signal` aborts, it stops the process and rejects
+   * with the end of the log.
    */
   async untilReady(ready: () => Promise<boolean>, timeoutMs: number, signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + timeoutMs;
@@ -131,7 +131,7 @@ export class ServiceProcess {
   }
 }
 
-/** The last 20 lines of a log file, or why there are none. */
+/** The last 20 lines of a log file, or the reason why it cannot be read. */
 export async function logTail(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch((error: unknown) => String(error));
   return text.trimEnd().split('\n').slice(-20).join('\n');
@@ -146,7 +146,7 @@ function startWatchdog(command: ServiceCommand, pid: number): ChildProcess {
     env: command.environment ?? process.env,
   });
   watchdog.on('error', () => {
-    // Without a shell the service merely outlives a kill -9 of this process.
+    // Without a shell the service survives a SIGKILL of this process.
   });
   watchdog.unref();
   if (watchdog.stdin instanceof Socket) watchdog.stdin.unref();

@@ -1,38 +1,38 @@
 import { within } from '../async/within.ts';
 import type { Admin, ClientProperties } from '../kafka/api.ts';
 import { quoteTable } from '../../plugins/database/index.ts';
-import { Gauge, type Absence } from './gauge.ts';
+import { Gauge, type Outage } from './gauge.ts';
 import type { Stack } from './stack.ts';
 
 export interface ConnectorCount {
   readonly name: string;
   readonly state: string;
   readonly tasks: readonly string[];
-  /** Topics that a sink reads and that do not exist. */
+  /** Missing topics of a sink. */
   readonly waitsFor: readonly string[];
 }
 
-/** What has moved since the stack was started: rows that the tables hold more, records that the topics hold more. */
+/** Numbers of rows and records that were added since the stack was started. */
 export interface Moved {
   readonly sinkRows: number;
   readonly sourceRecords: number;
   readonly connectors: readonly ConnectorCount[];
-  /** Services that do not answer; what they would be asked is what they last said. */
-  readonly away: readonly Absence[];
+  /** Services that do not answer; their last answers are used. */
+  readonly away: readonly Outage[];
 }
 
 type CountedStack = Pick<Stack, 'executor' | 'kafka' | 'worker'>;
 
-/** Of one look at a broker that may be away. */
+/** Timeouts of one request to a broker that may be unreachable. */
 const IMPATIENT: ClientProperties = {
   'socket.connection.setup.timeout.ms': '2000',
   'request.timeout.ms': '4000',
   'default.api.timeout.ms': '4000',
 };
-/** So long a look at services that may be away takes at most. */
+/** Longest time of one request to services that may be unreachable. */
 const READ_LIMIT_MS = 2000;
 
-/** Counts in the database and on the broker, not in the worker: what is there has arrived. Services may be away meanwhile. */
+/** Counts rows in the database and records on the broker, so that only delivered data counts. The services may be unreachable. */
 export class StackCounts {
   readonly #stack: CountedStack;
   readonly #admin: Admin;
@@ -49,7 +49,7 @@ export class StackCounts {
     this.#records = new Gauge('Kafka', () => this.#countRecords());
   }
 
-  /** What was there at the first answers does not count. Never rejects, and takes no longer than two seconds. */
+  /** Counts what was added since the first answers. Never rejects, and takes at most two seconds. */
   async read(): Promise<Moved> {
     const connectors = this.#countConnectors().then((counts) => (this.#connectors = counts));
     await Promise.all([
@@ -63,7 +63,7 @@ export class StackCounts {
       sinkRows: (this.#rows.value ?? 0) - (this.#rowsBefore ?? 0),
       sourceRecords: (this.#records.value ?? 0) - (this.#recordsBefore ?? 0),
       connectors: this.#connectors,
-      away: [this.#records.absence, this.#rows.absence].filter((absence) => absence !== undefined),
+      away: [this.#records.outage, this.#rows.outage].filter((outage) => outage !== undefined),
     };
   }
 
@@ -101,7 +101,7 @@ export class StackCounts {
           waitsFor: [...new Set(waiting.map((part) => part.name))],
         };
       } catch {
-        // Created, or deleted, a moment ago.
+        // The connector was just created or deleted.
         return { name, state: 'UNASSIGNED', tasks: [], waitsFor: [] };
       }
     };

@@ -24,21 +24,21 @@ import { sampleConnectors } from './sample-connectors.ts';
 import { createSampleTopics, HOST_TABLES } from './sample-data.ts';
 import { ServiceKeeper, type KeptService } from './service-keeper.ts';
 
-/** Name, user and password of the sample database; it listens on this machine alone. */
+/** Name, user and password of the sample database, which only listens on this machine. */
 const SAMPLE = 'sluice';
-/** Where the parts of the stack are, unless another process is there. */
+/** Ports of the stack, unless other processes use them. */
 const POSTGRES_PORT = 5432;
 const KAFKA_PORT = 9092;
 const REST_PORT = 8083;
 const DATABASE_API_PORT = 8080;
-/** So long a worker may take to join its group; the cluster answered a moment ago. */
+/** How long a worker may take to join its group on a reachable cluster. */
 const WORKER_START_MS = 60_000;
 
-/** Four times what its tasks have for an orderly stop. */
+/** Four times the graceful stop timeout of tasks. */
 const WORKER_STOP_MS = 20_000;
 
 export interface StackOptions {
-  /** Where the data of the services is; it exists. */
+  /** The existing folder of the data of the services. */
   readonly state: string;
   readonly bootstrapServers: string | undefined;
   readonly onProgress: OnProgress;
@@ -51,7 +51,7 @@ export interface Stack {
   readonly bootstrapServers: string;
   readonly databaseUrl: string;
   readonly psqlUrl: string;
-  /** File with the authority of the database API's certificate. */
+  /** File with the CA certificate of the database API. */
   readonly authorityFile: string;
   readonly worker: Worker;
   readonly kafka: KafkaClient;
@@ -60,15 +60,17 @@ export interface Stack {
 }
 
 /**
- * Starts a PostgreSQL, a Kafka (unless one is given), the worker, and the sample connectors, each as soon as what it needs is
- * there. What was started is stopped again when a later part fails.
+ * Starts PostgreSQL, Kafka (unless a broker is given), the worker, and the sample connectors, each as soon as its dependencies are
+ * ready. If one part fails, the others are stopped.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { state } = options;
   const endings: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const ending of endings.splice(0).reverse()) {
-      await ending().catch((error: unknown) => options.logger.warn({ err: error }, 'While the stack was ending'));
+      await ending().catch((error: unknown) =>
+        options.logger.warn({ err: error }, 'A step of the end of the stack failed'),
+      );
     }
   };
   try {
@@ -122,13 +124,13 @@ async function startServices(options: StackOptions, endings: (() => Promise<unkn
   return { postgres, bootstrapServers: servers };
 }
 
-/** Rejects, as the first that does, when both have ended: what they have begun is known then. */
+/** Waits until both have settled, so that everything that was started is known, and rejects with the first failure. */
 async function bothOf<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([one, other]);
   return Promise.all([one, other]);
 }
 
-/** Makes the sample user, database and tables where they are missing. */
+/** Creates the sample user, database and tables if they are missing. */
 async function prepareDatabase(
   server: LocalPostgres,
   databaseUrl: string,
@@ -145,7 +147,7 @@ async function prepareDatabase(
   try {
     const role = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [SAMPLE]);
     const name = quoteIdentifier(SAMPLE);
-    // Clients such as Telegraf make their own database.
+    // Clients such as Telegraf create their own database.
     if (role.rowCount === 0) await admin.query(`CREATE ROLE ${name} LOGIN CREATEDB PASSWORD ${quoteLiteral(SAMPLE)}`);
     const database = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [SAMPLE]);
     if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
@@ -179,7 +181,7 @@ async function startWithTopics(
   });
   endings.push(async () => {
     if (await within(worker.stop(), WORKER_STOP_MS)) return;
-    logger.warn(`The worker has not stopped within ${String(WORKER_STOP_MS / 1000)} s and is left`);
+    logger.warn(`The worker did not stop within ${String(WORKER_STOP_MS / 1000)} s and was abandoned`);
   });
   if (!(await within(worker.started, WORKER_START_MS))) {
     throw new ConnectError(
@@ -189,7 +191,7 @@ async function startWithTopics(
   return { kafka, worker };
 }
 
-/** What a worker.properties of this stack would hold. */
+/** The worker properties of this stack. */
 function workerProperties(bootstrapServers: string, port: number): Record<string, string> {
   const topics = ['config', 'offset', 'status'].flatMap((kind): [string, string][] => [
     [`${kind}.storage.topic`, `sluice-dev-${kind}`],
@@ -208,7 +210,7 @@ function workerProperties(bootstrapServers: string, port: number): Record<string
   };
 }
 
-/** The database's HTTP API as a service of the worker, for this machine alone. */
+/** Properties of the database's HTTP API as a service of the worker, which only listens on this machine. */
 function databaseApiProperties(databaseAddress: string, port: number, state: string): Record<string, string> {
   return {
     services: 'database-http',
@@ -221,12 +223,12 @@ function databaseApiProperties(databaseAddress: string, port: number, state: str
   };
 }
 
-/** Where the development certificate of the database's HTTP API and its authority are. */
+/** The folder of the development certificate of the database's HTTP API and of its CA. */
 function tlsFolder(state: string): string {
   return join(state, 'tls');
 }
 
-/** Connectors of an earlier run are there already; the database may be on another port now, then they are changed. */
+/** Creates the connectors, or updates those of an earlier run if the port of the database has changed. */
 async function createConnectors(worker: Worker, databaseUrl: string): Promise<void> {
   const existing = worker.herder.directory.names();
   for (const { name, config } of await sampleConnectors(databaseUrl)) {

@@ -14,7 +14,7 @@ export class ClusterLogLevels implements HerderListener {
 
   onLoggerLevel(logger: string, text: string): void {
     const level = parseLogLevel(text);
-    if (level === undefined) this.#logger.warn(`The level ${text} for logger ${logger} is not one`);
+    if (level === undefined) this.#logger.warn(`Ignoring the invalid level ${text} of logger ${logger}`);
     else this.#levels.set(logger, level);
   }
 }

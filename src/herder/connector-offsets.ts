@@ -21,7 +21,7 @@ export interface ConnectorOffsetsDependencies {
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
   readonly clients: Pick<TaskClients, 'admin'>;
-  /** Resolves when tasks of a stopped connector have ended here, or were given up. */
+  /** Resolves when the tasks of a stopped connector have ended, or were abandoned. */
   readonly tasksEnded: (connector: string) => Promise<void>;
   /** `undefined` unless sources deliver exactly once. */
   readonly exactlyOnce: ExactlyOnce | undefined;
@@ -31,12 +31,12 @@ type Change = 'alter' | 'reset';
 
 const BY_ROWS = 'The numbers are those of the rows that the tables have now.';
 
-/** A connector, with the values of its configuration's variables. */
+/** A connector whose configuration has the values of its variables. */
 type Known = Pick<ConnectorState, 'name' | 'config'>;
 
 /**
- * Offsets of connectors, as users see and change them: those of sinks are their consumer group's, those of sources are in
- * the offset store (docs/compatibility.md#the-management-api).
+ * Offsets of connectors, as users see and change them. Sinks have those of their consumer group, sources those of the offset store
+ * (docs/compatibility.md#the-management-api).
  */
 export class ConnectorOffsets {
   readonly #dependencies: ConnectorOffsetsDependencies;
@@ -45,13 +45,13 @@ export class ConnectorOffsets {
     this.#dependencies = dependencies;
   }
 
-  /** In any state of the connector. */
+  /** Lists the offsets, regardless of the state of the connector. */
   async list(name: string): Promise<readonly StoredOffset[]> {
     const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     return this.#stored(state, plugin);
   }
 
-  /** Whether no connector of this name has left any. */
+  /** Whether no offsets exist for this name. */
   async hasNone(name: string, given: ConnectorConfig): Promise<boolean> {
     const { config, plugin } = await this.#withValues(given);
     return (await this.#stored({ name, config }, plugin)).length === 0;
@@ -69,7 +69,7 @@ export class ConnectorOffsets {
     });
   }
 
-  /** What a change would come to; in any state of the connector. Nothing is written. */
+  /** Computes the effect of a change, regardless of the state of the connector. Nothing is written. */
   async preview(name: string, target: OffsetTarget): Promise<OffsetsPreview> {
     const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     if (plugin.type === 'source') return this.#previewSource(state, plugin, target);
@@ -85,9 +85,9 @@ export class ConnectorOffsets {
   ): Promise<OffsetsPreview> {
     const stored = await this.#withOffsets({ name, config }, (storage) => storage.list(name));
     const wanted = 'offsets' in target ? { offsets: sourceOffsets(target.offsets) } : target;
-    const previewed = await ask(plugin.previewOffsets?.(config, wanted, stored));
+    const previewed = await callPlugin(plugin.previewOffsets?.(config, wanted, stored));
     if (previewed === undefined) {
-      throw new RequestError(400, `${plugin.className} does not say what other offsets come to`);
+      throw new RequestError(400, `${plugin.className} does not say what an offset change would do`);
     }
     const current = new Map(stored.map(({ partition, offset }) => [coordinatesKey(partition), offset]));
     const partitions = previewed.map((each) => ({
@@ -97,24 +97,24 @@ export class ConnectorOffsets {
     return previewOf(partitions, BY_ROWS);
   }
 
-  /** Resolves with the text of success. */
+  /** Resolves with the success message. */
   async alter(name: string, changes: readonly OffsetChange[]): Promise<string> {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') {
       const offsets = sinkOffsets(changes);
-      const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+      const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
       await this.#alterGroup(state, offsets);
       return success('alter', whole);
     }
     const offsets = sourceOffsets(changes);
-    const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+    const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
     return success('alter', whole);
   }
 
   /**
-   * For a connector that is about to be created: it begins with these offsets, whatever an earlier one of its name has left
-   * (KIP-995). Resolves with the text of success.
+   * Sets the initial offsets of a connector that is about to be created; offsets of an earlier connector of this name are removed
+   * (KIP-995). Resolves with the success message.
    */
   async begin(name: string, config: ConnectorConfig, changes: readonly OffsetChange[]): Promise<string> {
     const { configs, tasksEnded } = this.#dependencies;
@@ -130,24 +130,24 @@ export class ConnectorOffsets {
       const keys = new Set(wanted.map(({ partition }) => partition && coordinatesKey(partition)));
       const left = (await storage.list(name)).filter(({ partition }) => !keys.has(coordinatesKey(partition)));
       const offsets = [...left.map(({ partition }) => ({ partition, offset: null })), ...wanted];
-      const whole = await ask(plugin.alterOffsets?.(inUse, offsets));
+      const whole = await callPlugin(plugin.alterOffsets?.(inUse, offsets));
       await storage.write(name, storable(offsets));
       return success('alter', whole);
     });
   }
 
-  /** Resolves with the text of success, also when there was nothing to forget. */
+  /** Resolves with the success message, even if there were no offsets. */
   async reset(name: string): Promise<string> {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') return success('reset', await this.#resetGroup(state, plugin));
     const known = await this.#withOffsets(state, (offsets) => offsets.list(name));
     const offsets = known.map(({ partition }) => ({ partition, offset: null }));
-    const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+    const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
     return success('reset', whole);
   }
 
-  /** Reads the config topic first, so that a stop of a moment ago counts. */
+  /** Reads the config topic first, so that a recent stop is visible. */
   async #stopped(name: string): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
     const { configs, tasksEnded } = this.#dependencies;
     await configs.refresh();
@@ -162,7 +162,7 @@ export class ConnectorOffsets {
     return this.#resolved(state);
   }
 
-  /** With the values of the configuration's variables. */
+  /** Replaces the variables of the configuration by their values. */
   async #resolved(known: ConnectorState): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
     const { config, plugin } = await this.#withValues(known.config);
     return { state: { ...known, config }, plugin };
@@ -200,7 +200,7 @@ export class ConnectorOffsets {
     const keys = new Set(wanted.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
     const left = committed.filter(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
     const offsets = [...left.map(({ topic, partition }) => ({ topic, partition, offset: null })), ...wanted];
-    const whole = await ask(plugin.alterOffsets?.(known.config, offsets));
+    const whole = await callPlugin(plugin.alterOffsets?.(known.config, offsets));
     await this.#alterGroup(known, offsets);
     return whole ?? false;
   }
@@ -222,7 +222,7 @@ export class ConnectorOffsets {
     return withAdmin(this.#dependencies.clients, state, async (admin) => {
       const committed = await admin.groupOffsets(groupId(state));
       const offsets = committed.map(({ topic, partition }) => ({ topic, partition, offset: null }));
-      const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+      const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
       try {
         await admin.deleteGroup(groupId(state));
       } catch (error) {
@@ -251,8 +251,8 @@ function groupId({ name, config }: Known): string {
   return config['consumer.override.group.id'] ?? `connect-${name}`;
 }
 
-/** What the connector says is the caller's mistake, in the connector's words. */
-async function ask<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
+/** Turns an error of the plugin into a RequestError 400 with the same message. */
+async function callPlugin<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

@@ -15,11 +15,11 @@ import type { HerderStores } from './stores/herder-stores.ts';
 import type { Status } from './stores/status-store.ts';
 import type { Supervision } from './supervision.ts';
 
-/** Where Connect answers requests differently in its two modes. */
+/** The answers in which Connect's two modes differ. */
 export interface RequestAnswers {
   /**
-   * True (standalone): a changed configuration is answered when the connector has started and made its tasks. False: at
-   * once, with the tasks that there were before the change.
+   * True (standalone): a changed configuration is answered after the connector has started and published its tasks. False: it is
+   * answered immediately, with the previous tasks.
    */
   readonly waitForStart: boolean;
   /** The message of the 404 for a task that does not exist. `task`: `connector-number`. */
@@ -28,13 +28,13 @@ export interface RequestAnswers {
 
 export interface PutOptions {
   readonly replace: boolean;
-  /** Of a connector that is created. */
+  /** Target state of a new connector. */
   readonly initialState?: TargetState | undefined;
-  /** For the history; `null`: not known. */
+  /** For the history; `null` if unknown. */
   readonly by?: Actor | null;
-  /** The number in the history of the configuration that is put back. */
+  /** Number of the restored configuration in the history. */
   readonly restoredFrom?: number;
-  /** Done by the leader before there is a new connector; without success there is none. */
+  /** Called on the leader before a new connector is created; if it rejects, the connector is not created. */
   readonly before?: (() => Promise<unknown>) | undefined;
 }
 
@@ -45,14 +45,14 @@ export interface ConnectorRequestsDependencies {
   readonly supervision: Supervision;
   readonly recorder: ChangeRecorder;
   readonly stage: StageTracker;
-  /** Of a worker with exactly-once delivery of sources. */
+  /** Set on workers with exactly-once delivery of sources. */
   readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
 }
 
 /**
- * What clients ask of connectors and tasks: changes of what should run, written to the config store one after the other, and
- * restarts. Configurations were validated by the caller (herder/validation.ts). What another worker has to do is an
- * NotOwnerError, what does not exist a RequestError 404.
+ * Requests of clients: changes of the config store, written one after the other, and restarts. The caller has validated the
+ * configurations (herder/validation.ts). Throws a NotOwnerError if another worker must process the request, and a RequestError 404 for
+ * unknown connectors and tasks.
  */
 export class ConnectorRequests {
   readonly #configs: HerderStores['configs'];
@@ -79,7 +79,7 @@ export class ConnectorRequests {
     this.#answers = answers;
   }
 
-  /** Changes that have not begun are refused from now on: the worker stops. */
+  /** Rejects changes that have not started yet, because the worker stops. */
   close(): void {
     this.#closed = true;
   }
@@ -105,7 +105,7 @@ export class ConnectorRequests {
     return { created, info: this.#changedInfo(name, tasks) };
   }
 
-  /** As `putConnector`, when the configuration is still `base` (the same object that the directory gave); else `undefined`. */
+  /** Same as `putConnector`, if the configuration is still `base` (the object that the directory returned); otherwise `undefined`. */
   async changeConfig(
     name: string,
     base: ConnectorConfig,
@@ -125,7 +125,7 @@ export class ConnectorRequests {
     return changed ? this.#changedInfo(name, tasks) : undefined;
   }
 
-  /** What another worker's connector came to: the task configurations of a connector, for the leader to write. */
+  /** Writes the task configurations that the connector's worker sent to the leader. */
   async putTaskConfigs(name: string, configs: readonly ConnectorConfig[]): Promise<void> {
     await this.#changeAsLeader(`writing task configs for connector ${name} to the config topic`, async () => {
       this.#directory.require(name);
@@ -133,7 +133,7 @@ export class ConnectorRequests {
     });
   }
 
-  /** Keeps tasks of the generation before from writing, for a worker that is about to start some of the present one. */
+  /** Fences tasks of earlier generations, for a worker that is about to start tasks of the current one. */
   async fenceZombies(name: string): Promise<void> {
     await this.mustLead();
     if (this.#directory.info(name).type === 'sink') {
@@ -163,7 +163,7 @@ export class ConnectorRequests {
     await this.#setTargetState(name, 'STARTED', by);
   }
 
-  /** Takes the tasks away first, then stops the connector: Connect's order of records. */
+  /** Removes the task configurations first, then sets the target state, which is Connect's order of records. */
   async stopConnector(name: string, by: Actor | null = null): Promise<void> {
     const stop = async () => {
       const { targetState } = this.#directory.require(name, `Unknown connector ${name}`);
@@ -176,7 +176,7 @@ export class ConnectorRequests {
     );
   }
 
-  /** Restarts the instance alone; its tasks are not touched. */
+  /** Restarts only the connector instance, not its tasks. */
   async restartConnector(name: string, by: Actor | null = null): Promise<void> {
     await this.mustOwn(name);
     const restart = () => this.#supervision.restartConnector(name);
@@ -187,7 +187,7 @@ export class ConnectorRequests {
     }
   }
 
-  /** Resolves with the statuses as they will be shown at once: those to be restarted as RESTARTING. */
+  /** Resolves with the statuses that the answer shows, with the restarted connector and tasks as RESTARTING. */
   async restartConnectorAndTasks(request: RestartRequest, by: Actor | null = null): Promise<ConnectorStatusInfo> {
     const name = request.connector;
     const restart = async (): Promise<ConnectorStatusInfo> => {
@@ -214,7 +214,7 @@ export class ConnectorRequests {
     await this.#recorder.recorded({ ...id, by }, restart, () => 'restarted');
   }
 
-  /** Throws a NotOwnerError unless this worker has the connector. */
+  /** Throws a NotOwnerError unless this worker owns the connector. */
   async mustOwn(name: string): Promise<void> {
     await this.#ownership.requireConnector(name);
   }
@@ -224,27 +224,27 @@ export class ConnectorRequests {
     await this.#ownership.settledLead();
   }
 
-  /** Every worker of the cluster sets it when it reads of it. */
+  /** Writes the level to the config topic, from which every worker of the cluster reads and sets it. */
   async setClusterLogLevel(logger: string, level: LogLevel): Promise<void> {
     await this.#change(`writing the level of logger ${logger} to the config topic`, () =>
       this.#configs.putLoggerLevel(logger, level),
     );
   }
 
-  /** How the parts of one task (tables) are doing; none while it does not run. Throws a NotOwnerError on other workers than its own. */
+  /** States of the parts (tables) of a task; empty while it does not run. Throws a NotOwnerError unless this worker owns the task. */
   async taskParts(id: TaskId): Promise<readonly TaskPart[]> {
     await this.#ownership.requireTask(id, `Unknown task: ${taskText(id)}`);
     const report = (await this.#supervision.tasks.reports()).find((each) => taskText(each.id) === taskText(id));
     return report?.details?.parts ?? [];
   }
 
-  /** Records of one task that failed lately, oldest first. Throws a NotOwnerError on other workers than its own. */
+  /** Recently failed records of a task, oldest first. Throws a NotOwnerError unless this worker owns the task. */
   async taskFaults(id: TaskId): Promise<readonly RecentFault[]> {
     await this.#ownership.requireTask(id, `Unknown task: ${taskText(id)}`);
     return this.#supervision.tasks.faults(id);
   }
 
-  /** Resolves when the changes asked for so far are made. */
+  /** Resolves when all pending changes are written. */
   async whenFree(): Promise<void> {
     await this.#changes.idle();
   }
@@ -276,7 +276,7 @@ export class ConnectorRequests {
     });
   }
 
-  /** Waiting for the start, where asked for, does not hold up other changes. */
+  /** Waits for the start outside the queue, so that other changes are not delayed. */
   async #changeConfig<T>(name: string, work: () => Promise<T>): Promise<T> {
     const done = await this.#changeAsLeader(`writing a config for connector ${name} to the config topic`, work);
     if (this.#answers.waitForStart && this.#configs.connector(name) !== undefined) {

@@ -20,22 +20,23 @@ export interface ConnectorSupervisorDependencies {
   readonly connectors: ConnectorHost;
   readonly liveConfigs: LiveConfigs;
   readonly statuses: StatusWriter;
-  /** Whether a start without anybody's request has to wait, because the instance has failed elsewhere a moment ago. */
+  /** Whether an automatic start must wait, because the instance has recently failed on another worker. */
   readonly isHeld: () => boolean;
-  /** Brings task configurations into the config topic. */
+  /** Writes task configurations to the config topic. */
   readonly publish: (configs: readonly ConnectorConfig[]) => Promise<void>;
+  /** Has the connector as a field. */
   readonly logger: Logger;
 }
 
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 60_000;
 
-/** One instance of the connector, from its start on. What it still does after `ended` counts for nothing. */
+/** One instance of the connector. Results that arrive after `ended` are ignored. */
 interface Run {
   config: ConnectorConfig;
-  /** The same with the values of its variables, once they were looked up. */
+  /** The configuration with the values of its variables, once they are resolved. */
   resolved: ResolvedConfig<ConnectorConfig> | undefined;
-  /** Resolves with whether it runs; never, when the plugin hangs. */
+  /** Resolves with whether it runs; stays pending if the plugin hangs. */
   started: Promise<boolean>;
   running: boolean;
   ended: boolean;
@@ -46,19 +47,18 @@ interface Run {
 }
 
 /**
- * Brings one connector's instance to what the config store and placement say. Nothing here waits for the plugin, except for
- * a bounded time when it is stopped: one that hangs can be deleted, changed and restarted like any other.
+ * Reconciles the instance of one connector with the config store and the placement. It waits for the plugin only when the instance is
+ * stopped, for a limited time, so that a connector that hangs can be deleted, changed and restarted.
  *
  * States: none -> starting -> running (task configurations published) -> none. PAUSED and STOPPED connectors have no
- * instance. A start that failed is remembered: it is not tried again until the configuration changes or someone
- * restarts it.
+ * instance. A failed start is not repeated until the configuration changes or the connector is restarted.
  */
 export class ConnectorSupervisor {
   readonly #name: string;
   readonly #dependencies: ConnectorSupervisorDependencies;
   readonly #queue = new SerialQueue();
   #run: Run | undefined;
-  /** What the connector record and target state were when the instance was started, or left out. */
+  /** Configuration and target state at the last reconciliation. */
   #appliedConfig: ConnectorConfig | undefined;
   #appliedState: ConnectorState['targetState'] | undefined;
 
@@ -67,24 +67,27 @@ export class ConnectorSupervisor {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves when the instance has been told to be what the stores said at the time of its turn. */
+  /** Resolves when the instance has been started or stopped according to the stores; a start may still be in progress. */
   async reconcile(): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow());
   }
 
-  /** Resolves when the instance has started and published its tasks, or failed to; `false` when it failed. */
+  /** Resolves when the instance has started and published its tasks, or failed (`false`). */
   async settled(): Promise<boolean> {
     return (await this.#run?.started) ?? this.#appliedState !== 'STARTED';
   }
 
-  /** `false` when the connector does not start. */
+  /** Resolves with `false` if the connector does not start. */
   async restart(): Promise<boolean> {
+    this.#debug('Restarting the connector');
     await this.#queue.run(async () => {
       await this.#endRun();
       this.#appliedConfig = undefined;
       await this.#reconcileNow();
     });
-    return this.settled();
+    const isRunning = await this.settled();
+    this.#debug(isRunning ? 'Restarted the connector' : 'The connector did not restart');
+    return isRunning;
   }
 
   /** Asks the instance for task configurations again. */
@@ -128,15 +131,14 @@ export class ConnectorSupervisor {
     return isSameButLimits(applied, config) && !isDeepStrictEqual(applied, config);
   }
 
-  /** Tasks are told by the worker that has them. Nothing is published: what has new task configurations is fenced before its next start. */
+  /**
+   * Tasks get their limits from the worker that runs them. Nothing is published, because new task configurations would require fencing
+   * before the next start.
+   */
   #takeLimits(config: ConnectorConfig): void {
     this.#appliedConfig = config;
     if (this.#run !== undefined) this.#run.config = config;
-    const { logger } = this.#dependencies;
-    logger.info(
-      { connector: this.#name },
-      `The rate limit of connector ${this.#name} has changed; nothing is restarted`,
-    );
+    this.#dependencies.logger.info(`The rate limit of connector ${this.#name} has changed; nothing is restarted`);
   }
 
   #beginRun(config: ConnectorConfig): void {
@@ -152,9 +154,13 @@ export class ConnectorSupervisor {
       retryTimer: undefined,
     };
     this.#run = run;
+    this.#debug('Starting the connector');
     run.started = this.#startInstance(run).then(async (running) => {
       run.running = running && !run.ended;
-      if (run.running) await this.#publishTasks(run);
+      if (run.running) {
+        this.#debug('Started the connector');
+        await this.#publishTasks(run);
+      }
       return running;
     });
   }
@@ -178,10 +184,17 @@ export class ConnectorSupervisor {
     run.running = false;
     clearTimeout(run.retryTimer);
     this.#run = undefined;
+    this.#debug('Stopping the connector');
     await this.#dependencies.connectors.stop(this.#name);
+    this.#debug('Stopped the connector');
   }
 
-  /** One publication at a time; those asked for meanwhile are one more afterwards. */
+  #debug(message: string, fields: object = {}): void {
+    const { logger, placement } = this.#dependencies;
+    logger.debug({ generation: placement.generation, ...fields }, message);
+  }
+
+  /** One publication at a time; requests during a publication lead to one more. */
   async #publishTasks(run: Run): Promise<void> {
     if (run.publishing) {
       run.publishAgain = true;
@@ -195,7 +208,7 @@ export class ConnectorSupervisor {
     run.publishing = false;
   }
 
-  /** Never rejects: failures are logged and tried again, 250 ms doubling to 60 s (docs/compatibility.md#life-cycle). */
+  /** Never rejects: failures are logged and retried after 250 ms, doubling up to 60 s (docs/compatibility.md#life-cycle). */
   async #publishOnce(run: Run): Promise<void> {
     const desired = this.#dependencies.configs.connector(this.#name);
     if (desired?.config !== run.config || desired.targetState !== 'STARTED') return;
@@ -205,14 +218,15 @@ export class ConnectorSupervisor {
       if (run.ended) return;
       if (configs !== undefined && !isUpToDate(desired, configs)) {
         await this.#dependencies.publish(configs);
+        this.#debug('Published task configurations', { tasks: configs.length });
       }
       run.retries.reset();
     } catch (error) {
       if (run.ended) return;
       const waitMs = run.retries.nextMs();
       this.#dependencies.logger.error(
-        { err: error, connector: this.#name },
-        `Failed to reconfigure the tasks of connector ${this.#name}; trying again in ${String(waitMs)} ms`,
+        { err: error },
+        `Failed to reconfigure the tasks of connector ${this.#name}; retrying in ${String(waitMs)} ms`,
       );
       run.retryTimer = setTimeout(() => {
         if (run.running) void this.#publishTasks(run);
@@ -220,7 +234,7 @@ export class ConnectorSupervisor {
     }
   }
 
-  /** `undefined` when the connector made more tasks than it may; it is FAILED then. */
+  /** Returns `undefined` and sets the connector to FAILED if it generated too many tasks. */
   async #taskConfigs(
     desired: ConnectorState,
     { config: inUse, values }: ResolvedConfig<ConnectorConfig>,
@@ -247,7 +261,7 @@ export class ConnectorSupervisor {
 
 const NOTHING_RESOLVED: ResolvedConfig<ConnectorConfig> = { config: {}, ttlMs: undefined, values: new Map() };
 
-/** Tasks are made again when they differ, or when they were made for another connector configuration. */
+/** Whether the published tasks are the same and were generated for the current connector configuration. */
 function isUpToDate(desired: ConnectorState, configs: readonly ConnectorConfig[]): boolean {
   return (
     !desired.inconsistent &&

@@ -11,13 +11,13 @@ export interface TopicTracking {
   readonly resettable: boolean;
 }
 
-/** Which topics each connector has used, kept with the statuses (docs/compatibility.md#the-management-api). */
+/** The topics that each connector has used, stored with the statuses (docs/compatibility.md#the-management-api). */
 export class ConnectorTopics implements HerderListener {
   readonly #statuses: StatusStore;
   readonly #tracking: TopicTracking;
   readonly #logger: Logger;
-  /** Written, and not come back from the store yet. */
-  readonly #onTheirWay = new Set<string>();
+  /** Topics whose records are being written. */
+  readonly #pending = new Set<string>();
 
   constructor(statuses: StatusStore, tracking: TopicTracking, logger: Logger) {
     this.#statuses = statuses;
@@ -25,18 +25,18 @@ export class ConnectorTopics implements HerderListener {
     this.#logger = logger;
   }
 
-  /** A task met records of a topic. Costs next to nothing for one that is known. */
+  /** Called for each batch of records; a known topic returns early. */
   onTopic({ connector, task }: TaskId, topic: string): void {
     if (!this.#tracking.enabled || this.#statuses.hasTopic(connector, topic)) return;
     const key = `${topic}:${connector}`;
-    if (this.#onTheirWay.has(key)) return;
-    this.#onTheirWay.add(key);
+    if (this.#pending.has(key)) return;
+    this.#pending.add(key);
     this.#statuses
       .putTopic({ topic, connector, task, discoveredAtMs: Date.now() })
       .catch((error: unknown) => {
-        this.#logger.warn({ err: error, connector, task }, `That topic ${topic} is used could not be written down`);
+        this.#logger.warn({ err: error, connector, task }, `Failed to record the use of topic ${topic}`);
       })
-      .finally(() => this.#onTheirWay.delete(key));
+      .finally(() => this.#pending.delete(key));
   }
 
   list(connector: string): string[] {

@@ -5,6 +5,7 @@ import { transactionalIds } from '../connect/source/transactional-id.ts';
 import type { TaskId } from '../connect/task-assignment.ts';
 import { withAdmin, type TaskClients } from '../connect/tasks/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { Placement } from './group/placement.ts';
 import type { Leader } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import { ZombieFencing } from './zombie-fencing.ts';
@@ -21,14 +22,15 @@ export function offersExactlyOnce({ distributed }: DistributedWorkerConfig): boo
 }
 
 /**
- * What tasks of source connectors need to write in transactions; `undefined` unless `exactly.once.source.support` is
- * `enabled`. Tasks of a worker that is `preparing` write as before.
+ * The parts that source tasks need to write in transactions; `undefined` unless `exactly.once.source.support` is `enabled`. With
+ * `preparing`, tasks write without transactions.
  */
 export function exactlyOnceSources(
   config: DistributedWorkerConfig,
   configs: ConfigStore,
   clients: TaskClients,
   leader: Leader,
+  placement: Pick<Placement, 'generation'>,
   logger: Logger,
 ): ExactlyOnce | undefined {
   if (!offersExactlyOnce(config)) return undefined;
@@ -36,7 +38,7 @@ export function exactlyOnceSources(
   const fence = async (connector: string, config: ConnectorConfig, tasks: readonly TaskId[]): Promise<void> => {
     await withAdmin(clients, { name: connector, config }, (admin) => admin.fenceProducers(tasks.map(transactionalId)));
   };
-  const fencing = new ZombieFencing(configs, fence, logger);
+  const fencing = new ZombieFencing(configs, fence, () => placement.generation, logger);
   const sources: ExactlyOnceSources = {
     transactionalId,
     fenceZombies: (connector) => leader.fence(connector, () => fencing.fence(connector)),

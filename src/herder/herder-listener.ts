@@ -14,40 +14,40 @@ export interface RestartTarget {
 export type ConnectorChange = 'configuration' | 'target state';
 
 /**
- * A feature of the worker that the herder does not know, and what the herder tells it. Methods that are missing are not called. The
- * listeners are called in the order in which they were added; a listener does not throw.
+ * Notifications for a feature of the worker that the herder does not know. All methods are optional. Listeners are called in the order
+ * in which they were added; a listener must not throw.
  */
 export interface HerderListener {
-  /** The internal topics are read, the worker has joined its cluster, and what it was assigned is being started. */
+  /** The worker has read the internal topics and joined its cluster, and is starting its assigned work. */
   onStarted?(): void;
   /** Work was assigned. `isLeader`: this worker leads the cluster. */
   onRebalanced?(isLeader: boolean): void;
   /** Work was revoked. The worker joins its group again when the promise has resolved. */
   onRevoked?(): Promise<void>;
   onConnectorChanged?(connector: string, change: ConnectorChange): void;
-  /** A connector or task of this worker is FAILED. A task may say so twice. */
+  /** A connector or task of this worker is FAILED. May be called twice for a task. */
   onFailed?(target: RestartTarget, failure: Failure): void;
   /** A connector or task of this worker is RUNNING. */
   onRunning?(target: RestartTarget): void;
   /** A connector or task of this worker is restarted by request. */
   onRestart?(target: RestartTarget): void;
-  /** A connector is restarted with all tasks of this worker, because a config provider has other values. */
+  /** A connector is restarted with all tasks of this worker, because values of a config provider have changed. */
   onRestartAll?(connector: string): void;
-  /** A connector or task is another worker's from now on. */
+  /** A connector or task is no longer assigned to this worker. */
   onLeft?(target: RestartTarget): void;
-  /** Everything of a deleted connector has stopped here. `isLeader`: this worker leads the cluster and had a part of it. */
+  /** A deleted connector and its tasks have stopped here. `isLeader`: this worker leads the cluster and ran a part of the connector. */
   onForgotten?(connector: string, isLeader: boolean): void;
-  /** An event of a task that no connector has: one that replays dead letters. */
+  /** An event of a task that replays dead letters and does not belong to the connector. */
   onReplayEvent?(event: TaskEvent): void;
-  /** A task of this worker met records of a topic, possibly one that is known. */
+  /** A task of this worker has records of a topic; called repeatedly for the same topic. */
   onTopic?(task: TaskId, topic: string): void;
   /** The level of a logger was set for the whole cluster. */
   onLoggerLevel?(logger: string, level: string): void;
-  /** Whether the start of a failed connector or task that this worker was assigned is to be delayed. */
+  /** Whether the start of a failed connector or task that was assigned to this worker must be delayed. */
   isHeld?(target: RestartTarget): boolean;
-  /** The worker stops. Its tasks are stopped when the promise has resolved. */
+  /** The worker stops. Its tasks are stopped after the promise has resolved. */
   onStopping?(): Promise<void>;
-  /** All tasks have stopped. The internal topics are closed when the promise has resolved. */
+  /** All tasks have stopped. The internal topics are closed after the promise has resolved. */
   onStopped?(): Promise<void>;
 }
 
@@ -59,8 +59,7 @@ export class HerderListeners {
     this.#listeners.push(listener);
   }
 
-  /** Calls each listener. */
-  tell(call: (listener: HerderListener) => unknown): void {
+  notify(call: (listener: HerderListener) => unknown): void {
     for (const listener of this.#listeners) call(listener);
   }
 

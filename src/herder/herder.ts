@@ -20,23 +20,23 @@ export interface HerderDependencies {
   readonly requests: ConnectorRequests;
   readonly supervision: Supervision;
   readonly duties: LeaderDuties;
-  /** What the worker is busy with, for `/health` and the texts of time-outs. */
+  /** The current activity of the worker, for `/health` and the messages of timeouts. */
   readonly stage: StageTracker;
   readonly logger: Logger;
 }
 
 /**
- * The control side. Requests change what should run (the config store); the store's own log then tells this worker, as any
- * other, and supervisors bring what runs in line with it. Standalone differs in its stores and placement only. Features of the worker
- * listen (`listen`); the herder does not know them.
+ * The control side of the worker. Requests change the config store. This worker, like all others, is notified when it reads the change
+ * from the store's log, and its supervisors start and stop connectors and tasks accordingly. Standalone workers differ only in their
+ * stores and placement. Features of the worker listen (`listen`); the herder does not know them.
  */
 export class Herder implements ConfigListener, WorkListener {
   readonly stage: StageTracker;
   /** Milliseconds since the epoch. */
   readonly startedAtMs = Date.now();
-  /** What there is. */
+  /** Connectors and tasks with their statuses. */
   readonly directory: ConnectorDirectory;
-  /** What clients may ask for. */
+  /** Requests of clients. */
   readonly requests: ConnectorRequests;
   /** Advertised `host:port`. */
   readonly workerId: string;
@@ -66,12 +66,12 @@ export class Herder implements ConfigListener, WorkListener {
     this.#logger = dependencies.logger;
   }
 
-  /** Before `start`. */
+  /** Must be called before `start`. */
   listen(...listeners: readonly HerderListener[]): void {
     for (const listener of listeners) this.#listeners.add(listener);
   }
 
-  /** What is this worker's own. */
+  /** The connectors and tasks that are assigned to this worker. */
   get placement(): Pick<Placement, 'ownsConnector' | 'ownsTask'> {
     return this.#placement;
   }
@@ -80,34 +80,34 @@ export class Herder implements ConfigListener, WorkListener {
     return this.#ready;
   }
 
-  /** What workers of the cluster sign their requests with. */
+  /** The key with which the workers of the cluster sign their requests. */
   get sessionKey(): SessionKey | undefined {
     return this.#stores.configs.sessionKey;
   }
 
-  /** Resolves when the stores were read for the first time. */
+  /** Resolves when the worker has read the stores and joined the cluster. */
   async whenReady(): Promise<void> {
     await this.#readiness;
   }
 
-  /** Reads the stores, joins the cluster and starts what is this worker's. */
+  /** Reads the stores, joins the cluster and starts the connectors and tasks of this worker. */
   async start(): Promise<void> {
     const { configs, statuses, offsets, own } = this.#stores;
     await this.stage.during('reading to the end of internal topics', () =>
       Promise.all([configs.start(this), statuses.start(), offsets.start(), own.start()]),
     );
-    // While the worker joins. Tasks that it is given stop elsewhere then, and should not wait for threads to start.
+    // Threads start while the worker joins, so that tasks that move here from other workers need not wait for them.
     const tasks = configs.names().reduce((sum, name) => sum + (configs.connector(name)?.taskConfigs.length ?? 0), 0);
     this.#supervision.tasks.prepare(tasks);
     await this.stage.during('ensuring membership in the cluster', () => this.#placement.start(this));
     this.#ready = true;
     this.#becomeReady();
     for (const name of configs.names()) this.#supervision.reconcile(name);
-    this.#listeners.tell((listener) => listener.onStarted?.());
+    this.#listeners.notify((listener) => listener.onStarted?.());
     this.#logger.info('Herder started');
   }
 
-  /** Stops what runs, leaves the cluster, then stops the stores. What could not be stopped in time is left behind. */
+  /** Stops connectors and tasks, leaves the cluster, then closes the stores. Tasks that do not stop in time are abandoned. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#ready = false;
@@ -122,7 +122,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#logger.info('Herder stopped');
   }
 
-  /** This worker's place in its group; `undefined` for a standalone one. */
+  /** The worker group as this worker sees it; `undefined` for a standalone worker. */
   cluster(): (ClusterView & { readonly workerId: string }) | undefined {
     const view = this.#placement.view();
     return view && { ...view, workerId: this.workerId };
@@ -133,7 +133,7 @@ export class Herder implements ConfigListener, WorkListener {
     return (await this.#supervision.tasks.reports()).filter(({ id }) => id.replay === undefined);
   }
 
-  /** Starts of connectors and tasks on this worker, by the names of metrics. */
+  /** Numbers of starts of connectors and tasks on this worker, by metric name. */
   startups(): Readonly<Record<string, number>> {
     return this.#supervision.startups();
   }
@@ -143,44 +143,44 @@ export class Herder implements ConfigListener, WorkListener {
     return this.#supervision.tasks;
   }
 
-  /** Restarts what has failed on this worker, not by request. */
+  /** Restarts a failed connector or task of this worker automatically. */
   async restartFailed(target: RestartTarget): Promise<void> {
     await this.#supervision.restartFailed(target);
   }
 
-  /** The start of what this worker was assigned is delayed: it is FAILED until then. */
+  /** Delays the start of an assigned connector or task, which is FAILED until then. */
   hold(target: RestartTarget, reason: string): void {
     this.#supervision.hold(target, reason);
   }
 
-  /** In which thread of this worker each task is, by `connector-task`. */
+  /** The thread of each task of this worker, by `connector-task`. */
   taskPlaces(): ReadonlyMap<string, ThreadName> {
     return this.#supervision.tasks.places();
   }
 
-  /** Resolves when what others have changed so far is known here. */
+  /** Resolves when this worker has read all changes of other workers. */
   async catchUp(): Promise<void> {
     await this.#stores.configs.refresh();
   }
 
-  // WorkListener: what is this worker's now.
+  // WorkListener
 
   async assigned(work: Work, handovers: Handovers): Promise<void> {
     if (this.#stopping) return;
     this.#supervision.reconcileAll(work, handovers);
     const { isLeader } = this.#placement;
-    this.#listeners.tell((listener) => listener.onRebalanced?.(isLeader));
+    this.#listeners.notify((listener) => listener.onRebalanced?.(isLeader));
     if (isLeader) await this.#duties.lead();
     else this.#duties.follow();
   }
 
   async revoked(work: Work, handsOver: boolean): Promise<Handovers> {
     const others = this.#listeners.settle((listener) => listener.onRevoked?.());
-    const [left] = await Promise.all([this.#supervision.giveUp(work, handsOver), others]);
-    return left;
+    const [handovers] = await Promise.all([this.#supervision.release(work, handsOver), others]);
+    return handovers;
   }
 
-  // ConfigListener: what the log says now.
+  // ConfigListener
 
   workChanged(name: string): void {
     this.#placement.workChanged(name);
@@ -196,10 +196,10 @@ export class Herder implements ConfigListener, WorkListener {
   }
 
   loggerLevelChanged(logger: string, level: string): void {
-    this.#listeners.tell((listener) => listener.onLoggerLevel?.(logger, level));
+    this.#listeners.notify((listener) => listener.onLoggerLevel?.(logger, level));
   }
 
-  /** Resolves when tasks that are not wanted any more have ended here, or were given up. */
+  /** Resolves when the unwanted tasks of the connector have ended, or were abandoned. */
   async tasksEnded(name: string): Promise<void> {
     await this.#supervision.tasksEnded(name);
   }

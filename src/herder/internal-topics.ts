@@ -8,18 +8,18 @@ export interface InternalTopicUse {
   readonly singlePartition?: boolean | undefined;
 }
 
-/** What the brokers say of it. */
+/** State of an internal topic, as the brokers describe it. */
 export interface InternalTopicView {
   readonly name: string;
   readonly property: string;
   readonly state: SurveyedTopic['state'];
   readonly partitions: number;
-  /** Of the partition with the fewest. */
+  /** Number of replicas of the partition with the fewest. */
   readonly replicas: number;
   readonly leaderless: number;
-  /** It must have one partition, as the order between its keys matters. */
+  /** The topic must have one partition, because the order between its keys matters. */
   readonly singlePartition: boolean;
-  /** `null`: not told. */
+  /** `null` if unknown. */
   readonly cleanupPolicy: string | null;
   readonly minInsyncReplicas: number | null;
   readonly bytes: number | null;
@@ -30,7 +30,7 @@ export interface InternalTopicsView {
   readonly topics: readonly InternalTopicView[];
 }
 
-/** Looks at the internal topics of the group; several that ask at the same time get one answer. */
+/** Describes the internal topics of the group. Concurrent calls share one result. */
 export class InternalTopics {
   readonly #open: () => Survey;
   readonly #uses: readonly InternalTopicUse[];
@@ -54,16 +54,16 @@ export class InternalTopics {
         survey.cluster(),
         survey.topics(names),
         survey.topicSizes(names).catch(() => new Map<string, number>()),
-        Promise.all(names.map((name) => survey.topicSettings(name).catch(notTold))),
+        Promise.all(names.map((name) => survey.topicSettings(name).catch(() => undefined))),
       ]);
       const topics = this.#uses.map(({ name, property, singlePartition = false }, index) => {
         const { state = 'missing', partitions = 0, replicas = 0, leaderless = 0 } = found.get(name) ?? {};
-        const told = settings[index];
-        const minimum = Number(told?.get('min.insync.replicas') ?? NaN);
+        const known = settings[index];
+        const minimum = Number(known?.get('min.insync.replicas') ?? NaN);
         return {
           ...{ name, property, state, partitions, leaderless, singlePartition },
           replicas: Number.isFinite(replicas) ? replicas : 0,
-          cleanupPolicy: told?.get('cleanup.policy') ?? null,
+          cleanupPolicy: known?.get('cleanup.policy') ?? null,
           minInsyncReplicas: Number.isInteger(minimum) ? minimum : null,
           bytes: sizes.get(name) ?? null,
         };
@@ -73,9 +73,4 @@ export class InternalTopics {
       await survey.close();
     }
   }
-}
-
-/** This client may not see it. */
-function notTold(): undefined {
-  return undefined;
 }

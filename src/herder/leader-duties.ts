@@ -5,8 +5,8 @@ import { SessionKeys, type SessionKeySettings } from './session-keys.ts';
 import type { HerderStores } from './stores/herder-stores.ts';
 
 /**
- * What the leader of the cluster does besides dividing the work: it claims the config topic, keeps the key that workers sign
- * with, and removes the statuses of what is not configured any more.
+ * Duties of the leader besides assigning work: it claims the config topic, rotates the session key, and removes the statuses of
+ * connectors and tasks that no longer exist.
  *
  * following <--lead, follow--> leading
  */
@@ -17,7 +17,7 @@ export class LeaderDuties {
   readonly #logger: Logger;
   #keys: SessionKeys | undefined;
 
-  /** `sessionKeys`: `undefined` for a worker without a group. */
+  /** `sessionKeys`: `undefined` for a standalone worker. */
   constructor(
     stores: Pick<HerderStores, 'configs' | 'statuses'>,
     statusWriter: StatusWriter,
@@ -30,21 +30,24 @@ export class LeaderDuties {
     this.#logger = logger;
   }
 
-  /** After each division of work: others have stopped what was deleted, and written their last statuses, by then. */
+  /** Called after each rebalance, when the other workers have stopped deleted work and written its last statuses. */
   async lead(): Promise<void> {
     const { configs } = this.#stores;
     await configs.lead().catch((error: unknown) => {
-      this.#logger.error({ err: error }, 'The config topic could not be claimed; the next write to it tries again');
+      this.#logger.error({ err: error }, 'Failed to claim the config topic; the next write retries');
     });
     if (this.#keys === undefined && this.#sessionKeys !== undefined) {
       this.#keys = new SessionKeys(configs, this.#sessionKeys, this.#logger);
       await this.#keys.keep().catch((error: unknown) => {
-        this.#logger.error({ err: error }, 'The session key of the cluster could not be written');
+        this.#logger.error({ err: error }, 'Failed to write the session key of the cluster');
         this.follow();
       });
     }
     this.#sweep().catch((error: unknown) => {
-      this.#logger.warn({ reason: toError(error).message }, 'Statuses of what was deleted could not be taken away');
+      this.#logger.warn(
+        { reason: toError(error).message },
+        'Failed to remove the statuses of deleted connectors and tasks',
+      );
     });
   }
 
@@ -52,7 +55,7 @@ export class LeaderDuties {
     this.#keys?.stop();
     this.#keys = undefined;
     this.#stores.configs.follow().catch((error: unknown) => {
-      this.#logger.warn({ err: error }, 'The producer of the leader could not be closed');
+      this.#logger.warn({ err: error }, "Failed to close the leader's producer");
     });
   }
 

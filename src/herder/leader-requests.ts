@@ -7,15 +7,15 @@ import { signedHeaders } from './request-signature.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** What a worker asks of the leader of its cluster. All reject when it was not done; the caller tries again. */
+/** Requests of a worker to the leader of its cluster. All reject if the request failed; the caller retries. */
 export interface Leader {
-  /** `write` brings the task configurations that a connector made into the config topic. */
+  /** `write` writes the task configurations of the connector to the config topic. */
   publish(connector: string, configs: readonly ConnectorConfig[], write: () => Promise<void>): Promise<void>;
-  /** `fence` keeps tasks of the connector's earlier generations from writing. */
+  /** `fence` fences the tasks of earlier generations of the connector. */
   fence(connector: string, fence: () => Promise<void>): Promise<void>;
 }
 
-/** Requests to the leader, signed. The leader itself does at once what is asked. */
+/** Sends signed requests to the leader. If this worker is the leader, it executes the work itself. */
 export class LeaderRequests implements Leader {
   readonly #placement: Placement;
   readonly #peers: PeerClient;
@@ -32,12 +32,12 @@ export class LeaderRequests implements Leader {
 
   async publish(connector: string, configs: readonly ConnectorConfig[], write: () => Promise<void>): Promise<void> {
     if (await this.#isLeader()) await write();
-    else await this.#ask('POST', connector, 'tasks', Buffer.from(JSON.stringify(configs)));
+    else await this.#request('POST', connector, 'tasks', Buffer.from(JSON.stringify(configs)));
   }
 
   async fence(connector: string, fence: () => Promise<void>): Promise<void> {
     if (await this.#isLeader()) await fence();
-    else await this.#ask('PUT', connector, 'fence', Buffer.alloc(0));
+    else await this.#request('PUT', connector, 'fence', Buffer.alloc(0));
   }
 
   async #isLeader(): Promise<boolean> {
@@ -45,11 +45,11 @@ export class LeaderRequests implements Leader {
     return this.#placement.isLeader;
   }
 
-  async #ask(method: string, connector: string, what: string, body: Buffer): Promise<void> {
+  async #request(method: string, connector: string, what: string, body: Buffer): Promise<void> {
     const { leaderUrl = '' } = this.#placement;
     if (leaderUrl === '') throw new RetriableError('The worker group has no leader whose REST API is known');
     const key = this.#sessionKey();
-    if (key === undefined) throw new RetriableError('There is no session key to sign requests to the leader with yet');
+    if (key === undefined) throw new RetriableError('There is no session key yet to sign requests to the leader');
     const path = `/connectors/${encodeURIComponent(connector)}/${what}`;
     const { status, body: answer } = await this.#peers.request({
       method,
@@ -59,8 +59,8 @@ export class LeaderRequests implements Leader {
       timeoutMs: TIMEOUT_MS,
     });
     if (status < 200 || status >= 300) {
-      const said = answer.toString().slice(0, 500);
-      throw new RetriableError(`The leader at ${leaderUrl} refused ${method} ${path}: ${String(status)} ${said}`);
+      const reason = answer.toString().slice(0, 500);
+      throw new RetriableError(`The leader at ${leaderUrl} refused ${method} ${path}: ${String(status)} ${reason}`);
     }
   }
 }

@@ -5,24 +5,24 @@ import type { TaskAssignment } from '../connect/task-assignment.ts';
 import type { TaskConfigs } from '../connect/hosting/task-host.ts';
 import type { Logger } from '../observe/logger.ts';
 
-/** A configuration that something runs with and whose values expire. */
+/** A configuration in use whose values expire. */
 interface Watch {
   readonly given: ConnectorConfig;
   readonly inUse: ConnectorConfig;
   readonly timer: NodeJS.Timeout;
 }
 
-/** A provider that says 0 is asked once a second. */
+/** Shortest time between two requests to a provider, even if its values expire immediately. */
 const MIN_TTL_MS = 1000;
-/** Longer than a timer can be. */
+/** The longest delay of a timer. */
 const MAX_TTL_MS = 2 ** 31 - 1;
 
 /**
- * Configurations as connectors and tasks run with them: with the values of their variables. Values that expire are looked up
- * again; when they have changed, the connector and its tasks start again, unless `config.action.reload=none`. (Java's worker
- * restarts the connector at every expiry, changed or not, and never its tasks; a task would keep a password that is no more.)
+ * Resolves the variables of the configurations of connectors and tasks. Expired values are looked up again. If they have changed, the
+ * connector and its tasks are restarted, unless `config.action.reload=none`. (Java's worker restarts the connector at every expiry, even
+ * without a change, but never its tasks, which would keep an old password.)
  *
- * A connector: unwatched -> watched, while values expire -> unwatched when they have changed, or it is gone.
+ * A connector: unwatched -> watched, while values expire -> unwatched after a change or the deletion of the connector.
  */
 export class LiveConfigs implements TaskConfigs {
   readonly #resolver: ConfigResolver;
@@ -31,23 +31,23 @@ export class LiveConfigs implements TaskConfigs {
   readonly #watches = new Map<string, Watch>();
   #closed = false;
 
-  /** `onChanged`: values of this connector have changed; it and its tasks are to be started again. */
+  /** `onChanged` is called when values of the connector have changed, so that it must be restarted with its tasks. */
   constructor(resolver: ConfigResolver, onChanged: (connector: string) => void, logger: Logger) {
     this.#resolver = resolver;
     this.#onChanged = onChanged;
     this.#logger = logger;
   }
 
-  /** The connector's configuration, for something that is started with it. Rejects with a provider's ConfigError. */
+  /** Resolves the configuration of a connector that is about to start. Rejects with a provider's ConfigError. */
   async resolve(connector: string, given: ConnectorConfig): Promise<ResolvedConfig<ConnectorConfig>> {
     const resolved = await this.#resolver.resolve(given);
-    // What was started first has the oldest values: it is the one to be watched.
+    // The first start has the oldest values, so these are the ones to watch.
     const isWatched = isDeepStrictEqual(this.#watches.get(connector)?.given, given);
     if (!isWatched) this.#watch(connector, given, resolved.config, resolved.ttlMs);
     return resolved;
   }
 
-  /** The same for a task, whose configuration was made from the connector's. */
+  /** Resolves the configurations of a task. */
   async resolveAssignment(assignment: TaskAssignment): Promise<TaskAssignment> {
     const { config: connectorConfig } = await this.resolve(assignment.id.connector, assignment.connectorConfig);
     const { config: taskConfig } = await this.#resolver.resolve(assignment.taskConfig);
@@ -75,7 +75,7 @@ export class LiveConfigs implements TaskConfigs {
     this.#watches.set(connector, { given, inUse, timer });
   }
 
-  /** A provider that cannot be asked now is asked again a second later; what runs goes on. */
+  /** If a provider fails, the lookup is retried after a second; connector and tasks continue to run. */
   async #expire(connector: string, given: ConnectorConfig, inUse: ConnectorConfig): Promise<void> {
     const isCurrent = (): boolean => this.#watches.get(connector)?.inUse === inUse;
     try {
@@ -86,12 +86,12 @@ export class LiveConfigs implements TaskConfigs {
         return;
       }
       this.forget(connector);
-      this.#logger.info({ connector }, `Values of config providers have changed: connector ${connector} starts again`);
+      this.#logger.info({ connector }, `Values of config providers have changed; restarting connector ${connector}`);
       this.#onChanged(connector);
     } catch (error) {
       this.#logger.warn(
         { err: error, connector },
-        `Values of connector ${connector} have expired and cannot be looked up`,
+        `Failed to look up the expired values of connector ${connector}; retrying`,
       );
       if (isCurrent()) this.#watch(connector, given, inUse, MIN_TTL_MS);
     }

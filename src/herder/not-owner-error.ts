@@ -1,11 +1,11 @@
 import { RequestError } from '../errors.ts';
 
 /**
- * Another worker of the cluster has to do this (org.apache.kafka.connect.runtime.distributed.RequestTargetException). The
- * REST API sends the request there.
+ * Another worker of the cluster must process the request (org.apache.kafka.connect.runtime.distributed.RequestTargetException). The
+ * REST API forwards the request to it.
  */
 export class NotOwnerError extends RequestError {
-  /** Where its REST API is; `undefined` when that is not known at the moment. */
+  /** URL of the REST API of the other worker; `undefined` if unknown. */
   readonly url: string | undefined;
 
   constructor(message: string, url: string | undefined) {

@@ -19,7 +19,7 @@ const PARTITION = 'kafka_partition';
 const OFFSET = 'kafka_offset';
 const MAX_INT = 2_147_483_647;
 
-/** org.apache.kafka.connect.util.SinkUtils#parseSinkConnectorOffsets; of several for one partition the last counts. */
+/** org.apache.kafka.connect.util.SinkUtils#parseSinkConnectorOffsets; the last one of a partition wins. */
 export function sinkOffsets(changes: readonly OffsetChange[]): SinkOffset[] {
   const parsed = changes.map(sinkOffset);
   return [...new Map(parsed.map((each) => [topicPartitionKey(each.topic, each.partition), each] as const)).values()];
@@ -50,14 +50,14 @@ function kafkaOffset(given: JsonObject): number {
   return offset;
 }
 
-/** Numbers and their text alike; `undefined` for what is no integer. */
+/** Accepts numbers and texts; `undefined` if the value is not an integer. */
 function integer(value: ConnectValue): number | undefined {
   const text = javaText(value);
   const number = Number(text);
   return /^[+-]?\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Any flat maps; of several for one partition the last counts. */
+/** Accepts any flat maps; the last one of a partition wins. */
 export function sourceOffsets(changes: readonly OffsetChange[]): SourceOffset[] {
   const byPartition = new Map<string, SourceOffset>();
   for (const { partition, offset } of changes) {

@@ -7,7 +7,7 @@ import { javaRegexMatcher } from '../java/java-regex.ts';
 import type { Admin } from '../kafka/api.ts';
 import { sinkOffsets, type OffsetChange } from './offset-requests.ts';
 
-/** Where a connector would go on. */
+/** Where a connector would continue. */
 export type OffsetTarget =
   | { readonly to: 'earliest' | 'latest' }
   /** Milliseconds since the epoch. */
@@ -15,9 +15,9 @@ export type OffsetTarget =
   | { readonly offsets: readonly OffsetChange[] };
 
 export interface PreviewedPartition extends StoredOffset {
-  /** Where it goes on without a change; `null`: as a new connector begins. */
+  /** Where it continues without the change; `null`: as a new connector. */
   readonly current: StoredOffset['offset'];
-  /** Records that come again, and those that never come; `null`: not known. */
+  /** Number of records that are delivered again, and of those that are skipped; `null` if unknown. */
   readonly again: number | null;
   readonly skipped: number | null;
 }
@@ -25,16 +25,16 @@ export interface PreviewedPartition extends StoredOffset {
 /** `POST /connectors/{connector}/offsets/preview`. */
 export interface OffsetsPreview {
   readonly partitions: readonly PreviewedPartition[];
-  /** Of all partitions together; `null`: not all are known. */
+  /** Sums over all partitions; `null` if some are unknown. */
   readonly again: number | null;
   readonly skipped: number | null;
-  /** What the numbers are. */
+  /** Explains the numbers. */
   readonly note: string;
 }
 
 const MAX_PARTITIONS = 10_000;
 const BY_OFFSETS =
-  'The numbers are differences of offsets: at most so many records, as compaction and transactions leave gaps. What is no longer in the topic is not counted.';
+  'The numbers are differences of offsets, which is the maximum number of records, because compaction and transactions leave gaps. Records that are no longer in the topic are not counted.';
 
 export function previewOf(partitions: readonly PreviewedPartition[], note: string): OffsetsPreview {
   const sum = (key: 'again' | 'skipped'): number | null =>
@@ -50,7 +50,7 @@ interface Bounds extends TopicPartition {
   readonly end: number;
 }
 
-/** What a sink would read again or pass over; nothing is written. */
+/** Computes the records that a sink would read again or skip. Nothing is written. */
 export async function previewSink(
   admin: Admin,
   groupId: string,
@@ -88,7 +88,7 @@ export async function previewSink(
   return previewOf(partitions, BY_OFFSETS);
 }
 
-/** Those that the sink reads, and those that its group has offsets of. */
+/** The existing topics that the sink reads or its group has offsets of. */
 async function topicsOf(admin: Admin, config: ConnectorConfig, committed: Iterable<TopicPartition>): Promise<string[]> {
   const regex = config['topics.regex'] ?? '';
   const matches = regex === '' ? () => false : javaRegexMatcher(regex);

@@ -9,19 +9,19 @@ export interface PeerRequest extends Pick<HttpRequest, 'timeoutMs' | 'maxBytes'>
   readonly body?: Buffer | undefined;
 }
 
-/** The other worker was not reached: it has not received the request. */
+/** The other worker is unreachable and has not received the request. */
 export class PeerUnreachableError extends RetriableError {}
 
 /** Requests to the REST APIs of other workers. */
 export class PeerClient {
   readonly #tls: ConnectionOptions | undefined;
 
-  /** `tls`: for workers that listen with https. */
+  /** `tls`: settings for workers that listen with https. */
   constructor(tls: ConnectionOptions | undefined) {
     this.#tls = tls;
   }
 
-  /** Resolves with an answer of any status. Rejects with PeerUnreachableError, or when there is no answer. */
+  /** Resolves with an answer of any status. Rejects if there is no answer, with a PeerUnreachableError if there is no connection. */
   async request({ url, ...request }: PeerRequest): Promise<HttpAnswer> {
     try {
       return await httpRequest({ ...request, url: new URL(url), tls: this.#tls });

@@ -1,4 +1,4 @@
-/** The kinds of entries in the history of a connector. `found`: it existed when the history began. */
+/** The kinds of entries in the history of a connector. `found`: the connector existed when the history began. */
 export const CHANGES = [
   'found',
   'created',
@@ -14,34 +14,34 @@ export const CHANGES = [
 ] as const;
 export type Change = (typeof CHANGES)[number];
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface Actor {
   /** The user name of basic authentication; `null` without it. */
   readonly user: string | null;
-  /** The address of the client; `null` if the worker that forwarded the request does not vouch for it. */
+  /** The address of the client; `null` if the worker that forwarded the request did not sign it. */
   readonly address: string | null;
   /** The worker that forwarded the request; absent if the client sent it to this worker. */
   readonly via?: string;
 }
 
-/** Which connector or task a change concerns, and who makes it. */
+/** The connector or task of a change, and who makes it. */
 export interface ChangeOrigin {
   readonly connector: string;
-  /** `null`: not known. */
+  /** `null` if unknown. */
   readonly by: Actor | null;
-  /** The number in the history of the configuration that is put back. */
+  /** Number of the restored configuration in the history. */
   readonly restoredFrom?: number | undefined;
   /** The task that is restarted. */
   readonly task?: number | undefined;
-  /** A restart after a failure that no user asked for. */
+  /** An automatic restart after a failure. */
   readonly automatic?: boolean | undefined;
 }
 
-/** Keeps a record of changes. */
+/** Records changes in the history of connectors. */
 export interface ChangeRecorder {
   /**
-   * Makes a change and records it as what `whatOf` says of its result; `undefined`: nothing changed. The change fails as it does; that it
-   * cannot be recorded is logged, and the answer does not wait for long.
+   * Makes a change and records it. `whatOf` returns the kind of the entry for the result, or `undefined` if nothing has changed. An error
+   * of the change is passed on. If the entry cannot be written, this is logged, and the result is not delayed for long.
    */
   recorded<T>(origin: ChangeOrigin, work: () => Promise<T>, whatOf: (done: T) => Change | undefined): Promise<T>;
 }

@@ -20,9 +20,9 @@ export interface SignatureHeaders {
 }
 
 /**
- * Throws unless a worker of the cluster may have sent a request with these headers, and returns the check of its body
- * (org.apache.kafka.connect.runtime.rest.InternalRequestSignature): the signature is an HMAC over the raw body with the session key
- * of the config topic. Everything else is checked before the body is read, because nobody has authenticated its sender.
+ * Checks the headers of an internal request and returns the check of its body
+ * (org.apache.kafka.connect.runtime.rest.InternalRequestSignature). The signature is an HMAC over the raw body with the session key of
+ * the config topic. The headers are checked before the body is read, because the sender is not authenticated yet.
  */
 export function signatureCheck(
   { algorithm, signature }: SignatureHeaders,
@@ -57,17 +57,17 @@ export function signatureCheck(
   };
 }
 
-/** What goes into `X-Connect-Authorization` of a request with this body. */
+/** The value of `X-Connect-Authorization` for a request with this body. */
 function signatureOf(body: Uint8Array, algorithm: string, { key }: SessionKey): string {
   const hash = HASHES[algorithm];
   if (hash === undefined) throw new ConfigError(`inter.worker.signature.algorithm: ${algorithm} is not available`);
   return createHmac(hash, Buffer.from(key, 'base64')).update(body).digest('base64');
 }
 
-/** With a key of its own, so that no such signature stands for one of a request between workers, nor the other way round. */
+/** Derives a separate key, so that a signature of a sender cannot be used as the signature of an internal request, or vice versa. */
 const SENDER_PURPOSE = 'sluice: who sent a request that is forwarded';
 
-/** What a worker signs of a request that it forwards: where it came from. */
+/** Signs the origin of a request that this worker forwards. */
 export function senderSignature(text: string, algorithm: string, { key }: SessionKey): string {
   const hash = HASHES[algorithm];
   if (hash === undefined) throw new ConfigError(`inter.worker.verification.algorithms: ${algorithm} is not available`);
@@ -92,7 +92,7 @@ export function signedHeaders(body: Uint8Array, algorithm: string, key: SessionK
   };
 }
 
-/** With the words of Java's decoder for what is none. */
+/** Throws with the messages of Java's decoder if the text is not valid base64. */
 function decodeBase64(text: string): Buffer {
   const illegal = /[^A-Za-z0-9+/=]/.exec(text);
   if (illegal !== null) {

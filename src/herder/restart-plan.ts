@@ -1,13 +1,13 @@
 import type { RestartRequest } from './stores/config-state.ts';
 import type { StatusStore } from './stores/status-store.ts';
 
-/** What a restart request comes to, given the statuses of the moment (org.apache.kafka.connect.runtime.RestartPlan). */
+/** The connector and tasks that a request restarts, based on their current statuses (org.apache.kafka.connect.runtime.RestartPlan). */
 export interface RestartPlan {
   readonly restartConnector: boolean;
   readonly tasks: readonly number[];
 }
 
-/** `undefined` when the connector has no status. */
+/** `undefined` if the connector has no status. */
 export function planRestart(request: RestartRequest, statuses: StatusStore): RestartPlan | undefined {
   const connector = statuses.connector(request.connector);
   if (connector === undefined) return undefined;

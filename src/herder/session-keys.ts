@@ -6,13 +6,13 @@ import type { ConfigStore } from './stores/config-store.ts';
 export interface SessionKeySettings {
   /** `inter.worker.key.generation.algorithm` */
   readonly algorithm: string;
-  /** `inter.worker.key.size`, in bits; `null`: as many as the algorithm's hash has. */
+  /** `inter.worker.key.size`, in bits; `null`: the default of the algorithm. */
   readonly bits: number | null;
   /** `inter.worker.key.ttl.ms`; 0: never replaced. */
   readonly ttlMs: number;
 }
 
-/** Bits that Java's generators give by default: as many as the hash's, for MD5 and SHA-1 its block. */
+/** Default key sizes of Java's generators: the size of the hash, for MD5 and SHA-1 that of its block. */
 const DEFAULT_BITS: Readonly<Record<string, number>> = {
   HmacMD5: 512,
   HmacSHA1: 512,
@@ -23,7 +23,7 @@ const DEFAULT_BITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Keeps the key in the config topic that workers sign their requests with. Leaders alone use it.
+ * Rotates the session key in the config topic, with which workers sign their requests. Only used by leaders.
  *
  * States: idle -> keeping (a key younger than its time to live is in the topic) -> stopped.
  */
@@ -40,21 +40,21 @@ export class SessionKeys {
     this.#logger = logger;
   }
 
-  /** Writes a new key unless the one in the topic is good for a while; then again whenever its time is over. */
+  /** Writes a new key unless the key in the topic is still valid, and again whenever the key expires. */
   async keep(): Promise<void> {
     const { ttlMs } = this.#settings;
     const key = this.#configs.sessionKey;
     const ageMs = key === undefined ? Infinity : Date.now() - key.createdAtMs;
-    const isGood = key !== undefined && (ttlMs <= 0 || ageMs < ttlMs);
-    if (!isGood) await this.#configs.putSessionKey(this.#newKey());
+    const isValid = key !== undefined && (ttlMs <= 0 || ageMs < ttlMs);
+    if (!isValid) await this.#configs.putSessionKey(this.#newKey());
     if (ttlMs <= 0 || this.#stopped) return;
     this.#timer = setTimeout(
       () => {
         this.keep().catch((error: unknown) => {
-          this.#logger.error({ err: error }, 'The session key could not be replaced; the old one is used on');
+          this.#logger.error({ err: error }, 'Failed to rotate the session key; keeping the current one');
         });
       },
-      isGood ? ttlMs - ageMs : ttlMs,
+      isValid ? ttlMs - ageMs : ttlMs,
     );
   }
 

@@ -1,8 +1,8 @@
 import { SuccessRatio, type MetricWindow } from '../observe/metrics/sampled-stats.ts';
 
 /**
- * Starts of connectors, or of tasks, on this worker (org.apache.kafka.connect.runtime.WorkerMetricsGroup). A failure after a start
- * that succeeded is none of these.
+ * Counts starts of connectors or tasks on this worker (org.apache.kafka.connect.runtime.WorkerMetricsGroup). A failure after a
+ * successful start is not counted.
  */
 export class Startups {
   readonly #ratio: SuccessRatio;
@@ -14,7 +14,7 @@ export class Startups {
     this.#ratio = new SuccessRatio(window);
   }
 
-  /** It runs, or is paused. Counts once for each start. */
+  /** Called when it runs or is paused; counted once per start. */
   succeeded(name: string): void {
     if (this.#started.has(name)) return;
     this.#started.add(name);
@@ -28,7 +28,7 @@ export class Startups {
     this.#ratio.record(false, performance.now());
   }
 
-  /** It does not run any more; what comes next is another start. */
+  /** Called when it has stopped; the next success or failure is that of another start. */
   ended(name: string): void {
     this.#started.delete(name);
   }

@@ -6,16 +6,16 @@ import type { State, Status, StatusStore } from './stores/status-store.ts';
 export interface StatusSource {
   readonly workerId: string;
   generation(): number;
-  /** False while others may have this worker's work, and may have written of it. */
+  /** False while other workers may run the work of this worker and may have written its statuses. */
   mayWork(): boolean;
   version(connector: string): string | null;
-  /** Takes secrets out of a trace. */
+  /** Removes secrets from a trace. */
   hide(trace: string): string;
 }
 
 /**
- * Writes this worker's view of what runs, in the order in which it came about. A write that fails is logged: the status is
- * then stale until the next one, the work itself goes on.
+ * Writes the statuses of this worker's connectors and tasks in order. A failed write is logged; the status is then stale until the next
+ * write, and the work itself continues.
  */
 export class StatusWriter {
   readonly #store: StatusStore;
@@ -53,7 +53,7 @@ export class StatusWriter {
     this.#write(name, () => this.#store.removeConnector(name));
   }
 
-  /** Resolves when everything written so far is out. */
+  /** Resolves when all pending writes have ended. */
   async flush(): Promise<void> {
     await this.#queue.idle();
   }
@@ -69,8 +69,8 @@ export class StatusWriter {
   }
 
   /**
-   * What ends here must not hide what others have written since. Whoever was given up has yet to read that: a worker that
-   * was suspended for long would write UNASSIGNED over their RUNNING.
+   * The last status of work that ends here must not overwrite newer statuses of other workers. A worker that lost its membership has to
+   * read these first: after a long suspension it would replace their RUNNING by UNASSIGNED.
    */
   #guarded(state: State, put: (safe: boolean) => Promise<void>): () => Promise<void> {
     const safe = state === 'UNASSIGNED' || state === 'FAILED' || state === 'RESTARTING';
@@ -83,7 +83,7 @@ export class StatusWriter {
 
   #write(connector: string, write: () => Promise<void>): void {
     this.#queue.run(write).catch((error: unknown) => {
-      this.#logger.error({ err: error, connector }, `A status of connector ${connector} could not be written`);
+      this.#logger.error({ err: error, connector }, `Failed to write a status of connector ${connector}`);
     });
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import type { TaskAssignment, TaskEvent, TaskId } from '../connect/task-assignment.ts';
+import { isState, type TaskAssignment, type TaskEvent, type TaskId } from '../connect/task-assignment.ts';
 import type { TaskConfigs } from '../connect/hosting/task-host.ts';
 import type { TaskHosting } from '../connect/hosting/task-hosting.ts';
 import { within } from '../async/within.ts';
@@ -25,7 +25,7 @@ import type { Status } from './stores/status-store.ts';
 import { TaskSupervisor } from './task-supervisor.ts';
 import { WorkEvents } from './work-events.ts';
 
-/** Opens what runs tasks. `onEvent` is told how they fare. */
+/** Opens the hosting of tasks. `onEvent` receives their events. */
 export type OpenTaskHosting = (configs: TaskConfigs, onEvent: (event: TaskEvent) => void) => TaskHosting;
 
 export interface SupervisionDependencies {
@@ -42,24 +42,26 @@ export interface SupervisionDependencies {
 export interface SupervisionSettings {
   /** `task.shutdown.graceful.timeout.ms` */
   readonly taskStopTimeoutMs: number;
-  /** Time window of the figures of starts. */
+  /** Window of the metrics of starts. */
   readonly metricWindow: MetricWindow;
 }
 
 interface Supervisors {
+  /** Has the connector as a field. */
+  readonly logger: Logger;
   readonly connector: ConnectorSupervisor;
   readonly tasks: TaskSupervisor;
 }
 
-/** Statuses of what was given up may not hold up the others for longer, when no broker takes them. */
+/** Longest wait for the last statuses of revoked work, so that an unavailable broker does not delay the other workers further. */
 const REVOKED_STATUSES_MS = 5000;
 const OTHERS_STATUSES_MS = 1000;
 const STATUS_CHECK_MS = 20;
-/** At the end of the worker; the broker may be away for long. */
+/** Longest wait for the last statuses when the worker stops, because the broker may be unavailable for long. */
 const LAST_STATUSES_MS = 5000;
 
 /**
- * What runs on this worker: brings it in line with the config store and placement, connector by connector.
+ * Supervises the connectors and tasks of this worker: reconciles them with the config store and the placement, connector by connector.
  */
 export class Supervision {
   readonly tasks: TaskHosting;
@@ -72,10 +74,10 @@ export class Supervision {
   readonly #statuses: StatusWriter;
   readonly #supervisors = new Map<string, Supervisors>();
   #stopping = false;
-  /** Of tasks that this worker is to start. */
+  /** Handovers of tasks that this worker will start. */
   readonly #received = new Map<string, Handover>();
-  /** Of tasks that have stopped here, for others. */
-  readonly #left = new Map<string, Handover>();
+  /** Handovers of tasks that have stopped here, for their next workers. */
+  readonly #released = new Map<string, Handover>();
 
   constructor(dependencies: SupervisionDependencies, { taskStopTimeoutMs, metricWindow }: SupervisionSettings) {
     this.#dependencies = dependencies;
@@ -88,7 +90,7 @@ export class Supervision {
     this.tasks = openHosting(this.#liveConfigs, (event) => this.#onTaskEvent(event));
   }
 
-  /** Stops tasks and connectors, side by side, and writes their statuses. */
+  /** Stops tasks and connectors in parallel and writes their statuses. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#liveConfigs.close();
@@ -98,7 +100,7 @@ export class Supervision {
     await within(this.#statuses.flush(), LAST_STATUSES_MS);
   }
 
-  /** Starts of connectors and tasks, as `connect-worker-metrics` has them. */
+  /** Numbers of starts of connectors and tasks, with the names in `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>> {
     return this.#events.startups();
   }
@@ -106,8 +108,9 @@ export class Supervision {
   of(name: string): Supervisors {
     let supervisors = this.#supervisors.get(name);
     if (supervisors === undefined) {
-      const { stores, placement, plugins, leader, logger } = this.#dependencies;
+      const { stores, placement, plugins, leader } = this.#dependencies;
       const { configs } = stores;
+      const logger = this.#dependencies.logger.child({ connector: name });
       const connector = new ConnectorSupervisor(name, {
         configs,
         placement,
@@ -119,14 +122,14 @@ export class Supervision {
         logger,
       });
       const start = (assignment: TaskAssignment): void => this.#startTask(assignment);
-      const ofTasks = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start };
-      supervisors = { connector, tasks: new TaskSupervisor(name, ofTasks, this.#taskStopTimeoutMs) };
+      const ofTasks = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start, logger };
+      supervisors = { logger, connector, tasks: new TaskSupervisor(name, ofTasks, this.#taskStopTimeoutMs) };
       this.#supervisors.set(name, supervisors);
     }
     return supervisors;
   }
 
-  /** In the background. */
+  /** Reconciles a connector and its tasks in the background. */
   reconcile(name: string): void {
     if (this.#stopping) return;
     const { connector, tasks } = this.of(name);
@@ -138,90 +141,86 @@ export class Supervision {
     );
   }
 
-  /** Its configuration, or those of its tasks, are others. */
+  /** The configuration of the connector or of its tasks has changed. */
   workChanged(name: string): void {
-    this.listeners.tell((listener) => listener.onConnectorChanged?.(name, 'configuration'));
+    this.listeners.notify((listener) => listener.onConnectorChanged?.(name, 'configuration'));
     this.reconcile(name);
   }
 
-  /** It was paused, stopped or resumed. */
+  /** The connector was paused, stopped or resumed. */
   targetStateChanged(name: string): void {
-    this.listeners.tell((listener) => listener.onConnectorChanged?.(name, 'target state'));
+    this.listeners.notify((listener) => listener.onConnectorChanged?.(name, 'target state'));
     this.reconcile(name);
   }
 
   reconcileAll(work: Work, handovers: Handovers): void {
-    // Another assignment may come before the tasks of the last one are started.
+    // The next assignment may arrive before the tasks of the previous one are started.
     for (const id of work.tasks) this.#received.delete(taskKey(id));
     for (const [key, handover] of handovers) this.#received.set(key, handover);
     for (const name of connectorsOf(work)) this.reconcile(name);
   }
 
-  /**
-   * Resolves when what placement does not give this worker any more has been stopped, and its statuses are written; with what its
-   * tasks left to those on other workers, if it `handsOver`.
-   */
-  async giveUp(work: Work, handsOver: boolean): Promise<Handovers> {
+  /** Stops revoked work and writes its statuses. Resolves with the handovers of its tasks, if it `handsOver`. */
+  async release(work: Work, handsOver: boolean): Promise<Handovers> {
     this.tasks.mayWorkChanged();
-    for (const connector of work.connectors) this.listeners.tell((listener) => listener.onLeft?.({ connector }));
+    for (const connector of work.connectors) this.listeners.notify((listener) => listener.onLeft?.({ connector }));
     for (const task of work.tasks) {
-      this.listeners.tell((listener) => listener.onLeft?.(task));
+      this.listeners.notify((listener) => listener.onLeft?.(task));
       this.#received.delete(taskKey(task));
     }
-    this.#left.clear();
+    this.#released.clear();
     const stopping = connectorsOf(work).map(async (name) => {
       const supervisors = this.#supervisors.get(name);
       await Promise.all([supervisors?.connector.reconcile(), supervisors?.tasks.reconcile(handsOver)]);
     });
     for (const outcome of await Promise.allSettled(stopping)) {
       if (outcome.status === 'rejected') {
-        this.#dependencies.logger.error(
-          { err: outcome.reason as unknown },
-          'Work that was given up could not be stopped',
-        );
+        this.#dependencies.logger.error({ err: outcome.reason as unknown }, 'Failed to stop revoked work');
       }
     }
     await within(this.#statuses.flush(), REVOKED_STATUSES_MS);
-    const left = new Map(this.#left);
-    this.#left.clear();
-    return left;
+    const handovers = new Map(this.#released);
+    this.#released.clear();
+    return handovers;
   }
 
-  /** This worker's part of what a restart request comes to. */
+  /** Restarts this worker's part of the connector and tasks of a restart request. */
   restart(request: RestartRequest): void {
     const name = request.connector;
     const plan = planRestart(request, this.#dependencies.stores.statuses);
     const supervisors = this.#supervisors.get(name);
     if (plan === undefined || supervisors === undefined) return;
-    if (plan.restartConnector && this.#dependencies.placement.ownsConnector(name)) {
+    const { restartConnector, tasks: planned } = plan;
+    supervisors.logger.debug({ restartConnector, tasks: planned }, 'A restart was requested');
+    if (restartConnector && this.#dependencies.placement.ownsConnector(name)) {
       this.#statuses.connector(name, 'RESTARTING');
       this.#inBackground(name, this.restartConnector(name));
     }
-    const tasks = plan.tasks.filter((task) => supervisors.tasks.has(task));
+    const tasks = planned.filter((task) => supervisors.tasks.has(task));
     for (const task of tasks) {
-      this.listeners.tell((listener) => listener.onRestart?.({ connector: name, task }));
+      this.listeners.notify((listener) => listener.onRestart?.({ connector: name, task }));
       this.#statuses.task({ connector: name, task }, 'RESTARTING');
     }
     this.#inBackground(name, supervisors.tasks.restart(tasks));
   }
 
-  /** By request: its instance alone. `false` when it does not start. */
+  /** Restarts only the connector instance, on request. Resolves with `false` if it does not start. */
   async restartConnector(name: string): Promise<boolean> {
-    this.listeners.tell((listener) => listener.onRestart?.({ connector: name }));
+    this.listeners.notify((listener) => listener.onRestart?.({ connector: name }));
     return this.of(name).connector.restart();
   }
 
-  /** By request. */
+  /** Restarts a task on request. */
   async restartTask(id: TaskId): Promise<void> {
-    this.listeners.tell((listener) => listener.onRestart?.(id));
+    this.listeners.notify((listener) => listener.onRestart?.(id));
     await this.of(id.connector).tasks.restart([id.task]);
   }
 
-  /** Resolves when tasks that are not wanted any more have ended, here and elsewhere, or must have been given up. */
+  /** Resolves when the unwanted tasks of the connector have ended on all workers, or must have been abandoned. */
   async tasksEnded(name: string): Promise<void> {
     const deadline = Date.now() + this.#taskStopTimeoutMs + OTHERS_STATUSES_MS;
     await this.#supervisors.get(name)?.tasks.reconcile();
-    // Whoever had a task takes its status away when it has ended.
+    // The worker of a task removes its status when the task has ended.
     while (this.#dependencies.stores.statuses.tasks(name).length > 0 && Date.now() < deadline)
       await delay(STATUS_CHECK_MS);
   }
@@ -231,18 +230,18 @@ export class Supervision {
     this.#events.forget(name);
     const isKnown = this.#supervisors.delete(name);
     const leads = isKnown && this.#dependencies.placement.isLeader;
-    this.listeners.tell((listener) => listener.onForgotten?.(name, leads));
+    this.listeners.notify((listener) => listener.onForgotten?.(name, leads));
     if (leads) this.#statuses.removeConnector(name);
   }
 
   #restartAll(name: string): void {
     const supervisors = this.#supervisors.get(name);
     if (supervisors === undefined || this.#stopping) return;
-    this.listeners.tell((listener) => listener.onRestartAll?.(name));
+    this.listeners.notify((listener) => listener.onRestartAll?.(name));
     this.#inBackground(name, Promise.all([supervisors.connector.restart(), supervisors.tasks.restartAll()]));
   }
 
-  /** Restarts what has failed, not by request. */
+  /** Restarts a failed connector or task automatically. */
   async restartFailed({ connector, task }: RestartTarget): Promise<void> {
     const supervisors = this.#supervisors.get(connector);
     if (supervisors === undefined || this.#stopping) return;
@@ -250,7 +249,7 @@ export class Supervision {
     else await supervisors.tasks.restart([task]);
   }
 
-  /** What has run meanwhile, on a worker that knows nothing of restarts, is not kept waiting. */
+  /** Only FAILED work is held: it may have run since on a worker that does not support automatic restarts. */
   #isHeld(target: RestartTarget): boolean {
     return this.#statusOf(target)?.state === 'FAILED' && this.listeners.isHeld(target);
   }
@@ -260,7 +259,7 @@ export class Supervision {
     return task === undefined ? statuses.connector(connector) : statuses.task({ connector, task });
   }
 
-  /** A start that is delayed: the status is FAILED, with the trace that it failed with on the worker before. */
+  /** Delays a start: the status is FAILED until then, with the trace of the failure on the previous worker. */
   hold(target: RestartTarget, reason: string): void {
     const { connector, task } = target;
     const trace = this.#statusOf(target)?.trace ?? `${reason}\n`;
@@ -273,10 +272,7 @@ export class Supervision {
 
   #inBackground(name: string, work: Promise<unknown>): void {
     work.catch((error: unknown) => {
-      this.#dependencies.logger.error(
-        { err: error, connector: name },
-        `Could not bring connector ${name} to its state`,
-      );
+      this.#dependencies.logger.error({ err: error, connector: name }, `Failed to reconcile connector ${name}`);
     });
   }
 
@@ -296,9 +292,13 @@ export class Supervision {
 
   #onTaskEvent(event: TaskEvent): void {
     const { id } = event;
+    if (id.replay === undefined && isState(event)) {
+      const { logger } = this.#supervisors.get(id.connector) ?? {};
+      logger?.debug({ task: id.task, state: event.state }, 'The task changed its state');
+    }
     this.#events.task(event);
     const isReleased = id.replay === undefined && event.state === 'STOPPED';
-    if (isReleased && event.handover !== undefined) this.#left.set(taskKey(id), event.handover);
+    if (isReleased && event.handover !== undefined) this.#released.set(taskKey(id), event.handover);
   }
 }
 

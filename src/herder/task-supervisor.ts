@@ -3,6 +3,7 @@ import { isSameButLimits, limitsCanChange, rateLimitOf, withLimitsOf } from '../
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import type { TaskAssignment } from '../connect/task-assignment.ts';
 import type { TaskHosting } from '../connect/hosting/task-hosting.ts';
+import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './stores/config-state.ts';
 import type { Placement } from './group/placement.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
@@ -15,13 +16,15 @@ export interface TaskSupervisorDependencies {
   readonly plugins: PluginRegistry;
   readonly tasks: Pick<TaskHosting, 'stop' | 'setTargetState' | 'setRateLimit'>;
   readonly statuses: StatusWriter;
-  /** Starts the task, unless its start has to wait because it has failed on another worker a moment ago. */
+  /** Starts the task, unless its start must wait because it has recently failed on another worker. */
   readonly start: (assignment: TaskAssignment) => void;
+  /** Has the connector as a field. */
+  readonly logger: Logger;
 }
 
 /**
- * Brings one connector's tasks on this worker to what the config store and placement say. A task is touched only when its
- * own configuration, or the connector configuration it was made for, has changed in more than rate limits: those it is told.
+ * Reconciles the tasks of one connector on this worker with the config store and the placement. A task is restarted only if its own
+ * configuration or that of its connector has changed, except for rate limits, which a running task adopts.
  */
 export class TaskSupervisor {
   readonly #name: string;
@@ -41,15 +44,17 @@ export class TaskSupervisor {
     return this.#assigned.has(task);
   }
 
-  /** `handsOver`: tasks that are another worker's now are to be started there at once. */
+  /** `handsOver`: tasks that moved to another worker will be started there immediately. */
   async reconcile(handsOver = false): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow(handsOver));
   }
 
-  /** Stops the tasks and starts them anew with what the stores say now. */
+  /** Stops the tasks and starts them again with their current configurations. */
   async restart(tasks: readonly number[]): Promise<void> {
     await this.#queue.run(async () => {
-      await this.#stop(tasks.filter((task) => this.#assigned.has(task)));
+      const own = tasks.filter((task) => this.#assigned.has(task));
+      this.#debug(own, 'Restarting a task');
+      await this.#stop(own);
       await this.#reconcileNow();
     });
   }
@@ -84,6 +89,7 @@ export class TaskSupervisor {
     for (const [task, assignment] of wanted) {
       const running = this.#assigned.get(task);
       if (running === undefined) {
+        this.#debug([task], 'Starting a task');
         this.#dependencies.start(assignment);
       } else if (running.targetState !== assignment.targetState) {
         this.#dependencies.tasks.setTargetState(assignment.id, assignment.targetState);
@@ -103,8 +109,15 @@ export class TaskSupervisor {
   async #stop(tasks: readonly number[], handsOver = false): Promise<void> {
     if (tasks.length === 0) return;
     const ids = tasks.map((task) => ({ connector: this.#name, task }));
+    this.#debug(tasks, 'Stopping a task');
     await this.#dependencies.tasks.stop(ids, this.#stopTimeoutMs, handsOver);
+    this.#debug(tasks, 'Stopped a task');
     for (const task of tasks) this.#assigned.delete(task);
+  }
+
+  #debug(tasks: readonly number[], message: string): void {
+    const { logger, placement } = this.#dependencies;
+    for (const task of tasks) logger.debug({ task, generation: placement.generation }, message);
   }
 
   #isOwn(task: number): boolean {

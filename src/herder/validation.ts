@@ -18,14 +18,14 @@ import { StageTracker } from '../observe/stage.ts';
 import { sinkConflicts } from './sink-conflicts.ts';
 import { sourceConflicts } from './source-conflicts.ts';
 
-/** A configuration before validation: JSON `null` may still be in it. */
+/** A configuration before validation, which may contain JSON `null`. */
 export type RawConnectorConfig = Readonly<Record<string, string | null>>;
 
-/** Settings of the worker that a connector configuration must agree with. */
+/** Settings of the worker that the validation depends on. */
 export interface ValidationSettings {
-  /** `key.converter` and its like of the worker, with their sub-keys. */
+  /** The worker's converters (`key.converter` …) with their sub-keys. */
   readonly converterConfig: ConnectorConfig;
-  /** `group.id`, of a distributed worker. */
+  /** `group.id` of a distributed worker. */
   readonly workerGroupId: string | undefined;
   /** `exactly.once.source.support` is enabled. */
   readonly exactlyOnceSources: boolean;
@@ -38,14 +38,14 @@ const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
 
 interface AskedValidation {
   readonly listed?: ListedOptions;
-  /** Variables of config providers are replaced by their values; so they are unless this is false. */
+  /** Whether variables of config providers are replaced by their values; default: true. */
   readonly resolves?: boolean;
-  /** The plugin may ask the services that the configuration names, with its secrets; so it may unless this is false. */
+  /** Whether the plugin may connect to the services that the configuration names, using its secrets; default: true. */
   readonly connects?: boolean;
 }
 
 export interface AskedConfig {
-  /** Errors of other keys are passed over. */
+  /** Errors of other keys are ignored. */
   readonly counts?: (key: string) => boolean;
   readonly connects?: boolean;
 }
@@ -61,7 +61,7 @@ export class ConnectorValidation {
   readonly #settings: ValidationSettings;
   readonly #logger: Logger;
 
-  /** Answers do not show what `secrets` knows. */
+  /** `secrets`: values that answers must not contain. */
   constructor(
     plugins: PluginRegistry,
     resolver: ConfigResolver,
@@ -92,8 +92,8 @@ export class ConnectorValidation {
   }
 
   /**
-   * What a plugin would be given, values of variables included, when the configuration is valid for it; else a RequestError as
-   * `requireValid` and `validateFor` have them.
+   * Returns the configuration as the plugin would receive it, with the values of variables. Throws the RequestErrors of `requireValid`
+   * and `validateFor` if it is invalid.
    */
   async requireValidFor(
     pluginName: string,
@@ -109,16 +109,16 @@ export class ConnectorValidation {
     return { plugin: await this.#pluginOf(given, resolved), config: withoutNulls(resolved), passwords };
   }
 
-  /** The configuration, now without nulls, or a RequestError with Connect's list of what is wrong. */
+  /** Returns the configuration without nulls, or throws a RequestError with Connect's list of errors. */
   async requireValid(given: RawConnectorConfig, stage = new StageTracker()): Promise<ConnectorConfig> {
     const infos = await this.#validate(given, await this.#resolve(given, stage), stage);
     requireNoErrors(infos);
-    this.#warnOfSlips(given, infos);
+    this.#warnOfUnknownOptions(given, infos);
     return withoutNulls(given);
   }
 
-  /** The answer stays as Java's: a key that nobody knows is no error. */
-  #warnOfSlips(given: RawConnectorConfig, { configs }: ConfigInfos): void {
+  /** Unknown options are not errors, as in Java. */
+  #warnOfUnknownOptions(given: RawConnectorConfig, { configs }: ConfigInfos): void {
     const known = configs.map(({ value }) => value.name);
     for (const unknown of unknownOptions(Object.keys(given), known)) {
       this.#logger.warn(`Connector ${given['name'] ?? ''}: ${unknownOptionText(unknown)}`);
@@ -132,7 +132,7 @@ export class ConnectorValidation {
     return config;
   }
 
-  /** `config` is what was given with the values of its variables, which the answer does not show. */
+  /** `config`: the given configuration with the values of its variables, which the answer does not show. */
   async #validate(
     given: RawConnectorConfig,
     config: RawConnectorConfig,
@@ -170,11 +170,11 @@ export class ConnectorValidation {
     return configInfos(config['connector.class'] ?? plugin.className, complete, undeclared);
   }
 
-  /** Loads the others that the configuration names as well. */
+  /** Also loads all other plugins that the configuration names. */
   async #pluginOf(given: RawConnectorConfig, config: RawConnectorConfig): Promise<ConnectorPlugin> {
     const className = config['connector.class'];
     if (className === undefined || className === null) throw new RequestError(400, noType(given));
-    // The option of the version says which there are.
+    // A missing version is an error of its option, which lists the existing versions.
     const wanted = wantedVersion(config, 'connector.plugin.version');
     const plugin = this.plugins.tryFind('connector', className, wanted) ?? this.plugins.find('connector', className);
     await this.plugins.prepare(withoutNulls(config));
@@ -188,12 +188,12 @@ export class ConnectorValidation {
   }
 }
 
-/** As ConnectorPluginsResource compares names: by their ends, whatever is installed. */
+/** ConnectorPluginsResource compares names without this suffix. */
 function withoutSuffix(name: string): string {
   return name.length > 'Connector'.length ? name.replace(/Connector$/, '') : name;
 }
 
-/** Adds errors to the results of their keys; what has no result of its own is left over. */
+/** Adds errors to the results of their keys; `undeclared` has the errors of keys without a result. */
 function withMore(sections: readonly ValidatedSection[], extra: Map<string, OptionResult>) {
   const complete = sections.map(({ declarations, results }) => ({
     declarations,
@@ -206,7 +206,7 @@ function withMore(sections: readonly ValidatedSection[], extra: Map<string, Opti
   return { complete, undeclared: [...extra.values()] };
 }
 
-/** One result per key, with the errors of all. */
+/** Merges the results of each key. */
 function byName(results: readonly OptionResult[]): Map<string, OptionResult> {
   const merged = new Map<string, OptionResult>();
   for (const result of results) {
@@ -222,7 +222,7 @@ function withoutNulls(config: RawConnectorConfig): ConnectorConfig {
   );
 }
 
-/** In the order of Java's map; what a key says to be a secret stays one. */
+/** Lists the options in the order of Java's map and hides secrets. */
 function noType(config: RawConnectorConfig): string {
   const entries = javaHashMapOrder(Object.keys(config), 'copy').map((key) => {
     const value = isSecretName(key) ? new Password('').toString() : String(config[key]);

@@ -45,16 +45,16 @@ export class WorkEvents {
       this.#connectorStarts.succeeded(name);
     } else if (state === 'FAILED') this.#connectorStarts.failed(name);
     if (event.state === 'FAILED') this.#failed({ connector: name }, event.failure);
-    else if (event.state === 'RUNNING') this.#listeners.tell((listener) => listener.onRunning?.({ connector: name }));
+    else if (event.state === 'RUNNING') this.#listeners.notify((listener) => listener.onRunning?.({ connector: name }));
     this.#statuses.connector(name, state, event.state === 'FAILED' ? event.trace : null);
   }
 
   task(event: TaskEvent): void {
     if (event.id.replay !== undefined) {
-      this.#listeners.tell((listener) => listener.onReplayEvent?.(event));
+      this.#listeners.notify((listener) => listener.onReplayEvent?.(event));
       return;
     }
-    if (event.state === 'TOPIC') this.#listeners.tell((listener) => listener.onTopic?.(event.id, event.topic));
+    if (event.state === 'TOPIC') this.#listeners.notify((listener) => listener.onTopic?.(event.id, event.topic));
     else if (event.state !== 'RUNNING') this.#placement.arrived(event.id);
     if (!isState(event)) return;
     const task = taskText(event.id);
@@ -62,12 +62,12 @@ export class WorkEvents {
     else if (event.state === 'STOPPED') this.#taskStarts.ended(task);
     else this.#taskStarts.succeeded(task);
     if (event.state === 'FAILED') this.#failed(event.id, event.failure);
-    else if (event.state === 'RUNNING') this.#listeners.tell((listener) => listener.onRunning?.(event.id));
+    else if (event.state === 'RUNNING') this.#listeners.notify((listener) => listener.onRunning?.(event.id));
     if (event.state === 'STOPPED') this.#statuses.task(event.id, 'UNASSIGNED');
     else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);
   }
 
   #failed(target: RestartTarget, failure: Failure): void {
-    this.#listeners.tell((listener) => listener.onFailed?.(target, failure));
+    this.#listeners.notify((listener) => listener.onFailed?.(target, failure));
   }
 }

@@ -9,24 +9,27 @@ import type { ConfigStore } from './stores/config-store.ts';
 type FenceTasks = (connector: string, config: ConnectorConfig, tasks: readonly TaskId[]) => Promise<void>;
 
 /**
- * Sees to it that tasks of generations before the present one cannot write any more
- * (org.apache.kafka.connect.runtime.distributed.DistributedHerder#fenceZombieSourceTasks). A task fences its predecessor of the
- * same number by itself; those of other numbers are fenced here, once per generation, which the config topic records as
- * `tasks-fencing-<connector>`. The leader's to do.
+ * Fences tasks of earlier generations of task configurations
+ * (org.apache.kafka.connect.runtime.distributed.DistributedHerder#fenceZombieSourceTasks). A task fences its predecessor with the same
+ * number itself. The leader fences all others, once per generation, and records this in the config topic as
+ * `tasks-fencing-<connector>`.
  */
 export class ZombieFencing {
   readonly #configs: ConfigStore;
   readonly #fence: FenceTasks;
+  readonly #generation: () => number;
   readonly #logger: Logger;
   readonly #rounds = new Map<string, Promise<void>>();
 
-  constructor(configs: ConfigStore, fence: FenceTasks, logger: Logger) {
+  /** `generation`: the current generation of the worker group. */
+  constructor(configs: ConfigStore, fence: FenceTasks, generation: () => number, logger: Logger) {
     this.#configs = configs;
     this.#fence = fence;
+    this.#generation = generation;
     this.#logger = logger;
   }
 
-  /** Resolves when tasks of the present generation may start. Tasks that ask at the same time share one round. */
+  /** Resolves when tasks of the current generation may start. Concurrent calls share one fencing. */
   fence(connector: string): Promise<void> {
     let round = this.#rounds.get(connector);
     if (round === undefined) {
@@ -36,7 +39,7 @@ export class ZombieFencing {
     return round;
   }
 
-  /** Of a connector that was deleted, which is to be created with this configuration: resolves when what is left of it cannot write. */
+  /** Called before a deleted connector is recreated; resolves once its old tasks can no longer write. */
   async fenceDeleted(connector: string, config: ConnectorConfig): Promise<void> {
     const count = this.#configs.taskCountRecord(connector);
     if (count !== undefined) await this.#fenceTasks(connector, config, count);
@@ -52,16 +55,18 @@ export class ZombieFencing {
   }
 
   async #fenceOld({ name, config, taskCountRecord, taskConfigs }: ConnectorState): Promise<void> {
-    // Without a record no task has had a transactional id; a single one fences the single one before it.
+    // Without a record no task has used a transactional id. A single task fences its single predecessor itself.
     if (taskCountRecord === undefined || (taskCountRecord === 1 && taskConfigs.length === 1)) return;
     await this.#fenceTasks(name, config, taskCountRecord);
   }
 
   async #fenceTasks(name: string, config: ConnectorConfig, count: number): Promise<void> {
     const tasks = Array.from({ length: count }, (_none, task) => ({ connector: name, task }));
-    this.#logger.info(`Fencing ${String(tasks.length)} tasks of connector ${name} of the generation before`);
+    const fields = { connector: name, generation: this.#generation() };
+    this.#logger.info(fields, `Fencing the producers of ${String(tasks.length)} earlier tasks of connector ${name}`);
     try {
       await this.#fence(name, config, tasks);
+      for (const { task } of tasks) this.#logger.debug({ ...fields, task }, 'Fenced the producer of an earlier task');
     } catch (error) {
       throw new ConnectError(`Failed to complete zombie fencing for connector ${name}: ${toError(error).message}`, {
         cause: error,

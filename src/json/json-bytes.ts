@@ -7,8 +7,8 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /**
- * JSON bytes as text: UTF-8, or UTF-16 and UTF-32 where a byte order mark or the zeros of the first character say so, as
- * Java's reader finds out. Throws a JsonTextError for anything else.
+ * Decodes JSON bytes: UTF-8, or UTF-16 and UTF-32, which are detected by a byte order mark or by the zeros of the first character, as in
+ * Java's reader. Throws a JsonTextError for anything else.
  */
 export function decodeJsonBytes(bytes: Buffer): string {
   if (isAscii(bytes) && !startsWithZeros(bytes)) return bytes.toString('latin1');
@@ -22,7 +22,7 @@ export function decodeJsonBytes(bytes: Buffer): string {
 interface WideEncoding {
   readonly width: 2 | 4;
   readonly bigEndian: boolean;
-  /** Bytes of the byte order mark. */
+  /** Length of the byte order mark. */
   readonly skip: number;
 }
 
@@ -30,7 +30,7 @@ function startsWithZeros(bytes: Buffer): boolean {
   return bytes[0] === 0 || bytes[1] === 0;
 }
 
-/** JSON begins with an ASCII character, so the place of zeros tells width and order. */
+/** JSON begins with an ASCII character, so the positions of zeros determine width and byte order. */
 function wideEncoding(bytes: Buffer): WideEncoding | undefined {
   const [a, b, c, d] = bytes;
   if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return { width: 4, bigEndian: true, skip: 4 };
@@ -57,7 +57,7 @@ function decodeWide(bytes: Buffer, { width, bigEndian, skip }: WideEncoding): st
 
 const BASE64 = /^(?:[\0- ]*[A-Za-z0-9+/]{2}(?:[A-Za-z0-9+/]{2}|[A-Za-z0-9+/]=|==))*[\0- ]*$/;
 
-/** Base64 with padding, blanks allowed between groups of four; `undefined` when the text is none. */
+/** Decodes base64 with padding; spaces are allowed between groups of four. `undefined` if the text is invalid. */
 export function decodeBase64(text: string): Buffer | undefined {
   if (!BASE64.test(text)) return undefined;
   if (!/=[\0- ]*[^=\0- ]/.test(text)) return Buffer.from(text, 'base64');

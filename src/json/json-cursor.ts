@@ -1,6 +1,6 @@
 import { hashOf, RepeatedTexts } from '../data/repeated-texts.ts';
 
-/** How deep values may be nested; the call stack must not decide it. */
+/** Maximum nesting of values, so that the limit does not depend on the call stack. */
 const MAX_DEPTH = 500;
 
 const SPACE = 32;
@@ -24,9 +24,9 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
- * Reads JSON (RFC 8259, nothing looser) in place: where JSON.parse would round 64-bit integers and make objects, this gives
- * positions. Methods that read something stand in front of it and move `position` behind it; they answer false or
- * `undefined` when it is not there, and `position` is then where the text goes wrong.
+ * Reads JSON (strictly RFC 8259) in place: it returns positions, whereas JSON.parse would round 64-bit integers and create objects. A
+ * method that reads something advances `position` to the end of it. It returns false or `undefined` if the text does not match, and
+ * `position` is then the place of the error.
  */
 export class JsonCursor {
   text = '';
@@ -45,7 +45,7 @@ export class JsonCursor {
     while (code === SPACE || code === 10 || code === 13 || code === 9) code = this.text.charCodeAt(++this.position);
   }
 
-  /** Consumes this character, spaces before and after it included. */
+  /** Consumes this character, including spaces before and after it. */
   take(code: number): boolean {
     const { text } = this;
     if (text.charCodeAt(this.position) <= SPACE) this.skipSpace();
@@ -78,7 +78,7 @@ export class JsonCursor {
     return this.take(CLOSE_ARRAY);
   }
 
-  /** Whether an array's end comes next; stays in front of it. */
+  /** Whether the end of an array is next, without consuming it. */
   atArrayEnd(): boolean {
     return this.text.charCodeAt(this.position) === CLOSE_ARRAY;
   }
@@ -98,7 +98,7 @@ export class JsonCursor {
     return this.position >= this.text.length;
   }
 
-  /** What kind of value stands here, by its first character; `undefined` when no value starts so. */
+  /** The kind of the next value, by its first character; `undefined` if no value starts with it. */
   peek(): 'string' | 'number' | 'true' | 'false' | 'null' | 'object' | 'array' | undefined {
     const code = this.text.charCodeAt(this.position);
     if (code === QUOTE) return 'string';
@@ -119,7 +119,7 @@ export class JsonCursor {
     }
   }
 
-  /** A string's value. */
+  /** Reads a string and returns its value. */
   string(): string | undefined {
     const { text } = this;
     const start = this.position;
@@ -146,7 +146,7 @@ export class JsonCursor {
     return undefined;
   }
 
-  /** Moves behind a number; its text is what was passed. */
+  /** Advances past a number, whose text is the skipped range. */
   number(): boolean {
     const { text } = this;
     let at = this.position;
@@ -174,14 +174,14 @@ export class JsonCursor {
     return true;
   }
 
-  /** Moves behind `true`, `false` or `null`. */
+  /** Advances past `true`, `false` or `null`. */
   word(word: 'true' | 'false' | 'null'): boolean {
     if (!this.text.startsWith(word, this.position)) return false;
     this.position += word.length;
     return true;
   }
 
-  /** Moves behind any value. */
+  /** Advances past any value. */
   value(depth = 0): boolean {
     const kind = this.peek();
     switch (kind) {
@@ -220,7 +220,7 @@ export class JsonCursor {
     return this.#closes(CLOSE_ARRAY);
   }
 
-  /** Like `take`, but leaves what follows, spaces included, so that the value's text ends with its bracket. */
+  /** Like `take`, but does not consume following spaces, so that the text of the value ends with its bracket. */
   #closes(code: number): boolean {
     const { text } = this;
     if (text.charCodeAt(this.position) <= SPACE) this.skipSpace();

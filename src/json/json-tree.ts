@@ -11,19 +11,19 @@ export class JsonNumber {
   }
 }
 
-/** What stands for an empty message where a value is expected (Jackson's MissingNode). */
+/** Represents an empty message where a value is expected (Jackson's MissingNode). */
 export class JsonMissing {
   readonly kind = 'missing';
 }
 
-/** Parsed JSON with numbers of the reader's choice; objects are maps, of equal keys the last counts. */
+/** Parsed JSON with numbers of the reader's choice. Objects are maps; the last one of equal keys wins. */
 export type JsonTree<N = JsonNumber> =
   null | boolean | string | N | JsonMissing | JsonTree<N>[] | Map<string, JsonTree<N>>;
 
-/** What a number becomes; `text` has no leading zeros and may end in an exponent only when it is not integral. */
+/** Converts a number; `text` has no leading zeros and may only end in an exponent if it is not integral. */
 export type NumberReader<N> = (text: string, integral: boolean) => N;
 
-/** The limit of Java's reader; deeper text is refused. */
+/** The nesting limit of Java's reader. */
 const MAX_DEPTH = 1000;
 const MAX_NUMBER_LENGTH = 1000;
 /** A Java decimal's scale has 32 bits. */
@@ -32,7 +32,7 @@ const MAX_EXPONENT = 2147483647;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Text that is no JSON; Java wraps what its parser says in this class. */
+/** The text is not valid JSON; Java wraps the errors of its parser in this class. */
 export class JsonTextError extends SluiceError {
   constructor(message: string) {
     super(message, { scope: 'record', javaName: 'org.apache.kafka.common.errors.SerializationException' });
@@ -40,8 +40,8 @@ export class JsonTextError extends SluiceError {
 }
 
 /**
- * Reads the first JSON value of a text as Connect's Java reader does: numbers may have leading zeros, whatever follows a
- * complete value is left alone. `undefined` when there is nothing but blanks.
+ * Reads the first JSON value of a text as Connect's Java reader does: numbers may have leading zeros, and text after a complete value is
+ * ignored. Returns `undefined` if the text is blank.
  */
 export class JsonScanner<N> {
   readonly #text: string;

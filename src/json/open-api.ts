@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
+/** JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Bodies by content type; `null` is an answer without a body. */
@@ -13,7 +13,7 @@ export interface ApiDescription {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  /** OpenAPI's `security`: by which of the schemes clients may authenticate; `basic` is declared. */
+  /** OpenAPI's `security`: the schemes by which clients may authenticate; `basic` is declared. */
   readonly security: readonly JsonSchema[];
   /** Operations by method in lower case, by path. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
@@ -21,7 +21,7 @@ export interface ApiDescription {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-/** A schema that knows which TypeScript type its values have: `ShapeOf<typeof SCHEMA>`. The marker exists for the compiler alone. */
+/** A schema with the TypeScript type of its values: `ShapeOf<typeof SCHEMA>`. The marker only exists for the compiler. */
 export type Typed<T> = JsonSchema & { readonly [SHAPE]?: T };
 declare const SHAPE: unique symbol;
 
@@ -60,7 +60,7 @@ export function arrayOf<T>(items: Typed<T>): Typed<readonly T[]> {
   return { type: 'array', items };
 }
 
-/** An array of which a check refuses more items than these. */
+/** An array with a maximum number of items. */
 export function limited<T>(items: Typed<readonly T[]>, maxItems: number): Typed<readonly T[]> {
   return { ...items, maxItems };
 }
@@ -107,14 +107,14 @@ export function objectOf<P extends Properties>(properties: P): Typed<ObjectShape
   };
 }
 
-/** The same, with properties that are not named allowed too. */
+/** The same, with additional properties allowed. */
 export function withMore<T>(schema: Typed<T>): Typed<T> {
   return { ...schema, additionalProperties: true };
 }
 
 const components = new WeakMap<object, { readonly name: string; readonly schema: JsonSchema }>();
 
-/** A schema that documents name: where it is used, they have a reference to it. */
+/** A named schema, which documents refer to wherever it is used. */
 export function component<T>(name: string, schema: Typed<T>): Typed<T> {
   const reference = { $ref: `#/components/schemas/${name}` };
   components.set(reference, { name, schema });

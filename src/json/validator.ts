@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Typed } from './open-api.ts';
 
-/** Stops at the first error: a large body may have a million. */
+/** Stops at the first error, because a large body may have a million errors. */
 const ajv = new Ajv({ allowUnionTypes: true });
 
 /** A check of values against a schema; values that pass have its type. `errors` of the check has the first error. */

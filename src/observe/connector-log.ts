@@ -2,7 +2,7 @@ import { pino } from 'pino';
 
 /** A line of the log that belongs to a connector; secrets are hidden in it. */
 export interface ConnectorLogLine {
-  /** Goes up with each line, also where the worker was started again. */
+  /** Increases with each line, even after a restart of the worker. */
   readonly number: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -31,7 +31,7 @@ const MAX_LINES = 500;
 const MAX_TEXT = 8192;
 /** Limit for all connectors together; a character has at most two bytes. */
 const MAX_CHARS = 4_000_000;
-/** Beside the text. */
+/** Memory of a line in addition to its text. */
 const LINE_CHARS = 200;
 const PLACE = '"connector":"';
 

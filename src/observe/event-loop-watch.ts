@@ -1,9 +1,9 @@
 import type { Logger } from './logger.ts';
 import { threadCpu } from './thread-cpu.ts';
 
-/** How often the watch looks; what it says of a turn is too short by up to this. */
+/** Interval of the watch. The measured time of a turn can be too short by this much. */
 const TICK_MS = 20;
-/** From here on a turn is a warning. */
+/** A turn of at least this length is logged as a warning. */
 const LONG_TURN_MS = 1000;
 const MINUTE_MS = 60_000;
 /** The last minute is kept in slots of this length. */
@@ -17,7 +17,7 @@ export interface ThreadClock {
   readonly nowMs: () => number;
   /** CPU time so far, in milliseconds. */
   readonly cpuMs: () => number;
-  /** Whose CPU time it is. */
+  /** Whether the CPU time is that of the thread or of the process. */
   readonly cpuOf: 'thread' | 'process';
 }
 
@@ -98,7 +98,7 @@ export class EventLoopWatch {
     }
   }
 
-  /** The longest that the event loop stood still at a time in the last minute, the turn that goes on included; in seconds. */
+  /** The longest turn of the event loop in the last minute, including the current one; in seconds. */
   longestSeconds(): number {
     if (this.#timer === undefined) return 0;
     const now = this.#clock.nowMs();
@@ -159,7 +159,7 @@ export class EventLoopWatch {
     const isComputing = cpuMs >= delayMs / 2;
     const text =
       `The event loop of ${this.#thread} stood still for ${seconds(delayMs)}, in which no other task, request or heartbeat of this thread could run. ` +
-      `${what}. The ${this.#clock.cpuOf} used ${seconds(cpuMs)} of CPU time meanwhile${isComputing ? '' : ', so it waited in a synchronous call, or the machine had no time for it'}. ` +
+      `${what}. The ${this.#clock.cpuOf} used ${seconds(cpuMs)} of CPU time during it${isComputing ? '' : ', so it waited in a synchronous call, or the machine had no time for it'}. ` +
       `If this happens again: ${isComputing ? ADVICE_COMPUTING : ADVICE_WAITING}`;
     for (const logger of this.#loggers) logger.warn(text);
   }

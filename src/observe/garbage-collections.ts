@@ -1,6 +1,6 @@
 import { constants, PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks';
 
-/** How often the collector ran, and for how long it stopped its thread, by kind. */
+/** Numbers of garbage collections and how long they paused the thread, by kind. */
 export type Collections = Readonly<Record<string, { readonly count: number; readonly seconds: number }>>;
 
 const KINDS: Readonly<Record<number, string>> = {
@@ -24,7 +24,7 @@ export function collections(): Collections {
   return counted;
 }
 
-/** The figures of several threads as those of one. */
+/** Sums up the collections of several threads. */
 export function sumCollections(all: readonly Collections[]): Collections {
   const sum: Record<string, { count: number; seconds: number }> = {};
   for (const each of all) {
@@ -37,7 +37,7 @@ export function sumCollections(all: readonly Collections[]): Collections {
 }
 
 function collectionOf(entry: PerformanceEntry): Collections {
-  // The types of Node's declarations leave it out.
+  // The type declarations of Node do not include it.
   const { duration, detail } = entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } };
   const kind = detail?.kind ?? -1;
   return { [KINDS[kind] ?? 'other']: { count: 1, seconds: duration / 1000 } };

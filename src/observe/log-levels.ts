@@ -16,13 +16,13 @@ export type LogLevel = keyof typeof LEVELS;
 
 export interface LoggerLevel {
   readonly level: LogLevel;
-  /** When someone changed it through the API; `null` when nobody did. */
+  /** When it was changed by a request; `null` if it was not. */
   readonly lastModifiedMs: number | null;
 }
 
 const ROOT = 'root';
 
-/** The fields by which a child logger says its name, and whose it is. */
+/** The fields of a child logger with its name and its connector. */
 const LOGGER_FIELD = 'logger';
 const CONNECTOR_FIELD = 'connector';
 
@@ -32,22 +32,22 @@ interface Child {
   readonly logger: WeakRef<Logger>;
 }
 
-/** Any case; `undefined` when it is none. */
+/** Accepts any case; `undefined` if the text is not a level. */
 export function parseLogLevel(text: string): LogLevel | undefined {
   const name = text.trim().toUpperCase();
   return Object.hasOwn(LEVELS, name) ? (name as LogLevel) : undefined;
 }
 
 /**
- * Levels of named loggers while the worker runs (org.apache.kafka.connect.runtime.Loggers). Names are dotted, a level counts
- * for all below it that have none of their own. A logger has its name by the field `logger` of a child, those without one
- * are the root's. Children are held weakly and pruned as they come.
+ * Levels of named loggers while the worker runs (org.apache.kafka.connect.runtime.Loggers). Names are dotted; a level applies to all
+ * loggers below it that have none of their own. The name of a logger is the field `logger` of a child; children without it belong to the
+ * root. Children are held weakly, and collected ones are removed as new ones are created.
  */
 export class LogLevels {
   readonly #root: Logger;
   readonly #explicit = new Map<string, LoggerLevel>();
   readonly #known = new Set<string>([ROOT]);
-  /** Levels of single connectors, which count before those of names. */
+  /** Levels of single connectors, which take precedence over those of names. */
   readonly #connectors = new Map<string, LogLevel>();
   #children: Child[] = [];
   #pruneAt = 64;
@@ -55,7 +55,7 @@ export class LogLevels {
   readonly #onConnectorSet = new Set<(connector: string, level: LogLevel | undefined) => void>();
   readonly #onKnown: (name: string) => void;
 
-  /** `onKnown`: a logger of this name is used for the first time. */
+  /** `onKnown` is called when a logger name is used for the first time. */
   constructor(root: Logger, onKnown: (name: string) => void = () => undefined) {
     this.#root = root;
     this.#onKnown = onKnown;
@@ -65,28 +65,28 @@ export class LogLevels {
     };
   }
 
-  /** All loggers there are, by name. */
+  /** All loggers, by name. */
   all(): ReadonlyMap<string, LoggerLevel> {
     return new Map([...this.#known].sort().map((name) => [name, this.#effective(name)]));
   }
 
-  /** `undefined` for a name that nobody has used or set. */
+  /** `undefined` for a name that was neither used nor set. */
   get(name: string): LoggerLevel | undefined {
     const known = internalName(name);
     return this.#known.has(known) ? this.#effective(known) : undefined;
   }
 
-  /** Levels that somebody set, the root's among them: what a copy of this object begins with. */
+  /** The levels that were set, including that of the root, to initialize a copy of this object. */
   explicit(): [name: string, level: LogLevel][] {
     return [...this.#explicit].map(([name, { level }]) => [name, level]);
   }
 
-  /** There is a logger of this name in another thread. */
+  /** Adds the name of a logger in another thread. */
   know(name: string): void {
     this.#known.add(name);
   }
 
-  /** `listener` gets every call of `set`, until the function given back is called. */
+  /** `listener` is called for every call of `set`, until the returned function is called. */
   onSet(listener: (name: string, level: LogLevel) => void): () => void {
     this.#onSet.add(listener);
     return () => this.#onSet.delete(listener);
@@ -97,7 +97,7 @@ export class LogLevels {
     return [...this.#connectors];
   }
 
-  /** Sets the level for all lines of a connector, whatever their logger; `undefined`: the level of the logger counts again. */
+  /** Sets the level of all lines of a connector, regardless of their logger; `undefined` resets it. */
   setConnector(connector: string, level: LogLevel | undefined): void {
     if (level === undefined) this.#connectors.delete(connector);
     else this.#connectors.set(connector, level);
@@ -105,17 +105,17 @@ export class LogLevels {
     for (const listener of this.#onConnectorSet) listener(connector, level);
   }
 
-  /** As `onSet`, of `setConnector`. */
+  /** The same as `onSet` for `setConnector`. */
   onConnectorSet(listener: (connector: string, level: LogLevel | undefined) => void): () => void {
     this.#onConnectorSet.add(listener);
     return () => this.#onConnectorSet.delete(listener);
   }
 
-  /** Sets a logger and all whose names begin with its name; returns the names of those it changed, sorted. */
+  /** Sets the level of all loggers whose names begin with this name; returns the sorted names of the changed ones. */
   set(name: string, level: LogLevel): string[] {
     const namespace = internalName(name);
     this.#known.add(namespace);
-    // Java compares the beginnings of names, not their dotted parts.
+    // As in Java, this compares prefixes of names, not their dotted parts.
     const below = [...this.#known].filter((known) => namespace === ROOT || known.startsWith(namespace));
     const changed = below.filter((known) => this.#effective(known).level !== level);
     const lastModifiedMs = Date.now();

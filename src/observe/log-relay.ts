@@ -7,8 +7,8 @@ interface Line {
 }
 
 /**
- * Writes lines of another thread's log, as pino prints them, to this one's. Levels have been applied there.
- * @returns what takes a line
+ * Writes log lines of another thread, as pino prints them, to the log of this thread. The other thread has applied the levels.
+ * @returns a function that writes a line
  */
 export function logRelay(logger: Logger): (line: string) => void {
   const relay = logger.child({});

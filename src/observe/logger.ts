@@ -2,16 +2,16 @@ import { pino, type Logger as PinoLogger } from 'pino';
 import type { ConnectorLog } from './connector-log.ts';
 import type { SecretMask } from './secret-mask.ts';
 
-/** The logger that every room and plugin is handed; children carry `connector` and `task` as fields. */
+/** The logger of all packages and plugins; children have `connector` and `task` as fields. */
 export type Logger = PinoLogger;
 
 export interface LoggerOptions {
   readonly level: string;
-  /** `json`: one object a line, for collectors; `text`: for people. */
+  /** `json`: one object per line, for log collectors; `text`: for people. */
   readonly format: 'json' | 'text';
-  /** A file to append to; standard output when absent. */
+  /** A file to append to; absent: standard output. */
   readonly file?: string | undefined;
-  /** Values that no line may show. */
+  /** Values that log lines must not contain. */
   readonly secrets?: SecretMask | undefined;
   /** Keeps the last lines of connectors. */
   readonly tail?: ConnectorLog | undefined;
@@ -23,7 +23,7 @@ export const serializers = {
     error instanceof Error ? { ...pino.stdSerializers.err(error), message: error.message } : error,
 };
 
-/** The worker's logger. Values of PASSWORD options print as `[hidden]` by themselves (config/password.ts). */
+/** Creates the logger of the worker. Values of PASSWORD options are printed as `[hidden]` (config/password.ts). */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
   const { secrets, tail } = options;
   const streamWrite = (line: string): string => {
@@ -68,5 +68,5 @@ function where({ connector, task }: Record<string, unknown>): string {
   return typeof task === 'number' ? `[${connector}-${String(task)}] ` : `[${connector}] `;
 }
 
-/** For work whose outcome is its answer and that has nothing to log. */
+/** A logger that discards all lines. */
 export const silentLogger: Logger = pino({ level: 'silent' });

@@ -1,7 +1,7 @@
 /** The writer of rows: a connector, or a path of the HTTP API. */
 export type RowWriter = { readonly connector: string } | { readonly path: string };
 
-/** Rows that became one with a later row of their batch, because both have the same key or fall into one microsecond. */
+/** Rows that were merged with a later row of their batch, because both have the same key or fall into one microsecond. */
 export interface CollapsedRows {
   readonly writer: RowWriter;
   readonly rows: number;
@@ -9,7 +9,7 @@ export interface CollapsedRows {
 
 const collapsed = new Map<string, CollapsedRows>();
 
-/** Counts them for this thread; the page of metrics shows the sum of all threads. */
+/** Counts the rows of this thread; the metrics page shows the sum of all threads. */
 export function countCollapsed(writer: RowWriter, rows: number): void {
   if (rows > 0) add(collapsed, { writer, rows });
 }
@@ -19,7 +19,7 @@ export function collapsedRows(): readonly CollapsedRows[] {
   return [...collapsed.values()];
 }
 
-/** The counts of several threads as those of one. */
+/** Sums up the counts of several threads. */
 export function sumCollapsed(ofThreads: readonly (readonly CollapsedRows[])[]): readonly CollapsedRows[] {
   const sum = new Map<string, CollapsedRows>();
   for (const counts of ofThreads.flat()) add(sum, counts);

@@ -3,24 +3,24 @@ import { BoundedMap } from '../data/bounded-map.ts';
 const HIDDEN = '[hidden]';
 /** A shorter value cannot be distinguished from other text. */
 const MIN_LENGTH = 4;
-/** From here on a value is hidden wherever it stands; shorter ones (`test`) as whole words only. */
+/** Values of at least this length are hidden everywhere; shorter ones (`test`) only as whole words. */
 const MIN_LENGTH_WITHIN_WORDS = 8;
-/** Spellings kept, the newest: bounds what a line of the log costs when a provider changes a value every minute. */
+/** Number of spellings that are kept, so that log lines stay cheap even if a provider changes a value every minute. */
 const MAX_SPELLINGS = 1000;
 
-/** Knows the values that config providers gave, and takes them out of text that is to be shown or logged. */
+/** Hides the values of config providers in texts that are shown or logged. */
 export class SecretMask {
   readonly #spellings = new BoundedMap<string, true>(MAX_SPELLINGS);
-  /** Made when it is needed: values come several at a time. */
+  /** Built on demand, because several values are usually added at a time. */
   #pattern: RegExp | undefined;
   readonly #onAdd = new Set<(value: string) => void>();
 
-  /** All that is hidden, for a mask in another thread. */
+  /** All hidden values, for a mask in another thread. */
   values(): string[] {
     return [...this.#spellings.keys()];
   }
 
-  /** `listener` gets every value that comes, until the function given back is called. */
+  /** `listener` is called for every new value, until the returned function is called. */
   onAdd(listener: (value: string) => void): () => void {
     this.#onAdd.add(listener);
     return () => this.#onAdd.delete(listener);
@@ -37,7 +37,7 @@ export class SecretMask {
     this.#pattern = undefined;
   }
 
-  /** The text with `[hidden]` in place of every such value. */
+  /** Replaces every such value in the text by `[hidden]`. */
   hide(text: string): string {
     if (this.#spellings.size === 0) return text;
     this.#pattern ??= patternOf(this.#spellings.keys());
@@ -45,7 +45,7 @@ export class SecretMask {
   }
 }
 
-/** As it is, without blanks around it, line by line, and as JSON and URLs spell it. */
+/** The spellings of a value: unchanged, trimmed, line by line, and in JSON and URLs. */
 function spellingsOf(value: string): Set<string> {
   const parts = [value, value.trim(), ...value.split(/\r?\n/).map((line) => line.trim())];
   const spellings = parts.flatMap((part) => [
@@ -56,7 +56,7 @@ function spellingsOf(value: string): Set<string> {
   return new Set(spellings.filter(({ length }) => length >= MIN_LENGTH));
 }
 
-/** A lone surrogate, of which there is no URL, becomes a replacement character. */
+/** Replaces lone surrogates, which cannot be encoded in URLs. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -7,7 +7,7 @@ export interface ServiceFigure {
   readonly value: number;
 }
 
-/** Series that one thread keeps; whatever is counted beyond them is left out. */
+/** Maximum number of series in one thread; further series are not counted. */
 const MAX_SERIES = 2_000;
 
 const counts = new Map<string, ServiceFigure>();

@@ -2,7 +2,7 @@ import type { Logger } from './logger.ts';
 
 const EVERY_MS = 30_000;
 
-/** Log lines about what others do, who may do it again and again: each kind is logged once per interval, with the number of times. */
+/** Log lines about actions of others, which may recur often: each kind is logged once per interval, with the number of occurrences. */
 export class SpacedLines {
   readonly #logger: Logger;
   readonly #now: () => number;
@@ -13,7 +13,7 @@ export class SpacedLines {
     this.#now = now;
   }
 
-  /** `fields` and `message` are those of the newest occurrence. `kind` is a text of the code; absent: the message is one. */
+  /** `fields` and `message` are those of the newest occurrence. `kind` is a constant text; absent: the message is constant. */
   log(level: 'warn' | 'error', fields: Readonly<Record<string, unknown>>, message: string, kind = message): void {
     const now = this.#now();
     const known = this.#kinds.get(kind);

@@ -6,14 +6,14 @@ interface Operation {
 }
 
 /**
- * What a part of the worker is doing or did last, for the texts of time-outs and `/health`. Of
- * several operations the oldest is named, because the others wait for it.
+ * The current or last activity of a part of the worker, for the messages of timeouts and `/health`. Of several operations the oldest is
+ * named, because the others wait for it.
  */
 export class StageTracker {
   readonly #running = new Set<Operation>();
   #last: (Operation & { readonly completedAt: Date }) | undefined;
 
-  /** The stage lasts until the work ends, however it does. */
+  /** The stage lasts until the work has succeeded or failed. */
   async during<T>(what: string, work: () => Promise<T>): Promise<T> {
     const operation = { what, beganAt: new Date() };
     this.#running.add(operation);
@@ -25,7 +25,7 @@ export class StageTracker {
     }
   }
 
-  /** Empty while nothing was done yet. */
+  /** Empty before the first stage. */
   describe(): string {
     const [current] = this.#running;
     if (current !== undefined) {

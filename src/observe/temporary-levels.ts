@@ -1,6 +1,6 @@
 import type { LogLevel, LogLevels } from './log-levels.ts';
 
-/** A level that counts for one connector until it expires. */
+/** The level of one connector, which is reset when it expires. */
 export interface TemporaryLevel {
   readonly level: LogLevel;
   readonly remainingMs: number;
@@ -14,7 +14,7 @@ interface Switched {
 
 const MAX_SWITCHED = 100;
 
-/** Levels of single connectors on this worker, each with its end. */
+/** Temporary levels of connectors on this worker. */
 export class TemporaryLevels {
   readonly #levels: Pick<LogLevels, 'setConnector'>;
   readonly #switched = new Map<string, Switched>();
@@ -28,7 +28,7 @@ export class TemporaryLevels {
     return found && { level: found.level, remainingMs: Math.max(0, Math.round(found.untilMs - performance.now())) };
   }
 
-  /** False: there are too many already. */
+  /** Returns false if too many levels are set already. */
   set(connector: string, level: LogLevel, forMs: number): boolean {
     if (!this.#switched.has(connector) && this.#switched.size >= MAX_SWITCHED) return false;
     clearTimeout(this.#switched.get(connector)?.timer);
@@ -40,7 +40,7 @@ export class TemporaryLevels {
     return true;
   }
 
-  /** Before its time. */
+  /** Resets a level before it expires. */
   end(connector: string): void {
     clearTimeout(this.#switched.get(connector)?.timer);
     if (this.#switched.delete(connector)) this.#levels.setConnector(connector, undefined);

@@ -4,7 +4,7 @@ import { openSync, readSync } from 'node:fs';
 const TICKS_PER_SECOND = 100;
 const MAX_BYTES = 1024;
 
-/** CPU time of one thread, where the system tells it, else of the process. Node has a call for it as of version 23.9. */
+/** CPU time of one thread if the system reports it, otherwise of the process. Node 23.9 and later have a function for it. */
 class ThreadCpu {
   readonly #bytes = Buffer.alloc(MAX_BYTES);
   #file: number | undefined;
@@ -18,19 +18,19 @@ class ThreadCpu {
     }
   }
 
-  /** Whose time it is. */
+  /** Whether the time is that of the thread or of the process. */
   get of(): 'thread' | 'process' {
     return this.#file === undefined ? 'process' : 'thread';
   }
 
-  /** So far. */
+  /** The CPU time since the start. */
   ms(): number {
     if (this.#file === undefined) {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1000;
     }
     const text = this.#bytes.toString('latin1', 0, readSync(this.#file, this.#bytes, 0, MAX_BYTES, 0));
-    // The name in parentheses may hold anything; the fields behind it count from the third.
+    // The name in parentheses may contain any character; the fields after it start with the third.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
   }

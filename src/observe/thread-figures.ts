@@ -8,7 +8,7 @@ import { serviceCounts, serviceGauges, sumServiceCounts, type ServiceFigure } fr
 import { threadCpu } from './thread-cpu.ts';
 import { unhandledErrors } from './unhandled-errors.ts';
 
-/** How often a thread had errors that nobody handled; see `unhandledErrors`. */
+/** Numbers of unhandled errors in a thread; see `unhandledErrors`. */
 export interface UnhandledCounts {
   readonly owned: number;
   readonly unknown: number;
@@ -24,7 +24,7 @@ export interface ThreadCounts {
   readonly services: readonly ServiceFigure[];
 }
 
-/** Figures of a thread since it began; plain data. */
+/** Measurements of a thread since its start, as plain data. */
 export interface ThreadFigures extends ThreadCounts {
   /** `undefined` if the system does not report it for threads. */
   readonly cpuSeconds: number | undefined;
@@ -60,13 +60,13 @@ export type ThreadName = number | 'main';
 /** A thread of the worker, as operators see it. */
 export interface ThreadView {
   readonly thread: ThreadName;
-  /** `main`, `tasks`, or `task` where it has one task alone. */
+  /** `main`, `tasks`, or `task` if the thread runs a single task. */
   readonly purpose: string;
-  /** The longest turn of its event loop in the last minute, the turn that goes on included. */
+  /** The longest turn of its event loop in the last minute, including the current one. */
   readonly loopDelaySeconds: number;
 }
 
-/** `figures`: of the last time when the thread did not answer; `undefined` when it never has. */
+/** `figures`: the last known ones if the thread does not answer; `undefined` if it has never answered. */
 export interface MeasuredThread extends ThreadView {
   readonly figures: ThreadFigures | undefined;
 }
@@ -103,7 +103,7 @@ export function mainThreadView(): ThreadView {
   return { thread: 'main', purpose: 'main', loopDelaySeconds: eventLoopWatch.longestSeconds() };
 }
 
-/** The thread whose event loop stood still for longest; of several the first. */
+/** The thread whose event loop was blocked longest; the first one if there are several. */
 export function slowest(views: readonly ThreadView[]): ThreadView {
   return views.reduce((longest, view) => (view.loopDelaySeconds > longest.loopDelaySeconds ? view : longest));
 }

@@ -2,30 +2,30 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConnectError, toError } from '../errors.ts';
 import type { Logger } from './logger.ts';
 
-/** Whose code runs, for errors that nobody handles: a task, or a connector. */
+/** The task or connector whose code runs, to which unhandled errors are attributed. */
 export interface CodeOwner {
   /** `task sink-0` */
   readonly name: string;
-  /** Makes it FAILED. */
+  /** Sets the owner to FAILED. */
   readonly onUnhandled: (error: Error) => void;
 }
 
-/** How many errors nobody handled since the process began, by whether it is known whose they were. */
+/** Numbers of unhandled errors since the start of the process, with a known and an unknown owner. */
 export const unhandledErrors = { owned: 0, unknown: 0 };
 
 const owners = new AsyncLocalStorage<CodeOwner | undefined>();
 
-/** Does `work`; it, and all that it sets going (promises, timers, sockets), is code of this owner. */
+/** Runs `work` as code of this owner, including everything that it starts (promises, timers, sockets). */
 export function ownedBy<T>(owner: CodeOwner, work: () => T): T {
   return owners.run(owner, work);
 }
 
-/** The worker's own code, called by somebody's. */
+/** Runs the worker's own code when it is called by the code of an owner. */
 export function ownedByNobody<T>(work: () => T): T {
   return owners.run(undefined, work);
 }
 
-/** Whose code this is, such as `task sink-0`; `undefined` for the worker's own. */
+/** The owner of the running code, such as `task sink-0`; `undefined` for the worker's own code. */
 export function currentOwner(): string | undefined {
   return owners.getStore()?.name;
 }
@@ -37,7 +37,7 @@ const MINUTE_MS = 60_000;
 /**
  * The last guard of the process: an unhandled rejection, an exception in a timer or an emitter, or a call of
  * `process.exit` makes the task or connector whose code it was FAILED. An error of unknown origin is logged and counted
- * (`sluice_unhandled_errors_total`): the worker goes on, because a plugin's error may lose its owner (queueMicrotask), and no
+ * (`sluice_unhandled_errors_total`). The worker continues, because an error of a plugin may lose its owner (queueMicrotask), and no
  * plugin may end the work of all others. Installed once per process.
  */
 export function guardProcess(logger: Logger): void {
@@ -65,7 +65,7 @@ function guardExit(onError: (error: Error) => void): void {
   const exit = process.exit.bind(process);
   process.exit = (code) => {
     const owner = owners.getStore();
-    // With an argument, even `undefined`, process.exitCode would be forgotten.
+    // An argument, even `undefined`, would override process.exitCode.
     if (owner === undefined) return code === undefined ? exit() : exit(code);
     const error = new ConnectError(
       `process.exit(${code === undefined ? '' : String(code)}) was called by ${owner.name}; it does not end the worker`,
@@ -75,7 +75,7 @@ function guardExit(onError: (error: Error) => void): void {
   };
 }
 
-/** Logs what nobody can be held to account for, within bounds. */
+/** Logs errors of unknown origin, with a limit per minute. */
 class UnknownErrors {
   readonly #logger: Logger;
   #since = 0;

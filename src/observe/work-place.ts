@@ -1,11 +1,11 @@
-/** Tasks of one thread that have a place of their own; further ones share the last. */
+/** Number of tasks of one thread with their own place; further tasks share the last one. */
 const SLOTS = 64;
 const SLOT_BYTES = 4096;
 const CELLS = { sinceMs: 0, partition: 1, offset: 2 } as const;
 const CELL_BYTES = 24;
 const LENGTH_BYTES = 8;
 const TEXT_BYTES = SLOT_BYTES - CELL_BYTES - LENGTH_BYTES;
-/** The rest of a slot is long enough for names of Kafka. */
+/** Length of a topic name in a slot, which is enough for Kafka's names. */
 const RANGES_LENGTH = 2400;
 const LAST_BYTES = 8;
 /** Size of the shared memory of one thread. */
@@ -23,11 +23,11 @@ export interface RecordRange {
 export interface Place {
   /** `sink-0` */
   readonly task: string;
-  /** Such as `put of 500 records`. */
+  /** For example `put of 500 records`. */
   readonly stage: string;
-  /** The records that may be the reason if the task does not get on; those of the stage last. Too many are cut. */
+  /** The records that may be the reason if the task makes no progress, those of the stage last. Their number is limited. */
   readonly ranges: readonly RecordRange[];
-  /** The record itself, where the stage goes from record to record. */
+  /** The current record, if the stage handles single records. */
   readonly record: RecordRange | undefined;
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;
@@ -43,8 +43,8 @@ interface SlotText {
 const encoder = new TextEncoder();
 
 /**
- * Where the tasks of this thread are, in memory that the main thread can read while the thread is in an endless loop: each task
- * has a slot with its stage; the record costs three stores.
+ * The current places of the tasks of this thread, in memory that the main thread can read even if the thread is in an endless loop. Each
+ * task has a slot with its stage; setting the record costs three stores.
  */
 class WorkPlaces {
   #buffer: SharedArrayBuffer = new SharedArrayBuffer(WORK_PLACES_BYTES);
@@ -89,7 +89,7 @@ export class TaskPlace {
     this.#onClose = onClose;
   }
 
-  /** The task begins something with records that may be the reason if it does not get on; for a batch, not for a record. */
+  /** The task starts a stage with records that may be the reason if it makes no progress. Called per batch, not per record. */
   enter(stage: string, ranges: readonly RecordRange[] = []): void {
     this.#stage = stage;
     this.#ranges = short(ranges);
@@ -99,7 +99,7 @@ export class TaskPlace {
     this.#cells[CELLS.sinceMs] = Date.now();
   }
 
-  /** The record that the stage is at. */
+  /** Sets the current record of the stage. */
   record(topic: string, partition: number, offset: number): void {
     if (topic !== this.#topic) this.#write(topic);
     this.#last[0] = this.#slot;
@@ -107,7 +107,7 @@ export class TaskPlace {
     this.#cells[CELLS.offset] = offset;
   }
 
-  /** The stage is at no record any more. */
+  /** The stage no longer handles a record. */
   leaveRecord(): void {
     this.#cells[CELLS.offset] = -1;
   }
@@ -131,7 +131,7 @@ export class TaskPlace {
   }
 }
 
-/** The last ones, as many as have room. */
+/** The last ranges, as many as fit. */
 function short(ranges: readonly RecordRange[]): readonly RecordRange[] {
   let from = ranges.length;
   for (let left = RANGES_LENGTH; from > 0; from--) {
@@ -142,8 +142,8 @@ function short(ranges: readonly RecordRange[]): readonly RecordRange[] {
 }
 
 /**
- * What is written in the shared memory of a thread. `task`: whose place; without it, the place that was entered last.
- * @returns `undefined` when nothing is known
+ * Reads a place from the shared memory of a thread. `task`: the task of the place; absent: the place that was entered last.
+ * @returns `undefined` if no place is known
  */
 export function readPlace(buffer: SharedArrayBuffer, task?: string): Place | undefined {
   const slots = task === undefined ? [lastOf(buffer)[0] ?? -1] : Array.from({ length: SLOTS }, (_, slot) => slot);
@@ -164,7 +164,7 @@ export function readPlace(buffer: SharedArrayBuffer, task?: string): Place | und
   return undefined;
 }
 
-/** The thread may be writing: a text that is no JSON is not known. */
+/** `undefined` for invalid JSON, because the thread may be writing. */
 function slotText(buffer: SharedArrayBuffer, slot: number): SlotText | undefined {
   const length = lengthOf(buffer, slot)[0] ?? 0;
   if (length <= 0 || length > TEXT_BYTES) return undefined;

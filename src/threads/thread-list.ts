@@ -73,7 +73,7 @@ export class ThreadList implements WorkerThreads {
   async measure(): Promise<ThreadMeasurement> {
     await Promise.all(this.all().map((thread) => this.ask(thread)));
     const main = ownFigures();
-    // No awaits from here on: a thread that ended meanwhile would be counted twice or not at all.
+    // No awaits from here on: a thread that ended in between would be counted twice or not at all.
     const threads = this.#inOrder().map((thread) => ({ ...viewOf(thread), figures: this.#figures.get(thread) }));
     return {
       threads: [{ ...mainThreadView(), figures: main }, ...threads],

@@ -16,7 +16,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { PeerClient } from '../herder/peer-client.ts';
 import type { Mode, OwnAddress } from './mode.ts';
 
-/** A worker of a group that shares connectors and tasks; what it stores is in internal topics. */
+/** The mode of a worker that shares connectors and tasks with its group and stores its state in internal topics. */
 export function distributedMode(
   config: DistributedWorkerConfig,
   { url, advertised: workerId }: OwnAddress,
@@ -57,7 +57,7 @@ export function distributedMode(
       const own = { ...topics.offset, name: topic };
       return internalTopic({ ...clients.worker, ...client }, own, CONNECTOR_OFFSETS, logger.child({ connector }));
     },
-    exactlyOnce: (clients) => exactlyOnceSources(config, configs, clients, leader, logger),
+    exactlyOnce: (clients) => exactlyOnceSources(config, configs, clients, leader, placement, logger),
     sessionKeys: {
       algorithm: distributed['inter.worker.key.generation.algorithm'],
       bits: distributed['inter.worker.key.size'],
@@ -86,6 +86,9 @@ const OWN: TopicUse = {
 };
 const STATUSES: TopicUse = { property: 'status.storage.topic', purpose: 'connector and task statuses' };
 
+/** Users set the log level of the config store by this name. */
+const CONFIG_STORE_LOGGER = 'org.apache.kafka.connect.storage.KafkaConfigBackingStore';
+
 function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stores'] {
   const { distributed, topics, clients } = config;
   const { 'group.id': groupId, 'client.id': given } = distributed;
@@ -94,7 +97,11 @@ function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stor
     return internalTopic({ ...clients.worker, 'client.id': clientId }, topic, use, logger);
   };
   return {
-    configs: new ConfigStore(open(topics.config, CONFIGS, 'configs'), logger, openLeaderWriter(config, logger)),
+    configs: new ConfigStore(
+      open(topics.config, CONFIGS, 'configs'),
+      logger.child({ logger: CONFIG_STORE_LOGGER }),
+      openLeaderWriter(config, logger),
+    ),
     offsets: new OffsetStore(open(topics.offset, OFFSETS, 'offsets'), logger),
     statuses: new StatusStore(open(topics.status, STATUSES, 'statuses'), logger),
     own: new OwnStore(open(topics.own, OWN, 'own'), logger),
@@ -118,7 +125,7 @@ function internalTopic(
     });
 }
 
-/** As of `exactly.once.source.support=preparing`, so that all workers fence one another before any is `enabled`. */
+/** Set with `exactly.once.source.support=preparing` as well, so that all workers fence earlier leaders before any is `enabled`. */
 function openLeaderWriter({ distributed, topics, clients }: DistributedWorkerConfig, logger: Logger) {
   const { 'group.id': groupId, 'exactly.once.source.support': support } = distributed;
   if (support.toLowerCase() === 'disabled') return undefined;

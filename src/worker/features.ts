@@ -14,11 +14,11 @@ import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { Mode } from './mode.ts';
 
-/** The parts of a worker that features need besides its herder and stores. */
+/** Parts of a worker that features need in addition to its herder and stores. */
 interface Surroundings {
   readonly resolver: ConfigResolver;
   readonly secrets: SecretMask;
-  /** The properties of the worker: defaults of its connectors. */
+  /** The properties of the worker, which are the defaults of its connectors. */
   readonly workerConfig: Readonly<Record<string, string>>;
   readonly taskStopTimeoutMs: number;
   /** The difference between the offsets that a sink has committed and the ends of its topics. */
@@ -28,16 +28,16 @@ interface Surroundings {
 
 /** The features of a worker beyond Kafka Connect. */
 export interface Features {
-  /** How connectors are doing. */
+  /** The health of connectors. */
   readonly health: ConnectorHealth;
-  /** Dead letters that are sent through their connectors again. */
+  /** Replays of dead letters. */
   readonly replays: Replays;
-  /** All connectors at a glance, with the last hour. */
+  /** Overview of all connectors with their last hour. */
   readonly fleet: Fleet;
   readonly metricsSource: MetricsSource;
 }
 
-/** Makes the features and lets them listen to the herder. */
+/** Creates the features and adds them as listeners of the herder. */
 export function openFeatures(
   herder: Herder,
   { stores, placement }: Pick<Mode, 'stores' | 'placement'>,
@@ -53,7 +53,7 @@ export function openFeatures(
     hide,
     work: {
       restart: (target) => {
-        // The restart does not wait for its entry.
+        // The restart does not wait for its entry in the history.
         void history.recorded(
           { ...target, by: null, automatic: true },
           () => Promise.resolve(),

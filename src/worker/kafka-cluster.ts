@@ -2,43 +2,43 @@ import type { ClientProperties } from '../kafka/api.ts';
 import { createKafkaClient } from '../kafka/client/client.ts';
 import type { Logger } from '../observe/logger.ts';
 
-/** Gives the id of the Kafka cluster. It is asked for once, at the first call; a request that failed is tried again. */
+/** Returns a function that resolves with the id of the Kafka cluster. The id is requested at the first call; a failed request is repeated. */
 export function kafkaClusterId(client: ClientProperties, logger: Logger): () => Promise<string> {
-  let asked: Promise<string> | undefined;
-  const ask = async (): Promise<string> => {
+  let cached: Promise<string> | undefined;
+  const request = async (): Promise<string> => {
     const admin = createKafkaClient(client, logger).admin();
     try {
       return await admin.clusterId();
     } catch (error) {
-      asked = undefined;
+      cached = undefined;
       throw error;
     } finally {
       await admin.close();
     }
   };
-  return () => (asked ??= ask());
+  return () => (cached ??= request());
 }
 
 const TOPICS_MS = 5000;
 
-/** Gives the names of all topics, a few seconds old at most: many who ask cost the brokers no more than one. */
+/** Returns a function that resolves with the names of all topics, which are cached for a few seconds. */
 export function kafkaTopics(client: ClientProperties, logger: Logger): () => Promise<readonly string[]> {
-  let asked: { readonly topics: Promise<readonly string[]>; readonly atMs: number } | undefined;
-  const ask = async (): Promise<readonly string[]> => {
+  let cached: { readonly topics: Promise<readonly string[]>; readonly atMs: number } | undefined;
+  const request = async (): Promise<readonly string[]> => {
     const admin = createKafkaClient(client, logger).admin();
     try {
       return await admin.topics();
     } catch (error) {
-      asked = undefined;
+      cached = undefined;
       throw error;
     } finally {
       await admin.close();
     }
   };
   return async () => {
-    if (asked === undefined || performance.now() - asked.atMs > TOPICS_MS) {
-      asked = { topics: ask(), atMs: performance.now() };
+    if (cached === undefined || performance.now() - cached.atMs > TOPICS_MS) {
+      cached = { topics: request(), atMs: performance.now() };
     }
-    return asked.topics;
+    return cached.topics;
   };
 }

@@ -9,24 +9,24 @@ import type { HerderStores } from '../herder/stores/herder-stores.ts';
 import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import type { WorkerDrains } from '../operate/drain/worker-drains.ts';
 
-/** Where other workers and clients reach this one. */
+/** The address at which other workers and clients reach this worker. */
 export interface OwnAddress {
-  /** Where the management API answers, without a slash at its end. */
+  /** URL of the management API, without a slash at the end. */
   readonly url: string;
   /** `host:port`; the id of the worker in statuses. */
   readonly advertised: string;
 }
 
-/** Everything in which a distributed and a standalone worker differ; the rest of the worker does not know which one it is. */
+/** All differences between a distributed and a standalone worker. The rest of the worker does not depend on the mode. */
 export interface Mode {
   readonly stores: HerderStores;
   readonly placement: Placement;
   readonly leader: Leader;
-  /** `undefined` for a worker without a group. */
+  /** `undefined` for a standalone worker. */
   readonly drains: WorkerDrains | undefined;
-  /** `undefined` for a worker without a group. */
+  /** `undefined` for a standalone worker. */
   readonly internalTopics: InternalTopics | undefined;
-  /** Tell the workers that share tasks from all others; see `taskOwner`. */
+  /** Texts that distinguish the workers that share tasks from all others; see `taskOwner`. */
   readonly workers: readonly string[];
   /** `group.id` */
   readonly groupId: string | undefined;
@@ -41,6 +41,6 @@ export interface Mode {
   /** `inter.worker.verification.algorithms` */
   readonly signatureAlgorithms: readonly string[] | undefined;
   readonly answers: RequestAnswers;
-  /** By this name users set the herder's log level. */
+  /** Users set the log level of the herder by this name. */
   readonly herderLogger: string;
 }

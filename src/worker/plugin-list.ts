@@ -6,8 +6,8 @@ import { toError } from '../errors.ts';
 import { silentLogger } from '../observe/logger.ts';
 
 /**
- * One line per plugin, `type  class  version  place`, in the order of `GET /connector-plugins`; then what is wrong, with
- * packages and with single plugins, each of which is loaded to see.
+ * Lists one line per plugin, `type  class  version  place`, in the order of `GET /connector-plugins`, followed by the problems of
+ * packages and plugins. All plugins are loaded.
  */
 export async function listPlugins(pluginPath: readonly string[]): Promise<string[]> {
   const { registry, problems } = await tryPlugins(pluginPath);
@@ -15,7 +15,7 @@ export async function listPlugins(pluginPath: readonly string[]): Promise<string
   return [...inColumns(rows), ...problems.map((problem) => `warning: ${problem}`)];
 }
 
-/** How many plugins the folders have, and what is wrong with packages and with single plugins. */
+/** The number of plugins in the folders, and the problems of packages and plugins. */
 export async function pluginProblems(
   pluginPath: readonly string[],
 ): Promise<{ readonly count: number; readonly problems: readonly string[] }> {

@@ -11,7 +11,7 @@ import { builtInPlugins, configProviderFinder } from './built-in-plugins.ts';
 import { clientOverrides } from './task-settings.ts';
 
 interface PluginSurroundings {
-  /** Beyond those that ship with the worker. */
+  /** Plugins in addition to the built-in ones. */
   readonly plugins: readonly Plugin[];
   readonly secrets: SecretMask;
   readonly logger: Logger;
@@ -22,7 +22,7 @@ export interface OpenedPlugins {
   readonly resolver: ConfigResolver;
 }
 
-/** The plugins of a worker and its config providers; the resolver is to be closed. */
+/** Opens the plugins and config providers of a worker. The caller must close the resolver. */
 export async function openPlugins(
   config: WorkerConfig,
   { plugins: given, secrets, logger }: PluginSurroundings,

@@ -10,7 +10,7 @@ import { clientOverrides } from './task-settings.ts';
 
 let current = new AbortController();
 
-/** A thread that reads topics and converts messages for people, one request at a time. Calls wait until it is up. */
+/** The entry point of a thread that reads topics and converts messages for users, one request at a time. Calls wait until it is ready. */
 const { data, calls, secrets, logger } = enterThread<ReaderThreadFunctions<Reading>, ReaderControlFunctions>(() => ({
   read: async (reading) => {
     const own = await parts;
@@ -30,12 +30,12 @@ await comeUp(calls, parts);
 
 async function openParts(): Promise<DeadLetterReadingParts> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
-  // The main thread has warned about what is wrong with the path.
+  // The main thread has already logged warnings about the plugin path.
   const { plugins, resolver } = await openPlugins(config, { plugins: [], secrets, logger: silentLogger });
-  // The group of a sink was checked when its configuration was stored.
+  // The group of a sink is not checked, because that was done when its configuration was stored.
   const cluster = { workerGroupId: undefined, exactlyOnceSources: data.exactlyOnceGroup !== undefined };
   const validation = connectorValidation(config, { plugins, resolver }, secrets, cluster, logger);
-  // Readings join no group and write nothing, so that their clients need no name that is their own.
+  // Readings join no group and write nothing, so their clients need no unique name.
   const clients = new KafkaTaskClients(
     config.clients,
     clientOverrides(config),

@@ -9,7 +9,7 @@ import { readPreview, type PreviewReading } from '../operate/preview/preview-rea
 /** The readings of all features; see `Read`. */
 export type Reading = DeadLetterReading | MessageReading | PreviewReading;
 
-/** Performs a reading in this thread. */
+/** Performs a reading in the calling thread. */
 export async function performReading(
   reading: Reading,
   parts: DeadLetterReadingParts,

@@ -49,7 +49,7 @@ import { rootResource } from '../rest/root-resource.ts';
 import type { Served } from '../rest/server.ts';
 import { topicsResource } from '../rest/topics-resource.ts';
 
-/** The parts of a worker that its management API shows. */
+/** Parts of a worker that the management API needs. */
 export interface ServedParts {
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
@@ -83,14 +83,14 @@ export interface ServedParts {
   /** `undefined`: there is no console. */
   readonly console: ConsoleSettings | undefined;
   readonly logLevels: LogLevels;
-  /** The last lines of connectors. */
+  /** The last log lines of connectors. */
   readonly connectorLog: ConnectorLog;
-  /** Values that no answer may show. */
+  /** Values that answers must not contain. */
   readonly secrets: SecretMask;
   readonly logger: Logger;
 }
 
-/** Every route of the management API, and what they need to reach the worker that can answer. */
+/** All routes of the management API, and the parts that forward requests to other workers. */
 export function served(parts: ServedParts): Served {
   const { herder, health, logLevels, logger, metricNamings, metricsSource, peers, threads } = parts;
   const senders = new RequestSenders(herder, parts.signatureAlgorithms);
@@ -114,7 +114,7 @@ function apiRoutes(parts: ServedParts, others: OtherWorkers, senders: RequestSen
   const { herder, history, offsets, peers, readings, replays, threads, validation } = parts;
   const signed = new SignedBodies(herder, parts.signatureAlgorithms);
   return [
-    // Before rootResource, to which it leaves the requests to /health that Kafka Connect has.
+    // Must precede rootResource, which handles the requests to /health that Kafka Connect supports.
     ...healthResource(herder, parts.health, others),
     ...rootResource(herder, threads, parts.kafkaClusterId),
     ...connectorsResource(herder, validation, offsets, senders),

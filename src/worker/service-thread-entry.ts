@@ -6,7 +6,7 @@ import { startServices, type RunningServices } from './services.ts';
 
 let running: Promise<RunningServices> | undefined;
 
-/** The entry point of the thread of the services (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is up. */
+/** The entry point of the thread of the services (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is ready. */
 const { data, calls, logger } = enterThread<ServiceThreadFunctions, ControlFunctions>(() => ({
   start: async (earlier) => {
     running = startServices(config, logger, earlier);
@@ -19,6 +19,6 @@ const { data, calls, logger } = enterThread<ServiceThreadFunctions, ControlFunct
 }));
 
 const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
-// Loading takes its time, which is no hang. What is wrong with the names is said by `start`.
+// Loading can take long and must not count as a hang. `start` reports invalid names.
 await builtInServices(config.own.services).catch(() => undefined);
 calls.tell('ready');

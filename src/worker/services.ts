@@ -7,16 +7,16 @@ import type { ServiceAddresses } from '../threads/thread-protocol.ts';
 import type { ThreadContext } from '../threads/worker-thread.ts';
 import { threadEntry } from './thread-entry.ts';
 
-/** The services of a worker, by the property `services`. */
+/** The running services of a worker (property `services`). */
 export interface RunningServices {
-  /** Where each answers, by its name. */
+  /** The address of each service, by name. */
   readonly addresses: ServiceAddresses;
   stop(): Promise<void>;
 }
 
 type Surroundings = Omit<ThreadContext, 'properties' | 'mode' | 'exactlyOnceGroup'>;
 
-/** Starts them where `services.threads` says: in a thread of their own, or in this one. */
+/** Starts the services in a separate thread or in this one, by `services.threads`. */
 export async function openServices(config: WorkerConfig, surroundings: Surroundings): Promise<RunningServices> {
   const { services: names, 'services.threads': where, 'task.hang.timeout.ms': hangTimeoutMs } = config.own;
   if (names.length === 0 || where === 'main') return startServices(config, surroundings.logger);
@@ -27,7 +27,10 @@ export async function openServices(config: WorkerConfig, surroundings: Surroundi
   return { addresses: await thread.start(), stop: () => thread.stop() };
 }
 
-/** Starts them one after the other; when one cannot start, those before it are stopped and its error comes out. `earlier`: where they answered before. */
+/**
+ * Starts the services one after the other. If one fails to start, the services before it are stopped. `earlier`: addresses of the same
+ * services before their thread ended.
+ */
 export async function startServices(
   config: WorkerConfig,
   logger: Logger,
@@ -57,7 +60,7 @@ export async function startServices(
 
 const DATABASE_API = 'database-http';
 
-/** Where the database's HTTP API answers, and with which certificate; `undefined`: it does not run here. */
+/** URL and certificate of the database's HTTP API; `undefined` if it does not run on this worker. */
 export async function databaseApi(
   { properties }: WorkerConfig,
   addresses: ServiceAddresses,

@@ -15,14 +15,14 @@ export interface ConnectorFile {
   readonly initialOffsets: readonly OffsetChange[] | undefined;
 }
 
-/** Creates the connectors of a standalone worker's command line, in order; the first that is wrong ends the start. */
+/** Creates the connectors of a standalone worker's command line in order; the first invalid one fails the start. */
 export async function createConnectors(worker: Worker, paths: readonly string[], logger: Logger): Promise<void> {
   for (const path of paths) {
     try {
       const { name, config, initialState, initialOffsets } = await readConnectorFile(path);
       const valid = await worker.validation.requireValid({ ...config, name });
       const before =
-        initialOffsets && (() => beginOnce(worker.offsets, { name, config: valid }, initialOffsets, logger));
+        initialOffsets && (() => initialiseOffsets(worker.offsets, { name, config: valid }, initialOffsets, logger));
       await worker.herder.requests.putConnector(name, valid, { replace: false, initialState, before });
     } catch (error) {
       throw new ConfigError(`${path}: ${toError(error).message}`, { cause: error });
@@ -30,18 +30,18 @@ export async function createConnectors(worker: Worker, paths: readonly string[],
   }
 }
 
-/** The worker creates its connectors at each start: with offsets of an earlier one, a connector goes on from there. */
-async function beginOnce(
+/** The worker creates its connectors at each start. A connector with offsets of an earlier start continues from these. */
+async function initialiseOffsets(
   offsets: Worker['offsets'],
   { name, config }: Pick<ConnectorFile, 'name' | 'config'>,
   initial: readonly OffsetChange[],
   logger: Logger,
 ): Promise<void> {
   if (await offsets.hasNone(name, config)) await offsets.begin(name, config, initial);
-  else logger.info(`Connector ${name} has offsets already, and goes on from there; initial_offsets are for a new one`);
+  else logger.info(`Connector ${name} already has offsets and continues from these; initial_offsets are ignored`);
 }
 
-/** A flat JSON map with `name`, `{name, config, initial_state, initial_offsets}`, or `.properties` (docs/worker.md#worker-files). */
+/** Reads a flat JSON map with `name`, `{name, config, initial_state, initial_offsets}`, or `.properties` (docs/worker.md#worker-files). */
 export async function readConnectorFile(path: string): Promise<ConnectorFile> {
   const text = decode(await readFile(path));
   const nested = text.trimStart().startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};

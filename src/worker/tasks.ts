@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { WorkerConfig } from '../config/worker-config.ts';
 import type { Plugin } from '../connect/api.ts';
@@ -6,7 +7,6 @@ import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
 import type { TaskAssignment } from '../connect/task-assignment.ts';
 import { TaskFactory } from '../connect/hosting/task-factory.ts';
 import { TaskHost } from '../connect/hosting/task-host.ts';
-import { taskOwner } from '../connect/tasks/task-owner.ts';
 import { mayWork } from '../herder/group/placement.ts';
 import { SourceOffsetStores } from '../herder/stores/source-offset-stores.ts';
 import type { OpenTaskHosting } from '../herder/supervision.ts';
@@ -24,7 +24,7 @@ import { threadEntry } from './thread-entry.ts';
 
 export interface TasksDependencies {
   readonly plugins: PluginRegistry;
-  /** Plugins that exist in this thread alone. */
+  /** Plugins that only exist in this thread. */
   readonly given: readonly Plugin[];
   readonly clusterId: () => Promise<string>;
   readonly secrets: SecretMask;
@@ -33,9 +33,11 @@ export interface TasksDependencies {
   readonly logger: Logger;
 }
 
-/** `task.threads` by default: one for each core, within these limits. */
+/** Default of `task.threads`: one per core, within these limits. */
 const MIN_THREADS = 2;
 const MAX_THREADS = 8;
+/** Digits of the hash in the name of an owner. */
+const HASH_DIGITS = 12;
 
 /** Opens the parts that tasks need: Kafka clients, the offsets of sources, threads. */
 export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksDependencies) {
@@ -82,6 +84,19 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
     return new TaskThreads(openPool(), { tasks, isNeededFor }, configs, onEvent, logger);
   };
   return { clients, exactlyOnce, offsets, openHosting, surroundings };
+}
+
+/**
+ * Identifies the workers of which at most one runs a task at a time: all workers of a Connect cluster, so that the next worker of a
+ * task recognizes the group members of a dead worker; or a standalone worker with its offset file. The name is the same after a restart
+ * and differs between Connect clusters and standalone workers, even if they share a Kafka cluster, a host, or connector names.
+ * `workers`: texts that distinguish these workers from others.
+ */
+function taskOwner(clusterId: string, workers: readonly string[]): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([clusterId, ...workers]))
+    .digest('hex');
+  return `sluice-${hash.slice(0, HASH_DIGITS)}`;
 }
 
 function threadCount({ own }: WorkerConfig): number {

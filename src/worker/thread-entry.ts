@@ -1,4 +1,4 @@
-/** A module of this folder that a thread runs, `./task-thread-entry`, as it is here: compiled or as its source. */
+/** URL of a module of this folder that a thread runs (`./task-thread-entry`), compiled or as source like this module. */
 export function threadEntry(path: string): URL {
   return new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 }

@@ -8,13 +8,14 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 
 export interface WorkerProperties {
   readonly properties: Properties;
-  /** One sentence for each thing that cannot be used. */
+  /** One sentence for each unusable variable. */
   readonly warnings: readonly string[];
 }
 
 /**
- * A worker's properties: those that variables of other images set, those of the file, then `CONNECT_*` variables; the later win.
- * Variables of config providers are replaced by their values, which `secrets` learns. Throws a ConfigError that says what is wrong with the file or with a provider.
+ * Reads the properties of a worker from environment variables of other images, from the file, and from `CONNECT_*` variables; later ones
+ * win. Variables of config providers are replaced by their values, which are added to `secrets`. Throws a ConfigError for an invalid file
+ * or provider.
  */
 export async function readWorkerProperties(
   file: string | undefined,
@@ -31,7 +32,7 @@ export async function readWorkerProperties(
   const { resolveWorkerProperties } = await import('../config/providers/worker-variables.ts');
   const { configProviderFinder } = await import('./built-in-plugins.ts');
   const { openPluginPath } = await import('../connect/plugins/path/plugin-path.ts');
-  // The worker itself says once more what is wrong with the path.
+  // The worker itself logs warnings about the plugin path later.
   const pluginPath = await openPluginPath(listEntries(given['plugin.path']), silentLogger);
   const find = configProviderFinder(pluginPath);
   const { properties, warnings } = await resolveWorkerProperties(given, find, secrets, await openLogger(given));

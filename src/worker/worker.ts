@@ -48,34 +48,34 @@ import { threadEntry } from './thread-entry.ts';
 
 export interface WorkerOptions {
   readonly logger: Logger;
-  /** Beyond those that ship with the worker. */
+  /** Plugins in addition to the built-in ones. */
   readonly plugins?: readonly Plugin[];
-  /** Learns what config providers give; the logger should ask it too. */
+  /** Receives the values of config providers; the logger should use the same object. */
   readonly secrets?: SecretMask;
-  /** Is told of what the logger writes; without it, the console shows no log. */
+  /** Receives the lines that the logger writes; without it, the console shows no log. */
   readonly tail?: ConnectorLog;
 }
 
 export interface Worker {
-  /** Where the management API answers. */
+  /** URL of the management API. */
   readonly url: string;
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
   readonly offsets: ConnectorOffsets;
-  /** Where the services answer, by name. */
+  /** Addresses of the services, by name. */
   readonly services: Readonly<Record<string, string>>;
-  /** Resolves when the herder is up; rejects when it cannot come up. */
+  /** Resolves when the herder has started; rejects if it fails to start. */
   readonly started: Promise<void>;
   /** Stops the API and the services, then tasks and connectors, then the stores. */
   stop(): Promise<void>;
-  /** Threads that cannot be ended, and that the end of the process would wait for. */
+  /** Number of threads that cannot be terminated and would prevent the process from exiting. */
   threadsLeftBehind(): number;
 }
 
 /**
- * The composition root: builds every part once and owns the order of start and stop. The management API listens first, as in
- * Java; requests wait until the worker is built. Resolves when it is; the herder comes up behind it (`started`), and
- * `/health` tells when.
+ * The composition root: builds all parts and defines the order of start and stop. The management API listens first, as in Java; requests
+ * wait until the worker is built. Resolves when it is built; the herder starts in the background (`started`), and `/health` reports its
+ * progress.
  */
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
   const { logger, secrets = new SecretMask(), plugins = [], tail: connectorLog = new ConnectorLog() } = options;
@@ -113,7 +113,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const { herder, validation, offsets, readers } = built;
   const stopWatching = eventLoopWatch.start(logger);
   const start = async () => {
-    // Tasks are named by it.
+    // The owner of tasks is named after the cluster id.
     await stage.during('asking for the id of the Kafka cluster', built.kafkaClusterId);
     await herder.start();
     logger.info('Kafka Connect started');
@@ -155,7 +155,7 @@ interface BuildDependencies {
   readonly logger: Logger;
 }
 
-/** Nothing of it runs yet. */
+/** Builds the parts of the worker without starting them. */
 function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWorker {
   const { listeners, stage, secrets, logLevels, threads, logger } = dependencies;
   const { plugins, resolver } = dependencies.opened;
@@ -230,7 +230,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   const validation = connectorValidation(config, dependencies.opened, secrets, cluster, herderLogger);
   const readers = new ReaderThreads<Reading>(threadEntry('./reader-thread-entry'), surroundings);
   const readingParts = { plugins, validation, clients, converterConfig, secrets, resolver };
-  // Plugins that were given to this process exist in its main thread alone.
+  // Plugins in the options of this process only exist in its main thread.
   const read: Read<Reading> = (reading, options) =>
     dependencies.plugins.length > 0
       ? performReading(reading, readingParts, options.signal)

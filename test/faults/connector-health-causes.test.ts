@@ -262,7 +262,7 @@ describe('why a connector is not RUNNING', function () {
     await untilVerdict(
       name,
       'STALLED',
-      /1 record waits.*put\(\) of the task has asked for its records again 1 time in a row, the next try is in \d+ s, the last error was: the other system has no room/,
+      /1 record waits.*put\(\) of the task has requested a retry 1 time in a row, the next try is in \d+ s, the last error was: the other system has no room/,
     );
   });
 
@@ -283,7 +283,7 @@ describe('why a connector is not RUNNING', function () {
     await untilVerdict(
       failing,
       'STALLED',
-      /poll\(\) of the task has failed \d+ times in a row and is tried again, the last error was: the other system has no room/,
+      /poll\(\) of the task has failed \d+ times in a row and is retried, the last error was: the other system has no room/,
     );
     await untilVerdict(starting, 'STALLED', /start\(\) of the task has not returned/);
   });

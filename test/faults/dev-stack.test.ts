@@ -74,8 +74,8 @@ describe('sluice dev', function () {
       await kafka.kill();
       const [code] = await closed;
       assert.equal(code, 1);
-      assert.match(printed.out, /^Kafka is away since \d\d:\d\d:\d\d: .*ECONNREFUSED 127\.0\.0\.1:\d+$/m);
-      assert.match(printed.out, /Stopped; the next start goes on from here\n$/);
+      assert.match(printed.out, /^Kafka is unreachable since \d\d:\d\d:\d\d: .*ECONNREFUSED 127\.0\.0\.1:\d+$/m);
+      assert.match(printed.out, /Stopped; the next start continues with this data\n$/);
       assert.equal(printed.err, '');
     } finally {
       await kafka.discard();

@@ -215,7 +215,7 @@ describe('chosen offsets of a source', function () {
     await untilIds(name, [4, 5, 6]);
     await until(async () => (await values()).length >= 4, 'four rows');
     assert.deepEqual(await values(), [2, 3, 4, 5]);
-    assert.match(worker.log, new RegExp(`Connector ${name} has offsets already, and goes on from there`));
+    assert.match(worker.log, new RegExp(`Connector ${name} already has offsets and continues from these`));
   });
 
   it('in the file of a standalone worker fail its start if they are invalid, with the reason in the log', async () => {

@@ -12,15 +12,11 @@ const MAX_FIELDS = 15;
 /** Classes over the limits whose parts change the same state. No class joins this list. */
 const LARGE = [
   'ClassicMembership',
-  'GroupMember',
-  'HeartbeatMember',
   'JsonDbDecoder',
   'LineLpDecoder',
   'LineScanner',
   'RowReader',
-  'SinkTaskRunner',
   'TableReader',
-  'WorkerGroup',
   'WriteLane',
 ];
 

@@ -51,7 +51,7 @@ describe('the config topic of a group that fences its leaders', function () {
   });
   after(() => Promise.all(stores.map((each) => each.stop())));
 
-  it('is written by its leader, and no longer by the previous leader, which does not know yet', async () => {
+  it('is written by its leader, and no longer by an earlier leader that has not noticed the change', async () => {
     const [before, now] = [await store(), await store()];
     await before.lead();
     await before.putConnector('a', { name: 'a', step: '1' }, 'PAUSED');

@@ -64,7 +64,7 @@ describe('a group member of another protocol type', () => {
 
     const second = await member(group, 'b');
     const joining = second.member.join();
-    await until(() => first.member.state === 'rebalancing', 'the first is notified of the second');
+    await until(() => first.member.state === 'rebalancing', 'the first hears of the second');
     assert.equal(first.member.generation, alone, 'the generation is held until the next join');
     const [one, two] = await Promise.all([first.member.join(), joining]);
     assert.deepEqual([one.assignment.toString(), two.assignment.toString()], ['rank 0', 'rank 1']);
@@ -80,7 +80,7 @@ describe('a group member of another protocol type', () => {
     assert.deepEqual(first.states, ['joining', 'stable', 'rebalancing', 'joining', 'stable']);
 
     await second.member.leave(1000);
-    await until(() => first.member.state === 'rebalancing', 'the first is notified that the second leaves');
+    await until(() => first.member.state === 'rebalancing', 'the first hears of the second leaving');
     assert.equal((await first.member.join()).assignment.toString(), 'rank 0');
     await first.member.leave(1000);
   });
@@ -101,22 +101,22 @@ describe('a group member of another protocol type', () => {
     await assert.rejects(only.join(), /has been closed/);
   });
 
-  it('is notified that it was lost when the others continued without it, and can join again', async () => {
+  it('learns that it lost its membership when the others continued without it, and can rejoin', async () => {
     const group = uniqueName('connect-group');
     const slow = await member(group, 'slow', { rebalanceTimeoutMs: 500 });
     await slow.member.join();
     const quick = await member(group, 'quick', { rebalanceTimeoutMs: 500 });
     assert.equal((await quick.member.join()).assignment.toString(), 'rank 0');
-    await until(() => slow.member.state === 'lost', 'the slow one is notified of it');
+    await until(() => slow.member.state === 'lost', 'the slow one hears of it');
     assert.equal(slow.member.generation, undefined);
     const again = slow.member.join();
-    await until(() => quick.member.state === 'rebalancing', 'the quick one is notified of the slow one');
+    await until(() => quick.member.state === 'rebalancing', 'the quick one hears of the slow one');
     const [back] = await Promise.all([again, quick.member.join()]);
     assert.match(back.assignment.toString(), /^rank [01]$/);
     await Promise.all([slow.member.leave(1000), quick.member.leave(1000)]);
   });
 
-  it('does not delay others when it leaves while joining', async () => {
+  it('does not delay the others when it leaves during a join', async () => {
     const group = uniqueName('connect-group');
     const patient = { rebalanceTimeoutMs: 30_000 };
     const { member: other } = await member(group, 'other', patient);
@@ -137,7 +137,7 @@ describe('a group member of another protocol type', () => {
     await other.leave(1000);
   });
 
-  it('keeps its session in the background, and knows when it last had contact', async () => {
+  it('keeps its session without anyone asking, and knows when it last had contact', async () => {
     const { member: only } = await member(uniqueName('connect-group'), 'a', { sessionTimeoutMs: 6000 });
     await only.join();
     for (let beat = 0; beat < 3; beat++) {

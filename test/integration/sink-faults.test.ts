@@ -249,7 +249,7 @@ describe('a sink when something fails', function () {
         partition: index % 2,
       }));
       await fixture.kafka.produce(topic, rows);
-      await until(() => fixture.sluice.log.includes('records again in 500 ms'), 'partitions are paused');
+      await until(() => fixture.sluice.log.includes('records are put again in 500 ms'), 'partitions are paused');
 
       await fixture.sluice.rest.put(`/connectors/${name}/pause`);
       await fixture.sluice.rest.untilState(name, 'PAUSED', 1, { timeoutMs: 20_000 });

@@ -11,7 +11,7 @@ describe('the group of workers', () => {
   beforeEach(async () => (workers = await TestWorkers.create()));
   afterEach(() => workers.stop());
 
-  it('divides all connectors and tasks, revokes the surplus before assigning it to others, and runs nothing twice', async () => {
+  it('assigns all work, revokes surplus before another worker gets it, and runs nothing twice', async () => {
     const first = await workers.enter('one');
     assert.deepEqual([first.count, first.group.isLeader, first.group.leaderUrl], [9, true, 'http://one:8083/']);
     const second = await workers.enter('two');
@@ -24,7 +24,7 @@ describe('the group of workers', () => {
     assert.equal(second.group.view().protocol, 'sessioned');
   });
 
-  it('assigns new connectors and tasks, and moves nothing else', async () => {
+  it('assigns new connectors and tasks, and nothing else moves', async () => {
     const first = await workers.enter('one');
     await workers.enter('two');
     await workers.untilShared([4, 5]);
@@ -41,7 +41,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('assigns new work of a rebalance, both before and after the leader has divided the work', async () => {
+  it('assigns work that is created during a rebalance, both before and after the leader has computed the assignment', async () => {
     const sole = await workers.enter('one');
     const { generation } = sole.group;
     const create = (name: string): void => {
@@ -79,7 +79,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('lets tasks deliver and commit what they have taken when the eager protocol stops them', async () => {
+  it('lets tasks deliver and commit their records when the eager protocol stops them', async () => {
     const first = await workers.enter('one', { protocol: 'eager' });
     const second = await workers.enter('two', { protocol: 'eager' });
     await workers.untilShared([4, 5]);
@@ -94,7 +94,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('reassigns the work of a member that leaves at the next heartbeat', async () => {
+  it('passes the work of a member that leaves on at its next heartbeat', async () => {
     const first = await workers.enter('one');
     const second = await workers.enter('two');
     await workers.untilShared([4, 5]);
@@ -111,7 +111,7 @@ describe('the group of workers', () => {
     assert.ok(Date.now() - leftAt < 8000);
   });
 
-  it('does not wait for the membership of an earlier worker at the same address', async () => {
+  it('does not wait for a stale member of an earlier worker at the same address', async () => {
     const ghosts = new KafkaGroup(
       { 'bootstrap.servers': workers.bootstrap },
       workers.settings,
@@ -155,7 +155,7 @@ describe('the group of workers', () => {
     };
   };
 
-  it('removes a worker that is not Sluice again, and rejects it from then on; its own work continues', async () => {
+  it('removes a worker that is not Sluice and keeps it out; its own work continues', async () => {
     const first = await workers.enter('one');
     await workers.enter('two');
     await workers.untilShared([4, 5]);
@@ -189,7 +189,7 @@ describe('the group of workers', () => {
     assert.equal(worker.count, 9);
   });
 
-  it('assigns work to workers that are not Sluice where that is allowed', async () => {
+  it('assigns work to workers that are not Sluice if that is allowed', async () => {
     await workers.enter('one', { mixed: 'allow' });
     const { member: other, leave } = foreign();
     await other.join();
@@ -207,7 +207,7 @@ describe('the group of workers', () => {
     const second = workers.member('two');
     const starting = second.group.start(second);
     await until(
-      () => leader.log.some(({ msg }) => msg.includes('nothing is assigned until it can')),
+      () => leader.log.some(({ msg }) => msg.includes('no work is assigned until it can')),
       'the leader says so',
     );
     leader.readTo = undefined;
@@ -216,12 +216,12 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('removes a member that cannot read the config topic, and accepts it again when it can', async () => {
+  it('lets a member go that cannot read the config topic, and back in when it can', async () => {
     const first = await workers.enter('one');
     const second = workers.member('two');
     second.readTo = 0;
     const starting = second.group.start(second);
-    await until(() => second.log.some(({ msg }) => msg.includes('leaving the group until it is')), 'it leaves');
+    await until(() => second.log.some(({ msg }) => msg.includes('leaving the group until it succeeds')), 'it leaves');
     await until(() => first.count === 9, 'the other one has everything meanwhile');
     second.readTo = undefined;
     await starting;
@@ -237,17 +237,15 @@ describe('the group of workers', () => {
     const lost = texts(workers.scene.work()).filter((each) => workers.scene.running.get(each) === 'two');
     for (const each of lost) workers.scene.running.delete(each);
     await second.group.stop();
-    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'its assignment has a delay', {
-      everyMs: 10,
-    });
+    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it is told to wait', { everyMs: 10 });
     assert.equal(first.count, workers.scene.size - lost.length);
     const waitedFrom = Date.now();
     await until(() => first.count === workers.scene.size, 'it gets the rest', { everyMs: 10 });
     assert.ok(Date.now() - waitedFrom > 1000);
-    assert.deepEqual(first.group.view().lastRebalance?.reason, 'the delay for work of lost workers is over');
+    assert.deepEqual(first.group.view().lastRebalance?.reason, 'the rebalance delay for lost workers is over');
   });
 
-  it('assigns the work of a member that left to its replacement, without waiting for the delay', async () => {
+  it('gives the work of a member that left to the one that comes in its place, without waiting for the delay', async () => {
     const first = await workers.enter('one', { maxDelayMs: 300_000 });
     const second = await workers.enter('two', { maxDelayMs: 300_000 });
     await workers.untilShared([4, 5]);
@@ -256,9 +254,7 @@ describe('the group of workers', () => {
     const kept = texts(workers.scene.work()).filter((each) => workers.scene.running.get(each) === 'one');
     for (const each of lost) workers.scene.running.delete(each);
     await second.group.stop();
-    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'its assignment has a delay', {
-      everyMs: 10,
-    });
+    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it is told to wait', { everyMs: 10 });
     await workers.enter('two-again', { maxDelayMs: 300_000 });
     await until(() => workers.scene.running.size === workers.scene.size, 'all runs again', { everyMs: 10 });
     assert.ok(lost.every((each) => workers.scene.running.get(each) === 'two-again'));
@@ -266,7 +262,7 @@ describe('the group of workers', () => {
     assert.deepEqual(workers.scene.twice, []);
   });
 
-  it('is not joined if it is no group of workers, with the reason', async () => {
+  it('is refused to a group that is not a worker group, with the reason', async () => {
     const consumers = new KafkaGroup(
       { 'bootstrap.servers': workers.bootstrap },
       workers.settings,

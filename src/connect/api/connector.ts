@@ -40,7 +40,7 @@ export interface ConnectorPluginBase extends PluginBase {
 /** The context that `sluice doctor` provides to plugins. */
 export interface DiagnosisContext {
   readonly logger: Logger;
-  /** Aborted when nobody waits for the findings any more. */
+  /** Aborted when the findings are no longer needed. */
   readonly signal: AbortSignal;
   /** Names topics that a source is going to write, so that the rights on them are looked at. */
   writesTo(topics: readonly string[]): void;

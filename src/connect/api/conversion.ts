@@ -15,7 +15,7 @@ export interface SchemaAndValue {
  * Turns Connect's data into the bytes of keys or values, and back. It is configured once; after that the result depends on
  * the parameters alone. docs/plugins.md#3-a-converter has an example.
  *
- * A converter that has to wait (for a schema from a registry) has the `prepare…` methods: the worker calls them first and
+ * A converter that must wait (for a schema from a registry) has the `prepare…` methods: the worker calls them first and
  * awaits the promise, if there is one.
  */
 export interface Converter {
@@ -31,7 +31,7 @@ export interface Converter {
    */
   toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue;
   /**
-   * Returns a promise if something has to be awaited before `fromConnectData` with these parameters. It rejects with a
+   * Returns a promise if something must be awaited before `fromConnectData` with these parameters. It rejects with a
    * DataError for a fault of this record, and with an UnavailableError if the same would happen to all records.
    */
   prepareFromConnectData?(topic: string, schema: Schema | null, value: ConnectValue): Promise<void> | undefined;

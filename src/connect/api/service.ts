@@ -5,11 +5,11 @@ import type { ConnectorConfig, DiagnosisContext, PluginBase } from './connector.
 /** The context that the worker provides to a service. */
 export interface ServiceContext {
   readonly logger: Logger;
-  /** The address of the same service before its thread ended. Where the configuration leaves the port open, it is that one again. */
+  /** The address of the same service before its thread ended. If the configuration leaves the port open, the service uses it again. */
   readonly earlierAddress?: string | undefined;
 }
 
-/** Runs beside the connectors, once in each worker that names it. created -> started -> stopped. */
+/** Runs in addition to the connectors, once in each worker that names it. created -> started -> stopped. */
 export interface Service {
   /** Resolves when the service answers; systems that it depends on can come later. An error ends the start of the worker. */
   start(): Promise<void>;

@@ -72,7 +72,7 @@ export interface SinkTaskContext {
   /** The configuration that `taskConfigs` returned for this task. */
   readonly config: ConnectorConfig;
   readonly logger: Logger;
-  /** Aborted when the task has to stop: waits and retries inside `put` should end then. */
+  /** Aborted when the task must stop: waits and retries inside `put` should end then. */
   readonly signal: AbortSignal;
   /**
    * False when another worker may have this task by now, and this one will be stopped. `put` is not called then; a task that writes
@@ -91,12 +91,12 @@ export interface SinkTaskContext {
   /**
    * For tasks that store offsets themselves, with topic id and leader epoch: the offsets at which reading continues. An offset
    * stays as it is, unless the topic was created again (then it is the beginning), or a leader without the last records was
-   * elected (then it follows the last common record); each change is logged as a warning. Waits while the brokers are away.
+   * elected (then it follows the last common record); each change is logged as a warning. Waits while the brokers are unreachable.
    */
   kept(offsets: readonly PartitionOffset[], signal: AbortSignal): Promise<readonly PartitionOffset[]>;
   /**
-   * Continues reading at other offsets; records that were read but not put are dropped. To be called only inside a call of
-   * the worker (`open`, `put`, …).
+   * Continues reading at other offsets; records that were read but not put are dropped. Must only be called inside a call of the worker
+   * (`open`, `put`, …).
    */
   seek(offsets: readonly PartitionOffset[]): void;
   /** How long the worker waits after a RetriableError of `put` before it puts the same records again (3 s without a call). */
@@ -153,7 +153,7 @@ export interface SinkTask {
    */
   preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<readonly PartitionOffset[]>;
   /**
-   * Returns what `preCommit` without `flush` would return, at once. The lag that is shown counts from these offsets. Absent: it
+   * Returns immediately what `preCommit` without `flush` would return. The lag that is shown counts from these offsets. Absent: it
    * counts from the last answer of `preCommit`. Called at any time, also while `put` runs.
    * @param delivered as for `preCommit`
    */
@@ -163,9 +163,9 @@ export interface SinkTask {
    * at any time, also while `put` runs.
    */
   waiting?(): WaitingInTask | undefined;
-  /** What was written, for the console; absent: the task does not count it. Called as `waiting`. */
+  /** Numbers of written rows, for the console; absent if the task does not count them. Called at the same times as `waiting`. */
   written?(): WrittenRows | undefined;
-  /** Partitions were taken away: the task drops what it keeps for them. */
+  /** Partitions were revoked: the task drops the records that it keeps for them. */
   close?(partitions: readonly TopicPartition[]): Promise<void>;
   /** Releases what `start` acquired. Also called after failures, and possibly more than once. */
   stop(): Promise<void>;
@@ -192,7 +192,7 @@ export interface PreviewContext {
   readonly usesStoredSecrets: boolean;
 }
 
-/** What a sink would do with one record. All members are optional. */
+/** The effect of a sink on one record. All members are optional. */
 export interface RecordPreview {
   readonly rows?: readonly PreviewedRow[];
   /** Lines of text that would be written. */

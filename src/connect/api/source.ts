@@ -61,7 +61,7 @@ export interface SourceTaskContext {
   /** The configuration that `taskConfigs` returned for this task. */
   readonly config: ConnectorConfig;
   readonly logger: Logger;
-  /** Aborted when the task has to stop: waits inside `poll` should end then. */
+  /** Aborted when the task must stop: waits inside `poll` should end then. */
   readonly signal: AbortSignal;
   /** The last stored offset of this source partition; `null` if there is none. */
   offset(partition: SourceCoordinates): Promise<SourceCoordinates | null>;

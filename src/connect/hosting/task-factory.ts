@@ -33,14 +33,14 @@ export interface TaskDefaults {
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
   readonly topicCreationEnabled: boolean;
-  /** Where source tasks write in transactions (`exactly.once.source.support=enabled`). */
+  /** Set if source tasks write in transactions (`exactly.once.source.support=enabled`). */
   readonly exactlyOnce?: ExactlyOnceSources | undefined;
   /** `key.converter`, `value.converter`, `header.converter` and their sub-keys, as in the worker's file. */
   readonly converterConfig: ConnectorConfig;
 }
 
 export interface TaskFactoryDependencies {
-  /** False when others may have this worker's tasks. */
+  /** False if other workers may run the tasks of this worker. */
   readonly mayWork: () => boolean;
   readonly plugins: PluginRegistry;
   readonly clients: TaskClients;
@@ -73,7 +73,7 @@ export class TaskFactory implements TaskBuilder {
     return { ...parts, runner: await this.#runner(runtime) };
   }
 
-  /** `reporter`: what failed records of a sink are reported to in place of the dead-letter topic. */
+  /** `reporter`: wraps or replaces the dead-letter queue as the reporter of failed records. */
   async prepare(
     assignment: TaskAssignment,
     measures: TaskMeasures,
@@ -97,7 +97,7 @@ export class TaskFactory implements TaskBuilder {
         try {
           converter.close?.();
         } catch (error) {
-          logger.warn({ err: error }, 'A converter could not be closed');
+          logger.warn({ err: error }, 'Failed to close a converter');
         }
       }
     });
@@ -123,11 +123,11 @@ export class TaskFactory implements TaskBuilder {
       place: workPlaces.open(taskText(id)),
       throttle: new Throttle(rateLimitOf(config, assignment.tasks)),
     };
-    const made = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
-    return { runtime, errors: errors.counts, deadLetters, faults, plugins: made };
+    const metrics = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
+    return { runtime, errors: errors.counts, deadLetters, faults, plugins: metrics };
   }
 
-  /** The task of the plugin. */
+  /** Creates the task of the plugin. */
   sinkTask(config: ConnectorConfig): SinkTask {
     const plugin = this.#plugin(config);
     if (plugin.type === 'sink') return plugin.createTask();

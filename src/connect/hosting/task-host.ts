@@ -29,7 +29,7 @@ interface HostedTask {
   readonly id: TaskId;
   readonly owner: CodeOwner;
   targetState: TargetState;
-  /** Another one than that of its assignment. */
+  /** Set if the limit has changed since the assignment. */
   rateLimit: RateLimit | undefined;
   runner: TaskRunner | undefined;
   readonly type: TaskAssignment['type'];
@@ -37,20 +37,20 @@ interface HostedTask {
   built: BuiltTask | undefined;
   stopping: boolean;
   handsOver: boolean;
-  /** FAILED by an error that nobody handled; what its runner comes to says nothing new. */
+  /** FAILED by an unhandled error; the result of its runner is ignored. */
   hasFailed: boolean;
-  /** Set when the stop took too long: from then on the task may not say anything any more. */
+  /** Set if the stop timed out; further events of the task are ignored. */
   muted: boolean;
   ended: Promise<void>;
 }
 
-/** Puts values in the place of variables when a task is started; the task FAILS when that cannot be done. */
+/** Resolves the variables of a task's configuration when it is started; the task fails if that is not possible. */
 export interface TaskConfigs {
   resolveAssignment(assignment: TaskAssignment): Promise<TaskAssignment>;
 }
 
 /**
- * Runs tasks and reports their state. Nothing a task does reaches another one or the caller: a failure is an event.
+ * Runs tasks and reports their state. Errors of a task do not affect other tasks or the caller: a failure is an event.
  *
  * A task: starting -> RUNNING <-> PAUSED -> STOPPED, or FAILED from anywhere. A failed task stays known until it is
  * stopped or replaced.
@@ -77,10 +77,10 @@ export class TaskHost implements TaskHosting {
   }
 
   prepare(): void {
-    // Where it runs is there.
+    // This thread already exists.
   }
 
-  /** Returns at once; events report the rest. The task of the same id must have been stopped. */
+  /** Returns immediately; events report the progress. An earlier task with the same id must have been stopped. */
   start(assignment: TaskAssignment): void {
     const key = taskText(assignment.id);
     const hosted: HostedTask = {
@@ -122,13 +122,12 @@ export class TaskHost implements TaskHosting {
     hosted.runner?.setRateLimit(limit);
   }
 
-  /** As of a later assignment. */
   setCare(id: TaskId, care: TaskCare): void {
     const runner = this.#tasks.get(taskText(id))?.runner;
     runner?.setCare?.(care);
   }
 
-  /** Abandons tasks that do not stop in time, without further events; returns their ids. */
+  /** Abandons tasks that do not stop in time and ignores their further events; returns their ids. */
   async stop(ids: readonly TaskId[], timeoutMs: number, handsOver = false): Promise<readonly TaskId[]> {
     const stopping = ids.flatMap((id) => this.#tasks.get(taskText(id)) ?? []);
     for (const hosted of stopping) {
@@ -138,7 +137,7 @@ export class TaskHost implements TaskHosting {
     }
     const done = new Set<HostedTask>();
     await within(Promise.all(stopping.map((hosted) => hosted.ended.then(() => done.add(hosted)))), timeoutMs);
-    const left = stopping.filter((hosted) => !done.has(hosted));
+    const abandoned = stopping.filter((hosted) => !done.has(hosted));
     for (const hosted of stopping) {
       this.#tasks.delete(taskText(hosted.id));
       if (done.has(hosted)) continue;
@@ -149,11 +148,11 @@ export class TaskHost implements TaskHosting {
         `Graceful stop of task ${taskText(hosted.id)} failed: it did not end within ${String(timeoutMs)} ms`,
       );
     }
-    return left.map(({ id }) => id);
+    return abandoned.map(({ id }) => id);
   }
 
   mayWorkChanged(): void {
-    // Its tasks ask before they write.
+    // Tasks of this thread check this before they write.
   }
 
   close(): Promise<void> {
@@ -180,13 +179,13 @@ export class TaskHost implements TaskHosting {
     return Promise.resolve(this.#tasks.get(taskText(id))?.built?.faults.list() ?? []);
   }
 
-  /** Asks the plugin as well, which must not cost others their metrics. */
+  /** Calls the plugin; an error must not prevent the reports of other tasks. */
   #detailsOf(id: TaskId, runner: TaskRunner | undefined): TaskDetails | undefined {
     try {
       const details = runner?.details();
       return details && { ...details, parts: details.parts.map(plainPart) };
     } catch (error) {
-      this.#logger.warn({ err: error, ...id }, `Task ${taskText(id)} does not say how it is doing`);
+      this.#logger.warn({ err: error, ...id }, `Failed to read the details of task ${taskText(id)}`);
       return undefined;
     }
   }
@@ -195,11 +194,11 @@ export class TaskHost implements TaskHosting {
     ownedBy(hosted.owner, () => hosted.runner?.stop(hosted.handsOver));
   }
 
-  /** For an error that nobody handled: the task is FAILED at once, whatever its runner waits for, and then stopped. */
+  /** Handles an unhandled error of the task: sets it to FAILED immediately, then stops its runner. */
   #fail(hosted: HostedTask, error: Error): void {
     const { id } = hosted;
     const isOver = hosted.hasFailed || hosted.stopping || this.#tasks.get(taskText(id)) !== hosted;
-    const consequence = isOver ? 'It is over already' : UNRECOVERABLE;
+    const consequence = isOver ? 'The task has already ended' : UNRECOVERABLE;
     this.#logger[isOver ? 'warn' : 'error']({ err: error, ...id }, `${error.message}. ${consequence}`);
     if (isOver) return;
     hosted.hasFailed = true;
@@ -209,7 +208,7 @@ export class TaskHost implements TaskHosting {
   }
 
   async #run(hosted: HostedTask, assignment: TaskAssignment): Promise<void> {
-    const tell = (event: TaskEvent) => {
+    const report = (event: TaskEvent) => {
       if (hosted.muted || (hosted.hasFailed && event.state !== 'TOPIC')) return;
       if (isState(event)) hosted.measures.is(event.state);
       ownedByNobody(() => {
@@ -218,25 +217,25 @@ export class TaskHost implements TaskHosting {
     };
     try {
       const resolved = await this.#configs.resolveAssignment(assignment);
-      const built = await this.#builder.build(resolved, hosted.measures, tell);
+      const built = await this.#builder.build(resolved, hosted.measures, report);
       hosted.runner = built.runner;
       hosted.built = built;
       if (hosted.rateLimit !== undefined) built.runner.setRateLimit(hosted.rateLimit);
       if (hosted.stopping || hosted.hasFailed) built.runner.stop(hosted.handsOver);
       else if (hosted.targetState !== assignment.targetState) this.setTargetState(hosted.id, hosted.targetState);
       await built.runner.run();
-      tell({ id: hosted.id, state: 'STOPPED', handover: built.runner.handover });
+      report({ id: hosted.id, state: 'STOPPED', handover: built.runner.handover });
     } catch (error) {
       this.#logger.error(
         { err: error, connector: hosted.id.connector, task: hosted.id.task },
         `Task ${taskText(hosted.id)} threw an uncaught and unrecoverable exception. ${UNRECOVERABLE}`,
       );
-      tell({ id: hosted.id, state: 'FAILED', trace: javaTrace(error), failure: failureOf(error) });
+      report({ id: hosted.id, state: 'FAILED', trace: javaTrace(error), failure: failureOf(error) });
     }
   }
 }
 
-/** A plugin may give objects of its own classes, which do not cross threads. */
+/** Copies the members, because objects of a plugin's own classes cannot be sent to other threads. */
 function plainPart({ name, state, error, counts }: TaskPart): TaskPart {
   return { name, state, error, counts: { ...counts } };
 }

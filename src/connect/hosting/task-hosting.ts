@@ -13,30 +13,30 @@ export interface TaskReport {
   readonly details: TaskDetails | undefined;
 }
 
-/** Runs tasks, in threads or not. Events report their state; see TaskEvent. */
+/** Runs tasks in worker threads or in the main thread. Events report their state; see TaskEvent. */
 export interface TaskHosting {
-  /** Prepares for this number of tasks. Returns at once. */
+  /** Prepares for this number of tasks. Returns immediately. */
   prepare(tasks: number): void;
-  /** Returns at once. The task of the same id must have been stopped. */
+  /** Returns immediately. An earlier task with the same id must have been stopped. */
   start(assignment: TaskAssignment): void;
   setTargetState(id: TaskId, state: TargetState): void;
   /** Sets the limit of a running task. */
   setRateLimit(id: TaskId, limit: RateLimit): void;
   /**
-   * Stops tasks side by side; what is not done within `timeoutMs` (shared) cannot write any more when this resolves. `handsOver`:
-   * other workers are to start them at once; STOPPED has what they are to be given.
+   * Stops tasks in parallel. Tasks that do not stop within `timeoutMs` (shared) can no longer write when this resolves. `handsOver`:
+   * other workers will start the tasks immediately, with the handover of the STOPPED event.
    */
   stop(ids: readonly TaskId[], timeoutMs: number, handsOver?: boolean): Promise<unknown>;
-  /** Whether this worker may write has changed: all tasks know it when this returns. */
+  /** Called when this worker may write again or may no longer write; all tasks are informed when this returns. */
   mayWorkChanged(): void;
-  /** Reports of all tasks, for metrics. A task that does not answer at once is left out. */
+  /** Reports of all tasks, for metrics, without tasks that do not answer immediately. */
   reports(): Promise<readonly TaskReport[]>;
-  /** Records of a task that failed lately, oldest first; none for a task that does not answer at once. */
+  /** Recently failed records of a task, oldest first; empty if the task does not answer immediately. */
   faults(id: TaskId): Promise<readonly RecentFault[]>;
-  /** The thread of each task, by `connector-task`. Tasks without one, because they are starting, are not in it. */
+  /** The thread of each task, by `connector-task`. Tasks that are starting have none and are missing. */
   places(): ReadonlyMap<string, ThreadName>;
   /** The last known activity of the task's thread, as part of a sentence; `undefined`: unknown. */
   seenAt(id: TaskId): string | undefined;
-  /** All tasks have been stopped, and no more will be started. */
+  /** Called when all tasks have been stopped and no more will be started. */
   close(): Promise<void>;
 }

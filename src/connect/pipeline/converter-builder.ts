@@ -4,18 +4,18 @@ import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import type { Converters } from './record-converter.ts';
 
-/** The worker's converters where a connector names none: classes, versions and sub-keys belong to the configuration that names the class. */
+/** Adds the worker's converters where a connector names none. Versions and sub-keys come from the configuration that names the class. */
 export function withDefaultConverters(config: ConnectorConfig, defaults: ConnectorConfig): ConnectorConfig {
   const missing = ['key.converter', 'value.converter', 'header.converter'].filter(
     (prefix) => config[prefix] === undefined,
   );
-  const isOf = (prefix: string, key: string) => key === prefix || key.startsWith(`${prefix}.`);
-  const own = Object.entries(config).filter(([key]) => !missing.some((prefix) => isOf(prefix, key)));
-  const added = Object.entries(defaults).filter(([key]) => missing.some((prefix) => isOf(prefix, key)));
+  const belongsTo = (prefix: string, key: string) => key === prefix || key.startsWith(`${prefix}.`);
+  const own = Object.entries(config).filter(([key]) => !missing.some((prefix) => belongsTo(prefix, key)));
+  const added = Object.entries(defaults).filter(([key]) => missing.some((prefix) => belongsTo(prefix, key)));
   return Object.fromEntries([...own, ...added]);
 }
 
-/** The converters of a configuration that has them all. A ConfigError names what is wrong. */
+/** Creates the converters of a configuration that names all of them. Throws a ConfigError that names the invalid option. */
 export function buildConverters(config: ConnectorConfig, plugins: PluginRegistry): Converters {
   const chosen = (prefix: string) => ({
     className: config[prefix] ?? '',

@@ -4,7 +4,7 @@ import type { Logger } from '../../observe/logger.ts';
 import { ConnectError, RetriableError, toError, UnavailableError } from '../../errors.ts';
 import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
 
-/** Where in a record's way something failed (org.apache.kafka.connect.runtime.errors.Stage). */
+/** The stage of a failure (org.apache.kafka.connect.runtime.errors.Stage). */
 export type Stage =
   | 'TASK_POLL'
   | 'TASK_PUT'
@@ -16,7 +16,7 @@ export type Stage =
   | 'KAFKA_CONSUME';
 
 export interface ErrorPolicyOptions {
-  /** `errors.retry.timeout`; -1 for ever, 0 one attempt. */
+  /** `errors.retry.timeout`; -1: unlimited, 0: one attempt. */
   readonly retryTimeoutMs: number;
   readonly retryDelayMaxMs: number;
   readonly tolerance: 'none' | 'all';
@@ -24,20 +24,20 @@ export interface ErrorPolicyOptions {
   readonly logIncludeMessages: boolean;
 }
 
-/** One failure on a record's way, as reporters and log lines show it. */
+/** The failure of one record, as reporters and log lines show it. */
 export interface FailureContext {
   readonly stage: Stage;
   readonly className: string;
   readonly error: Error;
   /** Sinks only: the record as it was consumed. */
   readonly consumed: ConsumedRecord | undefined;
-  /** The task that it failed in at first; absent: this one. */
+  /** The task in which the record failed first, if it is not this one. */
   readonly task?: number | undefined;
   /** Headers that its dead letter gets in addition. */
   readonly additionalHeaders?: readonly ConsumedHeader[] | undefined;
 }
 
-/** Takes failed records somewhere (the dead-letter topic). */
+/** Receives failed records, for example to write them to the dead-letter topic. */
 export interface FailureReporter {
   report(failure: FailureContext): Promise<void>;
   close(): Promise<void>;
@@ -52,12 +52,12 @@ export interface ErrorCounts {
   lastErrorAtMs: number;
 }
 
-/** As in Connect: a delay beyond `errors.retry.delay.max.ms` becomes a random one below it. */
+/** As in Connect, a delay over `errors.retry.delay.max.ms` is replaced by a random one below it. */
 const RETRY_DELAYS = { firstMs: 300, jitter: NO_JITTER, jitterAtMax: [0, 1] } as const;
 
 /**
- * Connect's error policy of one task (docs/compatibility.md#errors-of-records): retries what may pass, then reports, then skips the
- * record (`errors.tolerance=all`) or lets the task fail (`none`).
+ * Connect's error policy of one task (docs/compatibility.md#errors-of-records): retries retriable errors, then reports the record, then
+ * skips it (`errors.tolerance=all`) or fails the task (`none`).
  */
 export class ErrorPolicy {
   readonly counts: ErrorCounts = { failures: 0, errors: 0, skipped: 0, retries: 0, logged: 0, lastErrorAtMs: 0 };
@@ -86,8 +86,8 @@ export class ErrorPolicy {
   }
 
   /**
-   * Called when `operation` failed once with `first`: retries RetriableErrors within `errors.retry.timeout`. Gives the
-   * value, or `undefined` when the record is to be skipped; throws when the task must fail, or is asked to stop.
+   * Called after the first failure of `operation`: retries RetriableErrors within `errors.retry.timeout`. Resolves with the value, or
+   * with `undefined` if the record is skipped; rejects if the task must fail or is stopped.
    */
   async recover<T>(
     stage: Stage,
@@ -112,13 +112,13 @@ export class ErrorPolicy {
     return undefined;
   }
 
-  /** Reports a failure that retries cannot fix; resolves when the record is to be skipped, else throws. */
+  /** Reports a failure that is not retried. Resolves if the record is skipped, otherwise rejects. */
   async failed(failure: FailureContext): Promise<void> {
     this.counts.errors++;
     this.counts.failures++;
     this.counts.lastErrorAtMs = Date.now();
     this.#log(failure);
-    // Nothing is wrong with the record: it is read again when the task is started again.
+    // The record itself is valid and is read again after a restart of the task.
     const isFault = !(failure.error instanceof UnavailableError);
     if (isFault) for (const reporter of this.#reporters) await reporter.report(failure);
     if (!isFault || !this.tolerant) {
@@ -150,7 +150,7 @@ export class ErrorPolicy {
   }
 }
 
-/** The failure with the coordinates of its record in the message, so that a FAILED trace ends with them. */
+/** Adds the coordinates of the record to the message, so that the trace of a FAILED task ends with them. */
 function located({ stage, error, consumed }: FailureContext): Error {
   if (consumed === undefined) return error;
   const where = `topic ${consumed.topic}, partition ${String(consumed.partition)}, offset ${String(consumed.offset)}`;

@@ -2,7 +2,7 @@ import { messageWithCause, SluiceError } from '../../errors.ts';
 import type { FailureContext, FailureReporter } from './error-policy.ts';
 import { failurePlace, type FailurePlace } from './failure-place.ts';
 
-/** A record that failed, as its task remembers it. Plain data, which crosses threads. */
+/** A failed record, as its task keeps it. It is plain data, so that it can be sent to other threads. */
 export interface RecentFault extends FailurePlace {
   readonly task: number;
   /** When it failed, in milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export class RecentFaults implements FailureReporter {
   readonly #kept: { readonly fault: RecentFault; readonly size: number }[] = [];
   #size = 0;
 
-  /** `hide` takes secrets out of messages. */
+  /** `hide` removes secrets from messages. */
   constructor(task: number, hide: (text: string) => string) {
     this.#task = task;
     this.#hide = hide;

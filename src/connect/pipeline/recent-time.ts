@@ -1,6 +1,6 @@
 const SLOT_MS = 1000;
 
-/** How much of the last seconds something took; by a clock that never goes back. */
+/** Sums time spans within the last seconds, by a monotonic clock. */
 export class RecentTime {
   readonly #slots: Float64Array;
   /** Number of the newest slot since the clock began. */
@@ -22,7 +22,7 @@ export class RecentTime {
     }
   }
 
-  /** Milliseconds. */
+  /** The sum in milliseconds. */
   sum(nowMs: number): number {
     this.#advance(nowMs);
     return this.#slots.reduce((sum, each) => sum + each, 0);

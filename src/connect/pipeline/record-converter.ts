@@ -21,7 +21,7 @@ export interface Converters {
   readonly headerClass: string;
 }
 
-/** `failed`: the first record that fails the task, by its index among those given, and why. */
+/** `failed`: the index and error of the first record that fails the task. */
 export interface ConvertedRecords {
   readonly records: readonly SinkRecord[];
   readonly failed: { readonly index: number; readonly error: Error } | undefined;
@@ -43,8 +43,8 @@ export interface RecordConversion {
 }
 
 /**
- * Bytes to sink records: converters, then transforms, each failure by the error policy. The synchronous path is the only
- * one taken while nothing fails.
+ * Converts bytes to sink records: converters, then transforms; failures are handled by the error policy. As long as nothing fails, only
+ * the synchronous path is used.
  */
 export class SinkRecordConverter implements RecordConversion {
   readonly #converters: Converters;
@@ -269,7 +269,7 @@ function sinkRecord(
   };
 }
 
-/** Source records to bytes: transforms, then converters, each failure by the error policy. */
+/** Converts source records to bytes: transforms, then converters; failures are handled by the error policy. */
 export class SourceRecordConverter {
   readonly #converters: Converters;
   readonly #chain: TransformationChain;

@@ -49,14 +49,14 @@ export class StageTimes {
     }));
   }
 
-  /** Whether the next record is to be measured. */
+  /** Whether the next record is measured. */
   isRecordDue(): boolean {
     if (--this.#records > 0) return false;
     this.#records = RECORDS_PER_SAMPLE;
     return true;
   }
 
-  /** Whether the next slice of structs is to be measured. */
+  /** Whether the next slice of structs is measured. */
   isSliceDue(): boolean {
     if (--this.#slices > 0) return false;
     this.#slices = SLICES_PER_SAMPLE;

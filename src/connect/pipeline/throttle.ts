@@ -4,13 +4,13 @@ import { TokenBucket } from './token-bucket.ts';
 
 /** The period of recent figures, in seconds. */
 const LATELY = 10;
-/** One poll takes what this part of a second allows. */
+/** One poll returns at most what the limit allows in this part of a second. */
 const POLL_PART = 0.5;
-/** As long as the size of records is not known. */
+/** Size of a poll while the size of records is unknown. */
 const FIRST_RECORDS = 10;
 
 /**
- * Holds a task back to its rate limit, between polls, when it has nothing in hand. Without a limit it is asked for `isOn` alone.
+ * Limits the rate of a task by pausing it between polls. Without a limit only `isOn` is called.
  *
  * free --waitMs--> held, while the limit is exceeded -> free
  */
@@ -39,7 +39,7 @@ export class Throttle {
     if (!this.isOn) this.released();
   }
 
-  /** How many records the next poll should give at most; `undefined`: as many as it likes. */
+  /** The largest number of records of the next poll; `undefined`: no limit. */
   get pollMax(): number | undefined {
     if (!this.isOn) return undefined;
     const { perSecond: records = Infinity } = this.#records ?? {};
@@ -48,7 +48,7 @@ export class Throttle {
     return Math.max(1, Math.floor(Math.min(records * POLL_PART, byBytes)));
   }
 
-  /** The task has got these. */
+  /** Counts records that the task has received. */
   taken(records: number, bytes: number): void {
     if (records === 0) return;
     const now = this.#clock();
@@ -67,7 +67,7 @@ export class Throttle {
     return waitMs;
   }
 
-  /** It is not the limit any more that the task waits for. */
+  /** Called when the task no longer waits for the limit. */
   released(): void {
     if (this.#heldSince === undefined) return;
     this.#keep(this.#clock());

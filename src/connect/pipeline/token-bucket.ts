@@ -1,6 +1,6 @@
 /**
- * Allows so much per second, in the mean. What is taken may be more than there is: then nothing is allowed until the debt is
- * paid. What is not taken is kept for one second. Pure: times are milliseconds of a clock that never goes back.
+ * Allows a number of tokens per second on average. More tokens than available can be taken; then none are allowed until the debt is
+ * paid. Unused tokens are kept for one second. Times are milliseconds of a monotonic clock.
  */
 export class TokenBucket {
   #perSecond: number;
@@ -28,7 +28,7 @@ export class TokenBucket {
     this.#tokens -= count;
   }
 
-  /** Milliseconds until something may be taken; 0: now. */
+  /** Milliseconds until tokens may be taken; 0: now. */
   waitMs(nowMs: number): number {
     this.#fill(nowMs);
     return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens / this.#perSecond) * 1000);

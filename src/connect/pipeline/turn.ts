@@ -1,13 +1,13 @@
 /** Work on this number of bytes takes a few milliseconds; then the clock is read. */
 const BYTES_PER_LOOK = 131_072;
-/** The cost of a record beside its bytes. */
+/** The cost of a record in addition to its bytes. */
 const BYTES_PER_RECORD = 1_024;
 /** Work of all tasks together in one turn of the event loop. */
 const MAX_TURN_MS = 20;
 
 /** When work began in this turn of the event loop; -1: not yet. */
 let beganAt = -1;
-/** Who waits for another turn, in order. */
+/** Tasks that wait for another turn, in order. */
 const waiting: (() => void)[] = [];
 
 function begin(): void {
@@ -19,10 +19,10 @@ function begin(): void {
 /** One of the waiting tasks continues in each turn, so that all get the same share. */
 function end(): void {
   beganAt = -1;
-  const goOn = waiting.shift();
-  if (goOn === undefined) return;
+  const resume = waiting.shift();
+  if (resume === undefined) return;
   begin();
-  goOn();
+  resume();
 }
 
 /**

@@ -20,11 +20,11 @@ export type ConnectorEvent =
 interface HostedConnector {
   readonly instance: Connector;
   readonly owner: CodeOwner;
-  /** Set once stopped, so that late callbacks of the plugin are not heard any more. */
+  /** Set after the stop, so that late callbacks of the plugin are ignored. */
   muted: boolean;
 }
 
-/** Runs connector instances. A plugin that hangs in `start` or `stop` keeps nobody waiting beyond a time limit. */
+/** Runs connector instances. The wait for a plugin that hangs in `stop` is limited. */
 export class ConnectorHost {
   readonly #plugins: PluginRegistry;
   readonly #onEvent: (event: ConnectorEvent) => void;
@@ -42,13 +42,13 @@ export class ConnectorHost {
     await this.#plugins.prepare(config);
   }
 
-  /** The plugin that the configuration names. Throws when there is none. */
+  /** The plugin that the configuration names. Throws if it does not exist. */
   plugin(config: ConnectorConfig): ConnectorPlugin {
     const wanted = wantedVersion(config, 'connector.plugin.version');
     return this.#plugins.find('connector', config['connector.class'] ?? '', wanted);
   }
 
-  /** The plugin must have been loaded. `false` when the connector failed to start; the FAILED event then has the trace. */
+  /** The plugin must have been loaded. Resolves with `false` if the connector failed to start; the FAILED event has the trace. */
   async start(name: string, config: ConnectorConfig): Promise<boolean> {
     let hosted: HostedConnector | undefined;
     try {
@@ -87,7 +87,7 @@ export class ConnectorHost {
     }
   }
 
-  /** Rejects with what the plugin threw, or when the connector is not running here. */
+  /** Rejects with the error of the plugin, or if the connector is not running on this worker. */
   async taskConfigs(name: string, maxTasks: number): Promise<readonly ConnectorConfig[]> {
     const hosted = this.#connectors.get(name);
     if (hosted === undefined) throw new Error(`Connector ${name} is not running on this worker`);
@@ -101,7 +101,7 @@ export class ConnectorHost {
     if (hosted === undefined) return;
     this.#connectors.delete(name);
     hosted.muted = true;
-    // A plugin that hangs in start cannot be told apart from one that is slow; its stop is called all the same.
+    // A plugin that hangs in start looks like a slow one, so its stop is called in any case.
     const stopped = ownedBy(hosted.owner, () =>
       eventLoopWatch.during(`stop of connector ${name}`, () => hosted.instance.stop()),
     ).catch((error: unknown) => {
@@ -112,7 +112,7 @@ export class ConnectorHost {
     }
   }
 
-  /** For a connector whose reconfiguration or task limits make it FAILED. */
+  /** Sets a connector to FAILED whose configuration cannot be resolved or which generated too many tasks. */
   fail(name: string, error: unknown): void {
     this.#fail(name, error);
   }

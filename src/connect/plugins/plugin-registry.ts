@@ -19,7 +19,7 @@ export interface PluginInfo {
   readonly location: string;
 }
 
-/** Suffixes that an alias may leave out, and the interface names texts use. */
+/** Suffixes that an alias may omit, and the interface names in messages. */
 const KINDS: Record<PluginType, { readonly suffix: string; readonly interfaceName: string }> = {
   connector: { suffix: 'Connector', interfaceName: 'Connector' },
   sink: { suffix: 'Connector', interfaceName: 'Connector' },
@@ -52,15 +52,15 @@ interface Entry {
 type ExternalPlugins = readonly (ExternalPlugin & { readonly type: Plugin['type'] })[];
 
 /**
- * All plugins of the worker, found by full class name, simple name, or simple name without its kind's suffix. Of several
- * versions the newest is found, or the newest in the range that is wanted. Those of `plugin.path` are loaded by `prepare`.
+ * All plugins of the worker, found by full class name, simple name, or simple name without its kind's suffix. Among several versions
+ * the newest is found, or the newest in the wanted range. Plugins of `plugin.path` are loaded by `prepare`.
  */
 export class PluginRegistry {
   readonly #entries: readonly Entry[];
-  /** Plugins of `plugin.path` that do not count, as another one has their type, class and version. */
+  /** Ignored plugins of `plugin.path`, because another plugin has the same type, class and version. */
   readonly hidden: readonly PluginInfo[];
 
-  /** If two plugins have the same type, class and version, the first one counts; the worker's own come first. */
+  /** If two plugins have the same type, class and version, the first one wins; the worker's own plugins come first. */
   constructor(plugins: readonly Plugin[], external: ExternalPlugins = []) {
     const entries = new Map<string, Entry>();
     const hidden: PluginInfo[] = [];
@@ -85,14 +85,14 @@ export class PluginRegistry {
   }
 
   /**
-   * Loads the plugins that a configuration names, those of `plugin.path` among them: what is found afterwards with the same
-   * names can be used. Rejects with a ConfigError when one cannot be loaded; unknown names are passed over.
+   * Loads the plugins that a configuration names, including those of `plugin.path`, so that they can be used when they are found
+   * afterwards. Rejects with a ConfigError if one cannot be loaded; unknown names are ignored.
    */
   async prepare(config: ConnectorConfig): Promise<void> {
     await this.named(config);
   }
 
-  /** The same, with the plugins as the result. */
+  /** Loads the plugins that a configuration names, and resolves with them. */
   async named(config: ConnectorConfig): Promise<Plugin[]> {
     const named = pluginsOf(config).flatMap(
       ({ kind, name, wanted }) => this.tryFind<PluginType>(kind, name, wanted) ?? [],
@@ -100,7 +100,7 @@ export class PluginRegistry {
     return Promise.all(named.map((plugin) => this.load(plugin)));
   }
 
-  /** Loads one that was found, and gives it. */
+  /** Loads a plugin that was found, and resolves with it. */
   async load<P extends Plugin>(plugin: P): Promise<P> {
     const { type, className, version } = plugin;
     const entry = this.#entries.find(
@@ -113,8 +113,8 @@ export class PluginRegistry {
   }
 
   /**
-   * Throws a ConfigError with Connect's text when nothing, or more than one class, answers to the name, and when no version is
-   * in the range `wanted`.
+   * Throws a ConfigError with Connect's message if no class or more than one class matches the name, or if no version is in the range
+   * `wanted`.
    */
   find<T extends PluginType>(type: T, nameOrAlias: string, wanted?: string): PluginOfType<T> {
     const found = this.tryFind(type, nameOrAlias, wanted);
@@ -128,7 +128,7 @@ export class PluginRegistry {
     );
   }
 
-  /** A plugin of whatever type; the first in the order of the listing where several answer to the name. */
+  /** Finds a plugin of any type; if several match the name, the first one in the order of the listing. */
   tryFindAny(nameOrAlias: string, wanted?: string): Plugin | undefined {
     for (const type of TYPE_ORDER) {
       const found = this.tryFind(type, nameOrAlias, wanted);
@@ -137,7 +137,7 @@ export class PluginRegistry {
     return undefined;
   }
 
-  /** Where no version is in the range `wanted`, or that is no range, the newest of all. */
+  /** Returns the newest version if no version is in the range `wanted`, or if that is not a valid range. */
   tryFind<T extends PluginType>(type: T, nameOrAlias: string, wanted?: string): PluginOfType<T> | undefined {
     const candidates = this.ofType(type);
     const className = candidates.some((plugin) => plugin.className === nameOrAlias)
@@ -189,7 +189,7 @@ function notLoaded(info: PluginInfo): Plugin {
       if (member in target || typeof member === 'symbol' || member === 'then') {
         return Reflect.get(target, member) as unknown;
       }
-      throw new Error(`The plugin ${info.className} has not been loaded, its ${member} is not known`);
+      throw new Error(`The plugin ${info.className} has not been loaded, so its ${member} is unknown`);
     },
   });
 }
@@ -204,7 +204,7 @@ function isOfType({ type }: Pick<Plugin, 'type'>, wanted: PluginType): boolean {
   return wanted === 'connector' ? type === 'sink' || type === 'source' : type === wanted;
 }
 
-/** Inner classes (`org.x.ReplaceField$Value`) have none: in Java they would all be `Key` and `Value`. */
+/** `undefined` for inner classes (`org.x.ReplaceField$Value`), whose simple names in Java would all be `Key` and `Value`. */
 function simpleName(className: string): string | undefined {
   return className.includes('$') ? undefined : className.slice(className.lastIndexOf('.') + 1);
 }

@@ -6,7 +6,7 @@ import type { ConnectorConfig } from '../api.ts';
 export interface NamedPlugin {
   readonly kind: ChoiceKind;
   readonly name: string;
-  /** Its options have it before their names. */
+  /** Prefix of the names of its options. */
   readonly prefix: string;
   /** A version or range of versions; absent: the newest. */
   readonly wanted: string | undefined;

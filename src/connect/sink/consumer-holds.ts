@@ -3,16 +3,21 @@ import type { RecordBlock, Consumer } from '../../kafka/api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { TaskReading } from '../tasks/task-runner.ts';
 
-/** Why a sink task gets no records for now: by request, until `put` is called again, by a rate limit. */
+/** Reasons for pausing a sink task: a request of the user, a pending retry of `put`, a rate limit. */
 type Hold = 'request' | 'retry' | 'rate';
+
+const DEFAULT_RETRY_DELAY_MS = 3000;
 
 type HeldConsumer = Pick<Consumer, 'pause' | 'resume' | 'assignment' | 'isInGroup' | 'lags'>;
 
-/** The partitions of a consumer are paused as long as there is a reason. */
+/** Pauses the partitions of a consumer as long as there is a reason. */
 export class ConsumerHolds {
   readonly #consumer: HeldConsumer;
   readonly #throttle: Throttle;
   readonly #holds = new Set<Hold>();
+  /** Milliseconds between a failed `put` and its retry. */
+  retryDelayMs = DEFAULT_RETRY_DELAY_MS;
+  #retryAtMs = 0;
 
   constructor(consumer: HeldConsumer, throttle: Throttle) {
     this.#consumer = consumer;
@@ -40,7 +45,18 @@ export class ConsumerHolds {
     if (this.#holds.delete(hold) && this.#holds.size === 0) this.#consumer.resume(this.#consumer.assignment());
   }
 
-  /** These were assigned just now. */
+  /** Pauses until a retry that is due at this time, in milliseconds since the epoch. */
+  retryAt(retryAtMs: number): void {
+    this.#retryAtMs = retryAtMs;
+    this.add('retry');
+  }
+
+  /** Whether `put` may be called: no retry is pending, or it is due. */
+  get mayPut(): boolean {
+    return !this.#holds.has('retry') || Date.now() >= this.#retryAtMs;
+  }
+
+  /** Called for newly assigned partitions. */
   assigned(partitions: readonly TopicPartition[]): void {
     if (this.#holds.size > 0) this.#consumer.pause(partitions);
   }
@@ -51,12 +67,12 @@ export class ConsumerHolds {
   }
 
   /**
-   * Holds or lets go by the rate limit. The result is until when nothing is to be expected for a reason of time, in milliseconds
-   * since the epoch; `Infinity`: there is none.
+   * Pauses or resumes by the rate limit. Returns the time until which a retry or the rate limit pauses the task, in milliseconds since
+   * the epoch; `Infinity` if neither does.
    */
-  untilMs(retryAtMs: number): number {
+  untilMs(): number {
     const untilAllowed = this.#byRateLimit();
-    return this.#holds.has('retry') ? Math.min(retryAtMs, untilAllowed) : untilAllowed;
+    return this.#holds.has('retry') ? Math.min(this.#retryAtMs, untilAllowed) : untilAllowed;
   }
 
   #byRateLimit(): number {
@@ -72,7 +88,7 @@ export class ConsumerHolds {
   }
 }
 
-/** Bytes of the values, without keys and headers. */
+/** Total size of the values in bytes, without keys and headers. */
 export function valueBytes(blocks: readonly RecordBlock[]): number {
   let bytes = 0;
   for (const { count, valueStarts, valueEnds } of blocks) {

@@ -4,8 +4,8 @@ import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { SinkPositions } from './sink-positions.ts';
 
 /**
- * How far the owned partitions are delivered. The task says which offsets are stored. Without `SinkTask.stored`, the last answer of
- * `preCommit` counts; if that was everything that had been put, everything that was put since counts as well.
+ * Delivered offsets of the owned partitions, as `SinkTask.stored` reports them. Without `stored`, the last result of `preCommit` is
+ * used; if it covered everything that had been put, everything that was put since counts as delivered too.
  */
 export class DeliveredOffsets {
   readonly #task: Pick<SinkTask, 'stored'>;
@@ -14,7 +14,7 @@ export class DeliveredOffsets {
   readonly #measures: { delivered(offsets: number): void };
   /** The offset after the last record that was polled. */
   readonly #polled = new Map<string, number>();
-  /** Answers of `preCommit` that were less than what was put. */
+  /** Results of `preCommit` that were lower than the offsets that had been put. */
   readonly #confirmed = new Map<string, number>();
   /** Offsets up to which deliveries are counted. */
   readonly #counted = new Map<string, number>();
@@ -36,7 +36,7 @@ export class DeliveredOffsets {
       this.#polled.set(topicPartitionKey(topic, partition), (offsets[count - 1] ?? -1) + 1);
   }
 
-  /** Takes the answer of `preCommit`, and returns it. */
+  /** Records the result of `preCommit` and returns it. */
   confirmed(answer: readonly PartitionOffset[]): readonly PartitionOffset[] {
     for (const { topic, partition, offset } of answer) {
       const key = topicPartitionKey(topic, partition);
@@ -46,7 +46,7 @@ export class DeliveredOffsets {
     return answer;
   }
 
-  /** The task reads the partition from elsewhere. */
+  /** The task has sought to another offset. */
   sought(position: PartitionOffset): void {
     const key = topicPartitionKey(position.topic, position.partition);
     this.#forget(key);
@@ -58,7 +58,7 @@ export class DeliveredOffsets {
     this.#forget(topicPartitionKey(partition.topic, partition.partition));
   }
 
-  /** How far the end of each owned partition is ahead of what is delivered. */
+  /** The lag of each owned partition, counted from the delivered offset. */
   lags(): readonly PartitionLag[] {
     const stored = storedBy(this.#task, this.#positions);
     return this.#consumer.lags().flatMap((each): PartitionLag | readonly [] => {
@@ -67,7 +67,7 @@ export class DeliveredOffsets {
       if (put === undefined) return [];
       const delivered = Math.min(put, (stored ?? this.#confirmed).get(key) ?? put);
       this.#count(key, delivered);
-      // Offsets after the last record may have no records that could be delivered.
+      // The offsets after the last record may belong to control records or gaps, which are never delivered.
       const isAllDelivered = delivered === put && put >= (this.#polled.get(key) ?? 0);
       const position = this.#consumer.position(each);
       if (isAllDelivered || each.lag === undefined || position === undefined) return each;

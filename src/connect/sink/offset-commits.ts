@@ -2,7 +2,7 @@ import type { Consumer, PartitionPosition } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskMeasures } from '../tasks/task-measures.ts';
 
-/** After a failure, commits that can wait do so for this long, and the next failure is logged. */
+/** After a failure, the next commit that is not urgent waits this long, and further failures are not logged during this time. */
 const BACKOFF_MS = 1_000;
 
 /** The offset commits of one sink task. */
@@ -10,7 +10,7 @@ export class OffsetCommits {
   readonly #consumer: Pick<Consumer, 'commit'>;
   readonly #measures: TaskMeasures;
   readonly #logger: Logger;
-  readonly #onCommitted: (positions: readonly PartitionPosition[]) => void;
+  readonly #onCommitted: (positions: readonly PartitionPosition[], ms: number) => void;
   #inFlight: Promise<boolean> | undefined;
   #retryAtMs = 0;
   #nextLogMs = 0;
@@ -19,7 +19,7 @@ export class OffsetCommits {
   constructor(
     consumer: Pick<Consumer, 'commit'>,
     { measures, logger }: { readonly measures: TaskMeasures; readonly logger: Logger },
-    onCommitted: (positions: readonly PartitionPosition[]) => void,
+    onCommitted: (positions: readonly PartitionPosition[], ms: number) => void,
   ) {
     this.#consumer = consumer;
     this.#measures = measures;
@@ -47,7 +47,7 @@ export class OffsetCommits {
           this.#retryAtMs = 0;
           this.#measures.committed(startedAt);
           this.#measures.sink.commitCompleted();
-          this.#onCommitted(positions);
+          this.#onCommitted(positions, this.#measures.now() - startedAt);
           return true;
         },
         (error: unknown) => {

@@ -3,11 +3,17 @@ import { toError } from '../../errors.ts';
 import type { RecordBlock, ConsumedRecord } from '../../kafka/api.ts';
 import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
-import type { ConvertedRecords, Converters, RecordConversion } from '../pipeline/record-converter.ts';
+import {
+  SinkRecordConverter,
+  type ConvertedRecords,
+  type Converters,
+  type RecordConversion,
+} from '../pipeline/record-converter.ts';
 import { ChainPlans } from '../pipeline/chain-plans.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
 import { Turn } from '../pipeline/turn.ts';
-import type { RecordCare, Step } from './record-care.ts';
+import type { TaskRuntime } from '../tasks/task-runner.ts';
+import { RecordCare, type Step } from './record-care.ts';
 import { BlockConversion } from './block-conversion.ts';
 
 /** Records of one partition in the form in which the task takes them, and the offset after them. */
@@ -28,11 +34,11 @@ export interface PolledRecordsSettings {
 }
 
 /**
- * Polled records on their way into a sink task: as blocks if the task can read messages in place, otherwise as records.
- * Empty -> (take) waiting -> (put) empty; a put that failed leaves what was not put yet.
+ * Polled records of a sink task that wait for `put`: as blocks if the task can read messages in place, otherwise as records.
+ * Empty -> (take) waiting -> (put) empty; after a failed put the remaining records still wait.
  *
- * A record that cannot be converted, and that the error policy does not let go, ends its partition: what is in front of it is
- * put, nothing behind it is, and `failure` says why from then on. Records in `care` are put in steps.
+ * If a record cannot be converted and the error policy does not skip it, the records before it are put, later records of the partition
+ * are not, and `failure` is set. Records in `care` are put in steps.
  */
 export class PolledRecords {
   readonly #task: SinkTask;
@@ -43,7 +49,7 @@ export class PolledRecords {
   readonly #readsStructs: boolean;
   readonly #putsBlocks: boolean;
   #portions: Portion[] = [];
-  /** By partition. */
+  /** Conversion failures by partition. */
   readonly #failures = new Map<string, Error>();
 
   constructor(task: SinkTask, converter: RecordConversion, { converters, chain, care }: PolledRecordsSettings) {
@@ -67,7 +73,7 @@ export class PolledRecords {
     return this.#portions.length === 0;
   }
 
-  /** Whether the next call of `put` takes a step, after which what was put is to be committed. */
+  /** Whether the next call of `put` puts one step, which must then be committed. */
   get isCareful(): boolean {
     return this.#portions[0]?.isCareful === true;
   }
@@ -86,12 +92,12 @@ export class PolledRecords {
     return { count, ranges: [...ranges.values()] };
   }
 
-  /** Whether records of the topic wait. As in Java, a topic is in use once a record of it was converted. */
+  /** Whether records of the topic wait. As in Java, a topic is used once one of its records was converted. */
   waitsFor(topic: string): boolean {
     return this.#portions.some(({ count, end }) => count > 0 && end.topic === topic);
   }
 
-  /** Why the task must fail once all that waits is put; `undefined` when it need not. */
+  /** Set if the task must fail after all waiting records are put. */
   get failure(): Error | undefined {
     for (const failure of this.#failures.values()) return failure;
     return undefined;
@@ -150,7 +156,7 @@ export class PolledRecords {
 
   /** Puts the waiting records, or one step of them; `onPut` is called for each portion that the task has taken. */
   async put(onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
-    // As in Java: a task may do by the clock what it does in `put`.
+    // As in Java: a task may do periodic work in `put`.
     if (this.#portions.length === 0) await this.#task.put([]);
     if (this.isCareful) {
       await this.#putRecords(this.#nextPortions(), onPut);
@@ -191,7 +197,7 @@ export class PolledRecords {
     return this.#failures.size > 0 && this.#failures.has(topicPartitionKey(topic, partition));
   }
 
-  /** The task may have sought elsewhere while it took them: then they do not count. */
+  /** Portions of partitions in which the task has sought during `put` do not count. */
   #done(taken: readonly Portion[], onPut: (end: PartitionOffset, count: number) => void): void {
     const counted = taken.filter((portion) => this.#portions.includes(portion));
     this.#portions = this.#portions.filter((portion) => !taken.includes(portion));
@@ -211,6 +217,17 @@ export class PolledRecords {
   #nextPortions(): readonly Portion[] {
     return this.isCareful ? this.#portions.slice(0, 1) : until(this.#portions, ({ isCareful }) => isCareful);
   }
+}
+
+/** Builds the path of a task's records from the consumer to the plugin. */
+export function taskRecords(
+  { converters, chain, errors, place, assignment, onDropped }: TaskRuntime,
+  task: SinkTask,
+): PolledRecords {
+  const converter = new SinkRecordConverter(converters, chain, errors, place, onDropped);
+  const surroundings = { errors, hasTransforms: !chain.empty, valueConverter: converters.valueClass };
+  const care = new RecordCare(assignment.care, surroundings);
+  return new PolledRecords(task, converter, { converters, chain, care });
 }
 
 function until(portions: readonly Portion[], isEnd: (portion: Portion) => boolean): readonly Portion[] {

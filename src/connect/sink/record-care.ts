@@ -15,7 +15,7 @@ const SINK_TASK = 'org.apache.kafka.connect.sink.SinkTask';
 export interface Step {
   readonly from: number;
   readonly to: number;
-  /** They are put alone, and committed before others are put. */
+  /** The records are put alone, and committed before others are put. */
   readonly isCareful: boolean;
   /** Must not be converted. */
   readonly poisoned: PoisonedRecord | undefined;
@@ -77,7 +77,7 @@ export class RecordCare {
     return steps;
   }
 
-  /** Resolves when the record is to be skipped, else rejects. */
+  /** Resolves if the error policy skips the record, otherwise rejects. */
   async refuse(poisoned: PoisonedRecord, block: RecordBlock, index: number): Promise<void> {
     const { errors, valueConverter, hasTransforms } = this.#surroundings;
     const error = new ConnectError(poisoned.message, { scope: 'record' });

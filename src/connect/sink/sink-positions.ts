@@ -2,10 +2,10 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { PartitionOffset } from '../api.ts';
 
-/** Partitions that the place of a task names; there is room for some 30. */
+/** Number of ranges in the place of a task, which can hold about 30. */
 const MAX_RANGES = 50;
 
-/** How far the owned partitions of a sink task are put and committed, by `topicPartitionKey`. */
+/** Put and committed offsets of the owned partitions of a sink task, by `topicPartitionKey`. */
 export class SinkPositions {
   readonly #delivered = new Map<string, PartitionOffset>();
   readonly #committed = new Map<string, number>();
@@ -16,7 +16,7 @@ export class SinkPositions {
     return this.#delivered;
   }
 
-  /** Offsets that are delivered and not committed, of all partitions together. */
+  /** Number of put offsets that are not committed, over all partitions. */
   get active(): number {
     return this.#active;
   }
@@ -25,7 +25,7 @@ export class SinkPositions {
     return this.#committed.get(key);
   }
 
-  /** The partition is read from here; `committed`: as the group has it. */
+  /** The partition was assigned; `committed`: the offset of the consumer group. */
   own({ topic, partition }: TopicPartition, committed: number | undefined): void {
     const key = topicPartitionKey(topic, partition);
     this.#change(key, () => {
@@ -52,7 +52,7 @@ export class SinkPositions {
     });
   }
 
-  /** Nothing delivered is to be committed any more. */
+  /** Put offsets must no longer be committed. */
   clear(): void {
     this.#delivered.clear();
     this.#active = 0;

@@ -10,7 +10,7 @@ const CAUSES: Readonly<Record<Stage, string>> = {
   put: 'put() of the task has not returned',
 };
 
-/** Whether the records that a sink task was given get on. */
+/** Tracks whether the records of a sink task make progress. */
 export class SinkProgress {
   readonly #throttle: Pick<Throttle, 'heldLatelyMs' | 'heldMs'>;
   #stage: Stage | undefined;
@@ -26,13 +26,13 @@ export class SinkProgress {
     this.#throttle = throttle;
   }
 
-  /** The task does not get on before the stage has ended. */
+  /** The task makes no progress until the stage ends. */
   begin(stage: Stage): void {
     this.#stage = stage;
     this.#waitingSince ??= performance.now();
   }
 
-  /** Nothing waits. */
+  /** No records wait. */
   rest(): void {
     this.#waitingSince = undefined;
     this.#retriesInRow = 0;
@@ -56,7 +56,7 @@ export class SinkProgress {
     this.#nextTryAtMs = nextTryAtMs;
   }
 
-  /** `count`: records for `put`; `inTask`: what the task says that it holds. */
+  /** `count`: records that wait for `put`; `inTask`: records that the task reports as pending. */
   values(count: number, inTask: WaitingInTask | undefined): TaskProgress {
     const waitedMs = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
     return {
@@ -76,6 +76,6 @@ export class SinkProgress {
     const times = `${String(this.#retriesInRow)} time${this.#retriesInRow === 1 ? '' : 's'}`;
     const inMs = this.#nextTryAtMs - Date.now();
     const next = inMs > 0 ? `the next try is in ${String(Math.ceil(inMs / 1000))} s` : 'the next try is due';
-    return `put() of the task has asked for its records again ${times} in a row, ${next}, the last error was: ${this.#lastError ?? ''}`;
+    return `put() of the task has requested a retry ${times} in a row, ${next}, the last error was: ${this.#lastError ?? ''}`;
   }
 }

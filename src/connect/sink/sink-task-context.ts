@@ -16,7 +16,7 @@ interface SinkReading {
   readonly delivery: DeliveredOffsets;
 }
 
-/** The context that a sink task gets from its worker. */
+/** Creates the context of a sink task. */
 export function sinkTaskContext(
   runtime: TaskRuntime,
   { consumer, polled, delivery }: SinkReading,

@@ -1,32 +1,28 @@
-import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
-import { ConnectError, RetriableError, toError } from '../../errors.ts';
-import type { RecordBlock, Handover, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
+import type { Handover, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
-import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
-import { commitAfterFailure } from './commit-after-failure.ts';
-import { ConsumerHolds, valueBytes } from './consumer-holds.ts';
-import { OffsetCommits } from './offset-commits.ts';
-import type { PolledRecords } from './polled-records.ts';
+import type { SinkTask, SinkTaskContext } from '../api.ts';
+import { ConsumerHolds } from './consumer-holds.ts';
 import { DeliveredOffsets } from './delivered-offsets.ts';
-import { SinkProgress } from './sink-progress.ts';
+import { taskRecords, type PolledRecords } from './polled-records.ts';
+import { SinkCommits } from './sink-commits.ts';
 import { SinkPositions } from './sink-positions.ts';
+import { SinkPuts } from './sink-puts.ts';
 import { sinkTaskContext, type SinkConsumer } from './sink-task-context.ts';
-import { taskRecords } from './task-records.ts';
+import { SinkTaskLog } from './sink-task-log.ts';
 import { Readiness } from '../tasks/readiness.ts';
 import type { RateLimit, TaskCare } from '../task-assignment.ts';
 import {
   logAfterShutdown,
-  takeAll,
+  runAll,
   taskActivities,
   untilMayWork,
   waitedFor,
-  type TaskActivities,
   type TaskDetails,
   type TaskRunner,
   type TaskRuntime,
 } from '../tasks/task-runner.ts';
-
-const DEFAULT_RETRY_DELAY_MS = 3000;
 
 /**
  * Runs one sink task over one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask): commit when due, poll, convert,
@@ -41,18 +37,14 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #consumer: SinkConsumer;
   readonly #topics: readonly string[] | TopicPredicate;
   readonly #polled: PolledRecords;
-  readonly #activities: TaskActivities;
+  readonly #log: SinkTaskLog;
   readonly #positions = new SinkPositions();
   readonly #delivery: DeliveredOffsets;
-  readonly #progress: SinkProgress;
-  #retryAtMs = 0;
-  #retryDelayMs = DEFAULT_RETRY_DELAY_MS;
+  readonly #puts: SinkPuts;
+  readonly #commits: SinkCommits;
   readonly #holds: ConsumerHolds;
-  #wantPaused: boolean;
-  #commitRequested = false;
-  #nextCommitMs: number;
-  readonly #commits: OffsetCommits;
   readonly #readiness: Readiness;
+  #wantPaused: boolean;
   #handsOver = false;
   handover: Handover | undefined;
 
@@ -66,17 +58,15 @@ export class SinkTaskRunner implements TaskRunner {
     this.#task = task;
     this.#consumer = consumer;
     this.#topics = topics;
+    this.#log = new SinkTaskLog(runtime.logger);
     this.#polled = taskRecords(runtime, task);
     this.#delivery = new DeliveredOffsets(task, consumer, this.#positions, runtime.measures.sink);
-    this.#progress = new SinkProgress(runtime.throttle);
-    this.#activities = taskActivities(runtime.assignment.id);
-    this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
+    const records = { polled: this.#polled, positions: this.#positions, delivery: this.#delivery };
+    this.#puts = new SinkPuts(runtime, records, this.#log);
+    this.#commits = new SinkCommits(runtime, task, consumer, { ...records, care: this.#polled.care }, this.#log);
     this.#holds = new ConsumerHolds(consumer, runtime.throttle);
-    this.#commits = new OffsetCommits(consumer, runtime, (positions) => {
-      this.#onCommitted(positions);
-    });
+    this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
-    this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
     runtime.abort.signal.addEventListener('abort', () => {
       consumer.wakeup();
     });
@@ -112,7 +102,7 @@ export class SinkTaskRunner implements TaskRunner {
       parts: this.#consumer.missingTopics().map(waitedFor),
       ...this.#runtime.chain.times.details(),
       written: this.#task.written?.(),
-      progress: this.#progress.values(this.#polled.count, this.#task.waiting?.()),
+      progress: this.#puts.progress.values(this.#polled.count, this.#task.waiting?.()),
       reading: { ...this.#holds.reading(), ...this.#runtime.measures.sink.progress() },
     };
   }
@@ -122,9 +112,9 @@ export class SinkTaskRunner implements TaskRunner {
     let failure: Error | undefined;
     try {
       place.enter('start');
-      this.#progress.begin('start');
-      await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
-      this.#progress.rest();
+      this.#puts.progress.begin('start');
+      await eventLoopWatch.during(taskActivities(assignment.id).start, () => this.#task.start(this.#context()));
+      this.#puts.progress.rest();
       const listener = {
         onAssigned: (partitions: readonly TopicPartition[]) => this.#onAssigned(partitions),
         onRevoked: (partitions: readonly TopicPartition[]) => this.#onRevoked(partitions, true),
@@ -147,26 +137,15 @@ export class SinkTaskRunner implements TaskRunner {
   async #turn(): Promise<void> {
     if (!(await this.#mayWork())) return;
     this.#applyPause();
-    const now = Date.now();
-    if (this.#commitRequested)
-      this.#nextCommitMs = Math.min(this.#nextCommitMs, Math.max(now, this.#commits.retryAtMs));
-    this.#commitRequested = false;
-    if (now >= this.#nextCommitMs) {
-      this.#nextCommitMs = now + this.#runtime.offsetFlushIntervalMs;
-      await this.#commit(false);
-    }
-    const wakeAtMs = Math.min(this.#holds.untilMs(this.#retryAtMs), this.#nextCommitMs);
+    await this.#commits.commitIfDue();
+    const wakeAtMs = Math.min(this.#holds.untilMs(), this.#commits.nextMs);
     const waitMs = Math.min(Math.max(0, wakeAtMs - Date.now()), this.#readiness.pollMs);
     const consumed = await this.#consumer.pollBlocks(waitMs, this.#holds.pollMax);
     if (this.#runtime.abort.signal.aborted) return;
-    if (!this.#pausedForRetry) await this.#take(consumed);
+    if (!this.#holds.has('retry')) await this.#puts.take(consumed);
     if (!(await this.#mayWork())) return;
-    if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#putAll();
-    if (this.#consumer.isInGroup && !this.#pausedForRetry) this.#readiness.tell();
-  }
-
-  get #pausedForRetry(): boolean {
-    return this.#holds.has('retry');
+    if (this.#holds.mayPut) await this.#putAll();
+    if (this.#consumer.isInGroup && !this.#holds.has('retry')) this.#readiness.report();
   }
 
   /** In one call, except for records in care: these are stored and committed before others are put, after a poll if a commit failed. */
@@ -174,151 +153,50 @@ export class SinkTaskRunner implements TaskRunner {
     do {
       const { isCareful } = this.#polled;
       await this.#put();
-      if (isCareful && !this.#pausedForRetry && !(await this.#commit(true))) this.#pauseUntil(this.#commits.retryAtMs);
-    } while (!this.#polled.isEmpty && !this.#pausedForRetry && (await this.#mayWork()));
+      if (isCareful && !this.#holds.has('retry') && !(await this.#commits.commit(true))) {
+        this.#holds.retryAt(this.#commits.retryAtMs);
+      }
+    } while (!this.#polled.isEmpty && !this.#holds.has('retry') && (await this.#mayWork()));
   }
 
-  /** Costs next to nothing as long as it may; `false` when the task is to end. */
+  /** Resolves with `false` if the task must end. */
   async #mayWork(): Promise<boolean> {
     return this.#runtime.mayWork() || untilMayWork(this.#runtime);
   }
 
-  async #take(consumed: readonly RecordBlock[]): Promise<void> {
-    this.#delivery.polled(consumed);
-    if (consumed.length > 0) {
-      this.#runtime.place.enter('conversion', this.#positions.unsettled());
-      this.#progress.begin('conversion');
-    }
-    await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
-    const { measures, onEvent, throttle } = this.#runtime;
-    const count = consumed.reduce((sum, block) => sum + block.count, 0);
-    if (count > 0) measures.sink.read(count);
-    if (throttle.isOn) throttle.taken(count, valueBytes(consumed));
-    const { id } = this.#runtime.assignment;
-    for (const { topic } of consumed) if (this.#polled.waitsFor(topic)) onEvent({ id, state: 'TOPIC', topic });
-  }
-
   async #put(): Promise<void> {
-    const { measures } = this.#runtime;
-    const startedAt = measures.now();
-    let put = 0;
-    if (this.#polled.count > 0) {
-      this.#progress.begin('put');
-      this.#enterPut();
-    }
-    try {
-      await eventLoopWatch.during(this.#activities.put, () =>
-        this.#polled.put((end, count) => {
-          put += count;
-          const key = topicPartitionKey(end.topic, end.partition);
-          if (this.#positions.delivered.has(key)) this.#positions.deliver(key, end);
-        }),
-      );
-    } catch (error) {
-      if (!(error instanceof RetriableError) || this.#runtime.abort.signal.aborted) throw this.#unrecoverable(error);
-      this.#waitForRetry(error);
+    const retry = await this.#puts.put();
+    if (retry === undefined) {
+      this.#holds.remove('retry');
       return;
     }
-    // All in front of the record that could not be converted is put.
-    if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
-    this.#progress.put(put, this.#polled.isEmpty, measures.now() - startedAt);
-    measures.batch(put);
-    measures.sink.put(put, startedAt);
-    measures.sink.active(this.#positions.active);
-    this.#holds.remove('retry');
-  }
-
-  #enterPut(): void {
-    const { count, ranges } = this.#polled.next();
-    // All before a step is stored.
-    this.#runtime.place.enter(
-      `put of ${String(count)} record${count === 1 ? '' : 's'}`,
-      this.#polled.isCareful ? ranges : [...this.#positions.unsettled(), ...ranges],
-    );
-  }
-
-  /** Errors of the plugin get Connect's first line; failures of converters and clients have their own. */
-  #unrecoverable(cause: unknown): Error {
-    if (this.#runtime.abort.signal.aborted) return toError(cause);
-    return new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause });
-  }
-
-  #waitForRetry(error: Error): void {
+    const { retryDelayMs } = this.#holds;
     this.#runtime.logger.warn(
-      { err: error },
-      `The task asked for its ${String(this.#polled.count)} records again in ${String(this.#retryDelayMs)} ms`,
+      { err: retry },
+      `put() of the task requested a retry; its ${String(this.#polled.count)} records are put again in ${String(retryDelayMs)} ms`,
     );
-    this.#pauseUntil(Date.now() + this.#retryDelayMs);
-    this.#progress.retried(error, this.#retryAtMs);
-  }
-
-  #pauseUntil(retryAtMs: number): void {
-    this.#retryAtMs = retryAtMs;
-    this.#holds.add('retry');
+    const retryAtMs = Date.now() + retryDelayMs;
+    this.#holds.retryAt(retryAtMs);
+    this.#puts.progress.retried(retry, retryAtMs);
   }
 
   #applyPause(): void {
     if (this.#wantPaused === this.#holds.has('request')) return;
     if (this.#wantPaused) {
       this.#holds.add('request');
-      this.#commitRequested = true;
+      this.#commits.request();
     } else {
       this.#holds.remove('request');
     }
     this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
   }
 
-  /** Commits what the task calls safe. Without `wait` one commit is in flight at most; with it, the result is whether all is committed. */
-  async #commit(wait: boolean): Promise<boolean> {
-    if (this.#commits.inFlight !== undefined) {
-      if (!wait) return false;
-      await this.#commits.inFlight;
-    }
-    const positions = (await this.#preCommit(wait)).filter((offset) => this.#isCommittable(offset));
-    if (positions.length === 0) return true;
-    const commit = this.#commits.commit(positions);
-    return wait && commit;
-  }
-
-  #onCommitted(positions: readonly PartitionPosition[]): void {
-    for (const position of positions) {
-      this.#positions.commit(position);
-      this.#pass(position);
-    }
-    this.#runtime.measures.sink.active(this.#positions.active);
-  }
-
-  #pass(passed: PartitionOffset): void {
-    const { id } = this.#runtime.assignment;
-    if (this.#polled.care.pass(passed)) this.#runtime.onEvent({ id, state: 'PASSED', passed });
-  }
-
-  async #preCommit(flush: boolean): Promise<readonly PartitionOffset[]> {
-    try {
-      const ask = () => this.#task.preCommit(this.#positions.delivered, flush);
-      return this.#delivery.confirmed(await eventLoopWatch.during(this.#activities.preCommit, ask));
-    } catch (error) {
-      throw this.#unrecoverable(error);
-    }
-  }
-
-  #isCommittable({ topic, partition, offset }: PartitionPosition): boolean {
-    const key = topicPartitionKey(topic, partition);
-    const delivered = this.#positions.delivered.get(key);
-    if (delivered === undefined || offset > delivered.offset) {
-      this.#runtime.logger.warn(
-        `Ignoring the offset ${String(offset)} for ${topic}-${String(partition)}: it was not delivered to this task`,
-      );
-      return false;
-    }
-    return this.#positions.committed(key) !== offset;
-  }
-
   async #onAssigned(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) {
       const position = this.#consumer.position({ topic, partition });
+      this.#log.assigned({ topic, partition }, position);
       this.#positions.own({ topic, partition }, position);
-      if (position !== undefined) this.#pass({ topic, partition, offset: position });
+      if (position !== undefined) this.#commits.pass({ topic, partition, offset: position });
     }
     this.#holds.assigned(partitions);
     await this.#task.open?.(partitions);
@@ -326,8 +204,9 @@ export class SinkTaskRunner implements TaskRunner {
 
   async #onRevoked(partitions: readonly TopicPartition[], commit: boolean): Promise<void> {
     if (partitions.length === 0) return;
+    this.#log.revoked(partitions, !commit);
     try {
-      if (commit) await this.#commit(true);
+      if (commit) await this.#commits.commit(true);
     } finally {
       this.#delivery.lags();
       await this.#task.close?.(partitions);
@@ -339,7 +218,7 @@ export class SinkTaskRunner implements TaskRunner {
   /** Another task writes the records of partitions that this task no longer owns. */
   #dropFromBatch(): void {
     this.#polled.keep((key) => this.#positions.delivered.has(key));
-    if (this.#polled.isEmpty) this.#progress.put(0, true);
+    if (this.#polled.isEmpty) this.#puts.progress.put(0, true);
     if (this.#polled.count === 0) this.#holds.remove('retry');
   }
 
@@ -348,7 +227,7 @@ export class SinkTaskRunner implements TaskRunner {
     const steps = [
       async () => {
         if (!failed) return;
-        if (this.#positions.delivered.size > 0) await commitAfterFailure(this.#commit(true), logger);
+        if (this.#positions.delivered.size > 0) await this.#commits.commitAfterFailure();
         this.#positions.clear();
         await this.#task.close?.(this.#consumer.assignment());
       },
@@ -360,7 +239,7 @@ export class SinkTaskRunner implements TaskRunner {
       () => chain.close(),
       () => errors.close(),
     ];
-    await takeAll(steps, logger);
+    await runAll(steps, logger);
   }
 
   #context(): SinkTaskContext {
@@ -369,10 +248,10 @@ export class SinkTaskRunner implements TaskRunner {
       { consumer: this.#consumer, polled: this.#polled, delivery: this.#delivery },
       {
         retryAfterMs: (delayMs) => {
-          this.#retryDelayMs = delayMs;
+          this.#holds.retryDelayMs = delayMs;
         },
         requestCommit: () => {
-          this.#commitRequested = true;
+          this.#commits.request();
           this.#consumer.wakeup();
         },
       },

@@ -8,7 +8,7 @@ import { BatchQueue } from './batch-queue.ts';
 import type { OffsetStorage } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
-import { closeAtOnce, tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
+import { closeInBackground, notifyCommitted, notifyDelivered, type SourceDelivery } from './source-delivery.ts';
 import type { PolledPart } from './source-block.ts';
 import { taskText } from '../task-assignment.ts';
 import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
@@ -16,8 +16,8 @@ import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
 const WORKER_SOURCE_TASK = 'org.apache.kafka.connect.runtime.WorkerSourceTask';
 
 /**
- * Delivery at least once (org.apache.kafka.connect.runtime.WorkerSourceTask): offsets of acknowledged records are stored every
- * `offset.flush.interval.ms` and at the end, also after a failure.
+ * At-least-once delivery (org.apache.kafka.connect.runtime.WorkerSourceTask): offsets of acknowledged records are flushed every
+ * `offset.flush.interval.ms` and at the end, even after a failure.
  */
 export class AcknowledgedDelivery implements SourceDelivery {
   readonly reservedTopic = undefined;
@@ -60,7 +60,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
   }
 
   pause(): void {
-    // The records that were taken are delivered nevertheless.
+    // Records that were taken are still delivered.
   }
 
   async finish(): Promise<void> {
@@ -76,27 +76,32 @@ export class AcknowledgedDelivery implements SourceDelivery {
 
   cancel(): void {
     clearInterval(this.#commitTimer);
-    closeAtOnce(this.#producer, this.#runtime);
+    closeInBackground(this.#producer, this.#runtime);
   }
 
   async #deliver(batch: PolledBatch): Promise<void> {
     const records = batch.records();
     if (!this.#runtime.mayWork() && !(await untilMayWork(this.#runtime))) {
-      throw new ConnectError('Another worker has this task now');
+      throw new ConnectError('The task may run on another worker now');
     }
+    const { measures, logger } = this.#runtime;
+    const startedAt = measures.now();
+    logger.debug({ records: batch.sent, bytes: batch.byteLength }, 'Sending records');
     const failures = await this.#producer.trySend(records);
-    const left = failures.length === 0 ? 0 : await this.#judge(batch, failures);
+    const skipped = failures.length === 0 ? 0 : await this.#handleFailures(batch, failures);
+    const ms = Math.round(measures.now() - startedAt);
+    logger.debug({ records: batch.sent - skipped, failed: skipped, ms }, 'The records were acknowledged');
     this.#tracker.acknowledge(batch.sources);
-    this.#runtime.measures.source.done(batch.size, batch.sent - left);
-    tellDelivered(this.#runtime, this.#task, batch.sources);
+    measures.source.done(batch.size, batch.sent - skipped);
+    notifyDelivered(this.#runtime, this.#task, batch.sources);
   }
 
-  /** With `errors.tolerance=all` gives the number of records left out, else throws. */
-  async #judge(batch: PolledBatch, failures: readonly SendFailure[]): Promise<number> {
+  /** Returns the number of skipped records (`errors.tolerance=all`), or throws. */
+  async #handleFailures(batch: PolledBatch, failures: readonly SendFailure[]): Promise<number> {
     const { errors, logger, assignment } = this.#runtime;
     const name = `WorkerSourceTask{id=${taskText(assignment.id)}}`;
     const isClosed = failures.some(({ error }) => error instanceof ClosedError);
-    let left = 0;
+    let skipped = 0;
     for (const failure of failures) {
       const error = batch.explain(failure, this.#task);
       const count = failure.records.length;
@@ -110,24 +115,24 @@ export class AcknowledgedDelivery implements SourceDelivery {
       for (let record = 0; record < count; record++) {
         await errors.failed({ stage: 'KAFKA_PRODUCE', className: WORKER_SOURCE_TASK, error, consumed: undefined });
       }
-      left += count;
+      skipped += count;
     }
-    return left;
+    return skipped;
   }
 
   #acknowledgeBefore(batch: PolledBatch, failures: readonly SendFailure[]): void {
-    const given = new Set<ProducedRecord | PackedRecords>();
+    const failed = new Set<ProducedRecord | PackedRecords>();
     for (const { records, packed } of failures)
-      for (const record of packed === undefined ? records : [packed]) given.add(record);
+      for (const record of packed === undefined ? records : [packed]) failed.add(record);
     const lost = new Set<PolledPart>();
     batch.produced.forEach((record, index) => {
       const source = batch.sources[index];
-      if (record !== null && source !== undefined && given.has(record)) lost.add(source);
+      if (record !== null && source !== undefined && failed.has(record)) lost.add(source);
     });
     this.#tracker.acknowledge(batch.sources, lost);
   }
 
-  /** Never rejects: what could not be stored is taken again at the next turn of the timer. One at a time. */
+  /** Never rejects: offsets that could not be stored are included in the next flush. One flush at a time. */
   #commitOffsets(): Promise<void> {
     this.#committing ??= this.#commitOffsetsNow().finally(() => {
       this.#committing = undefined;
@@ -141,8 +146,9 @@ export class AcknowledgedDelivery implements SourceDelivery {
     const startedAt = measures.now();
     const offsets = this.#tracker.takeCommittable();
     if (offsets.length > 0) {
+      logger.debug({ offsets: offsets.length }, 'Flushing offsets');
       const writing = this.#storage.write(assignment.id.connector, offsets);
-      // It may fail after its time is over.
+      // The write may still fail after the timeout.
       writing.catch(() => undefined);
       try {
         if (!(await within(writing, offsetFlushTimeoutMs))) {
@@ -156,11 +162,12 @@ export class AcknowledgedDelivery implements SourceDelivery {
       } catch (error) {
         this.#tracker.restore(offsets);
         measures.commitFailed();
-        logger.error({ err: error }, 'Offsets were not stored; they are with the next commit');
+        logger.error({ err: error }, 'Failed to flush offsets; they will be included in the next flush');
         return;
       }
     }
     measures.committed(startedAt);
-    await tellCommitted(this.#runtime, this.#task);
+    if (offsets.length > 0) logger.debug({ offsets, ms: Math.round(measures.now() - startedAt) }, 'Flushed offsets');
+    await notifyCommitted(this.#runtime, this.#task);
   }
 }

@@ -2,19 +2,19 @@ import { toError } from '../../errors.ts';
 import { PolledBatch } from './polled-batch.ts';
 
 /**
- * What polls give while a batch is on its way to the broker becomes one next batch, up to this size; then the task is not
- * polled. Small polls would cost a request and a wait for the broker each.
+ * The records of polls during the delivery of a batch are collected into the next batch, up to this size; then the task is not polled.
+ * Otherwise each small poll would cost a request to the broker and a wait for its response.
  */
 const MAX_WAITING_RECORDS = 5_000;
 const MAX_WAITING_BYTES = 1_048_576;
 
 type Work = () => Promise<void>;
 
-/** One batch is delivered after the other, so that records keep their order; the first failure is the end of it. */
+/** Delivers one batch after the other, so that records keep their order. No batch is delivered after a failure. */
 export class BatchQueue {
   readonly #deliver: (batch: PolledBatch) => Promise<void>;
   readonly #onFailure: () => void;
-  /** Work to be done between two batches. */
+  /** Work to do between two batches. */
   readonly #between: Work[] = [];
   #waiting = new PolledBatch();
   #running: Promise<void> | undefined;
@@ -29,7 +29,7 @@ export class BatchQueue {
     return this.#failure;
   }
 
-  /** Resolves when another batch may come; rejects with the failure of any. */
+  /** Resolves when another batch may be added; rejects with the failure of any batch. */
   async add(batch: PolledBatch): Promise<void> {
     this.#waiting.append(batch);
     this.#next();
@@ -37,13 +37,13 @@ export class BatchQueue {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Does something when no batch is on its way. */
+  /** Runs the work when no batch is being delivered. */
   between(work: Work): void {
     this.#between.push(work);
     this.#next();
   }
 
-  /** Resolves when nothing waits any more. Never rejects. */
+  /** Resolves when the queue is empty. Never rejects. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }

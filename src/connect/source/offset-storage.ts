@@ -7,20 +7,20 @@ export interface StoredOffset {
   readonly offset: SourceCoordinates | null;
 }
 
-/** Where source offsets are kept. The herder supplies the store; the task side only reads and writes through this. */
+/** The access of tasks to the offset store, which the herder owns. */
 export interface OffsetStorage {
-  /** The stored offset, everything written before the call included; `null` when there is none. */
+  /** Resolves with the stored offset, including all writes before the call; `null` if there is none. */
   read(connector: string, partition: SourceCoordinates): Promise<SourceCoordinates | null>;
-  /** Resolves when all are durable; on rejection none may be assumed stored. */
+  /** Resolves when all offsets are durable. After a rejection, some may be stored or none. */
   write(connector: string, offsets: readonly StoredOffset[]): Promise<void>;
   /** All partitions of a connector with an offset. */
   list(connector: string): Promise<readonly StoredOffset[]>;
 }
 
-/** The topic that source offsets are kept in, for producers that write them in transactions of their own. */
+/** The topic of source offsets, for producers that write them in their own transactions. */
 export interface OffsetTopic {
   readonly name: string;
-  /** The records that `OffsetStorage.write` would write. */
+  /** The records that `OffsetStorage.write` would send. */
   encode(
     connector: string,
     offsets: readonly StoredOffset[],
@@ -35,14 +35,14 @@ export interface OffsetRecord {
 /** Offsets of one connector while they are in use. */
 export interface OpenOffsets {
   readonly storage: OffsetStorage;
-  /** Where its tasks write them in their transactions; `undefined` where offsets are in no topic. */
+  /** The topic for writes in transactions; `undefined` if the offsets are not in a topic. */
   readonly topic: OffsetTopic | undefined;
-  /** A transaction has written them to the topic. Never rejects. */
+  /** Called after a transaction has written the offsets to the topic. Never rejects. */
   committed(offsets: readonly StoredOffset[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Offsets of all source connectors, wherever each wants them. */
+/** Offsets of all source connectors, some of which have their own offsets topic. */
 export interface SourceOffsets {
   open(connector: string, config: ConnectorConfig): Promise<OpenOffsets>;
 }

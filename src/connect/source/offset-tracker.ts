@@ -8,7 +8,7 @@ interface Entry {
 }
 
 /**
- * The newest offset of each source partition that may be committed: its record and all before it in the same partition were
+ * Tracks the newest committable offset of each source partition, that is, the offset up to which all records of the partition were
  * acknowledged (Connect's SubmittedRecords).
  */
 export class OffsetTracker {
@@ -19,8 +19,8 @@ export class OffsetTracker {
   #lastEntry: Entry | undefined;
 
   /**
-   * In the order in which they were polled. Of a partition with a lost record, nothing from that record on counts; a block with one
-   * says nothing new.
+   * Must be called in the order of the polls. In a partition with a lost record, that record and all later ones do not count as
+   * acknowledged. A block with a lost record counts as lost.
    */
   acknowledge(sources: readonly PolledPart[], lost?: ReadonlySet<PolledPart>): void {
     const blocked = new Set<Entry>();
@@ -33,7 +33,7 @@ export class OffsetTracker {
     }
   }
 
-  /** Takes the offsets that moved since the last take. */
+  /** Returns and resets the offsets that have changed since the last call. */
   takeCommittable(): StoredOffset[] {
     const offsets: StoredOffset[] = [];
     for (const entry of this.#moved) {
@@ -44,7 +44,7 @@ export class OffsetTracker {
     return offsets;
   }
 
-  /** Gives back what a failed commit took, unless something newer has come since. */
+  /** Restores the offsets of a failed commit, except for partitions that have newer ones. */
   restore(offsets: readonly StoredOffset[]): void {
     for (const { partition, offset } of offsets) {
       const entry = this.#entryOf(partition);
@@ -65,7 +65,7 @@ export class OffsetTracker {
   }
 }
 
-/** One text for equal coordinates, whatever the order of their keys. */
+/** Returns the same text for equal coordinates, regardless of the order of their keys. */
 export function coordinatesKey(coordinates: SourceCoordinates): string {
   return Object.keys(coordinates)
     .sort()

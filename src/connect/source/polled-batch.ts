@@ -11,7 +11,7 @@ export interface TransactionEnd {
   readonly outcome: 'commit' | 'abort';
 }
 
-/** Records and blocks in the order in which they were polled, each with what is sent of it. */
+/** Polled records and blocks in their order, each with the converted record or block to send. */
 export class PolledBatch {
   readonly sources: PolledPart[] = [];
   /** `null`: dropped by a transformation, or by the error policy. */
@@ -38,7 +38,7 @@ export class PolledBatch {
     this.byteLength += (record.value?.length ?? 0) + (record.key?.length ?? 0);
   }
 
-  /** All of it is sent as it is. */
+  /** Adds a block that is sent unchanged. */
   addBlock(block: SourceBlock): void {
     this.sources.push(block);
     this.produced.push(block.packed);
@@ -84,8 +84,8 @@ export class PolledBatch {
     const sent = packed ?? records[0];
     const source = sent && this.sourceOf(sent);
     if (source === undefined) return error;
-    const told = isBlock(source) ? undefined : task.describe?.(source);
-    const what = told ?? `source partition ${coordinatesKey(source.sourcePartition)}`;
-    return new SluiceError(`${what}: ${error.message}`, { javaName: error.javaName, cause: error });
+    const description = isBlock(source) ? undefined : task.describe?.(source);
+    const place = description ?? `source partition ${coordinatesKey(source.sourcePartition)}`;
+    return new SluiceError(`${place}: ${error.message}`, { javaName: error.javaName, cause: error });
   }
 }

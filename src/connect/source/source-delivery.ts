@@ -4,34 +4,34 @@ import { isBlock, type PolledPart } from './source-block.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
 
 /**
- * Brings what a source task polled to the broker, and its offsets to the store: at least once, or in transactions.
+ * Delivers polled records to the broker and their offsets to the store: at least once, or in transactions.
  *
  *   new --open--> open --begin--> taking batches --finish--> finished --close--> closed;  any --cancel--> closed
  */
 export interface SourceDelivery {
-  /** Records to this topic are refused. */
+  /** Records to this topic fail the task. */
   readonly reservedTopic: string | undefined;
-  /** Where the task sets the boundaries of transactions. */
+  /** Set if the task defines the boundaries of transactions. */
   readonly transactions?: SourceTransactions | undefined;
-  /** Why nothing is delivered any more. */
+  /** Set after the delivery has failed for good. */
   readonly failure: Error | undefined;
-  /** Before the task is started, and reads its offsets. */
+  /** Called before the task is started and reads its offsets. */
   open(): Promise<void>;
-  /** The task has been started. */
+  /** Called after the task has been started. */
   begin(): void;
-  /** Takes the records of one poll; resolves when those of the next may come, rejects with any failure so far. */
+  /** Takes the records of one poll. Resolves when the task may be polled again; rejects with any failure so far. */
   take(batch: PolledBatch): Promise<void>;
-  /** The task is not polled for a while. */
+  /** The task was paused. */
   pause(): void;
-  /** Nothing will be taken any more: resolves when all is delivered, and offsets are stored as far as they may be. */
+  /** Called after the last `take`. Resolves when all records are delivered and their offsets are stored as far as possible. */
   finish(taskFailed: boolean): Promise<void>;
   close(): Promise<void>;
-  /** Gives everything up at once. */
+  /** Aborts the delivery immediately. */
   cancel(): void;
 }
 
 /** Notifies the task of records that are delivered or dropped. */
-export function tellDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly PolledPart[]): void {
+export function notifyDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly PolledPart[]): void {
   if (task.commitRecord === undefined) return;
   for (const source of sources) {
     if (isBlock(source)) continue;
@@ -44,7 +44,7 @@ export function tellDelivered({ logger }: TaskRuntime, task: SourceTask, sources
 }
 
 /** Notifies the task that offsets are stored. */
-export async function tellCommitted({ logger }: TaskRuntime, task: SourceTask): Promise<void> {
+export async function notifyCommitted({ logger }: TaskRuntime, task: SourceTask): Promise<void> {
   try {
     await task.commit?.();
   } catch (error) {
@@ -52,9 +52,12 @@ export async function tellCommitted({ logger }: TaskRuntime, task: SourceTask): 
   }
 }
 
-/** For a task that is cancelled: nobody waits for the end of its producer. */
-export function closeAtOnce(producer: { close(timeoutMs: number): Promise<void> }, { logger }: TaskRuntime): void {
+/** Closes the producer of a cancelled task in the background. */
+export function closeInBackground(
+  producer: { close(timeoutMs: number): Promise<void> },
+  { logger }: TaskRuntime,
+): void {
   producer.close(0).catch((error: unknown) => {
-    logger.warn({ err: error }, 'The producer of a cancelled task could not be closed');
+    logger.warn({ err: error }, 'Failed to close the producer of a cancelled task');
   });
 }

@@ -18,7 +18,7 @@ interface Failing {
   error: string;
 }
 
-/** Whether a source task gives records, and whether they get on. */
+/** Tracks whether a source task returns records, and whether they make progress. */
 export class SourceProgress {
   readonly #measures: Pick<SourceMeasures, 'waiting'>;
   #stage: Stage | undefined;
@@ -54,7 +54,7 @@ export class SourceProgress {
     if (this.#failing?.what === what) this.#failing = undefined;
   }
 
-  /** `inTask`: what the task itself waits for. What has waited the longest is the cause, the task's own word first. */
+  /** `inTask`: the wait that the task reports. The longest wait is the cause; that of the task is preferred. */
   values(inTask: WaitingInTask | undefined): Omit<TaskProgress, 'throttledMs' | 'throttledTotalMs'> {
     const now = performance.now();
     const { waiting, waitedMs, deliveredAtMs } = this.#measures.waiting();
@@ -63,7 +63,7 @@ export class SourceProgress {
     const failing = this.#failing;
     if (failing !== undefined) {
       const times = `${String(failing.times)} time${failing.times === 1 ? '' : 's'}`;
-      const cause = `${failing.what} has failed ${times} in a row and is tried again, the last error was: ${failing.error}`;
+      const cause = `${failing.what} has failed ${times} in a row and is retried, the last error was: ${failing.error}`;
       candidates.push({ waitedMs: now - failing.since, cause });
     }
     if (this.#stage !== undefined) candidates.push({ waitedMs: now - this.#stageSince, cause: CAUSES[this.#stage] });

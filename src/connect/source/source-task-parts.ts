@@ -14,13 +14,13 @@ import type { TopicCreator } from './topic-creator.ts';
 
 /** Parts that a worker with exactly-once delivery provides to its source tasks. */
 export interface ExactlyOnceSources {
-  /** The same for a task of each generation, so that the next one fences it. */
+  /** The transactional id is the same in each generation of a task, so that the next one fences the previous one. */
   transactionalId(id: TaskId): string;
-  /** Resolves when tasks of the generations before the present one cannot write any more. */
+  /** Resolves when tasks of earlier generations can no longer write. */
   fenceZombies(connector: string): Promise<void>;
 }
 
-/** Puts a source task together with the delivery that the worker and its connector's configuration ask for. */
+/** Builds the runner of a source task with the delivery that the worker and the connector are configured for. */
 export function sourceTaskRunner(
   runtime: TaskRuntime,
   task: SourceTask,

@@ -13,7 +13,7 @@ import type { SourceDelivery } from './source-delivery.ts';
 import { SourceProgress } from './source-progress.ts';
 import {
   logAfterShutdown,
-  takeAll,
+  runAll,
   taskActivities,
   type TaskActivities,
   type TaskDetails,
@@ -23,7 +23,7 @@ import {
 import type { TopicCreator } from './topic-creator.ts';
 
 const RETRY_DELAY_MS = 100;
-/** Longer than a timer can be. */
+/** The longest delay of a timer. */
 const MAX_HOLD_MS = 2 ** 31 - 1;
 const POLL = 'poll() of the task';
 
@@ -31,8 +31,7 @@ const POLL = 'poll() of the task';
 export type OpenDelivery = (onFailure: () => void) => SourceDelivery;
 
 /**
- * Runs one source task (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask): poll, transform, convert, hand over for
- * delivery.
+ * Runs one source task (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask): poll, transform, convert, deliver.
  *
  * States: starting -> running <-> paused -> stopped; any failure -> failed.
  */
@@ -130,7 +129,7 @@ export class SourceTaskRunner implements TaskRunner {
     );
     this.#progress.end();
     this.#isPaused = this.#wantPaused;
-    this.#tellState();
+    this.#reportState();
     this.#delivery.begin();
   }
 
@@ -139,7 +138,7 @@ export class SourceTaskRunner implements TaskRunner {
     if (this.#wantPaused !== this.#isPaused) {
       this.#isPaused = this.#wantPaused;
       if (this.#isPaused) this.#delivery.pause();
-      this.#tellState();
+      this.#reportState();
     }
     const { measures, throttle } = this.#runtime;
     if (this.#isPaused) {
@@ -157,14 +156,15 @@ export class SourceTaskRunner implements TaskRunner {
     const polled = await this.#poll();
     this.#throwFailure();
     if (polled.length > 0) await this.#deliver(polled, startedAt);
-    this.#readiness.tell();
+    this.#readiness.report();
   }
 
   async #deliver(polled: readonly PolledPart[], startedAt: number): Promise<void> {
-    const { measures, throttle } = this.#runtime;
+    const { measures, throttle, logger } = this.#runtime;
     const count = polled.reduce((sum, part) => sum + (isBlock(part) ? part.packed.length : 1), 0);
     measures.source.polled(count, startedAt);
     measures.batch(count);
+    logger.debug({ records: count, ms: Math.round(measures.now() - startedAt) }, 'Polled records');
     this.#runtime.place.enter(`conversion of ${String(count)} records`);
     this.#progress.begin('conversion');
     const batch = await eventLoopWatch.during(this.#activities.conversion, () => this.#convert(polled));
@@ -173,7 +173,7 @@ export class SourceTaskRunner implements TaskRunner {
     await this.#delivery.take(batch);
   }
 
-  /** Resolves after the time, or when something has changed. */
+  /** Resolves after the timeout, or when the runner is woken. */
   async #woken(timeoutMs?: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
@@ -194,14 +194,14 @@ export class SourceTaskRunner implements TaskRunner {
       this.#progress.succeeded(POLL);
       return polled;
     } catch (error) {
-      await this.#waitToRetry(error, POLL, 'The task could not be polled and is polled again');
+      await this.#waitToRetry(error, POLL, 'poll() of the task failed; retrying');
       return [];
     } finally {
       this.#progress.end();
     }
   }
 
-  /** Throws what waiting does not help. */
+  /** Rethrows errors that are not retriable. */
   async #waitToRetry(error: unknown, what: string, message: string): Promise<void> {
     if (!(error instanceof RetriableError)) throw error;
     this.#progress.retried(what, error);
@@ -215,14 +215,14 @@ export class SourceTaskRunner implements TaskRunner {
     let topic: string | undefined;
     for (const part of polled) {
       if (isBlock(part) && this.#passes(part)) {
-        if (part.packed.topic !== topic) await this.#meet((topic = part.packed.topic));
+        if (part.packed.topic !== topic) await this.#ensureTopic((topic = part.packed.topic));
         batch.addBlock(part);
         continue;
       }
       for (const source of isBlock(part) ? recordsOfBlock(part) : [part]) {
         const converting = this.#converter.convert(source);
         const record = converting instanceof Promise ? await converting : converting;
-        if (record !== null && record.topic !== topic) await this.#meet((topic = record.topic));
+        if (record !== null && record.topic !== topic) await this.#ensureTopic((topic = record.topic));
         batch.add(source, record);
         if (turn.isOver(record?.value?.length ?? 0)) await turn.next();
       }
@@ -237,7 +237,7 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   /** Creates the topic if needed. Its use is reported with each batch, because the list of used topics may have been reset. */
-  async #meet(topic: string): Promise<void> {
+  async #ensureTopic(topic: string): Promise<void> {
     if (topic === this.#delivery.reservedTopic) {
       throw new ConnectError(
         'Source tasks may not produce to their own offsets topics when exactly-once support is enabled',
@@ -260,7 +260,7 @@ export class SourceTaskRunner implements TaskRunner {
     if (this.#delivery.failure !== undefined) throw this.#delivery.failure;
   }
 
-  #tellState(): void {
+  #reportState(): void {
     this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
   }
 
@@ -277,7 +277,7 @@ export class SourceTaskRunner implements TaskRunner {
       },
       () => errors.close(),
     ];
-    await takeAll(steps, logger);
+    await runAll(steps, logger);
   }
 }
 

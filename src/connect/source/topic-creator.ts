@@ -22,9 +22,9 @@ const PREFIX = 'topic.creation.';
 const OWN_KEYS = new Set(['include', 'exclude', 'partitions', 'replication.factor']);
 
 /**
- * Creates the topics of a source connector by its `topic.creation.*` groups: the first
- * group whose exclude does not match and whose include does, else `default`. Without such settings the brokers' own
- * automatic creation decides, and existing topics are never touched.
+ * Creates the topics of a source connector by its `topic.creation.*` groups: the first group whose include matches and whose exclude
+ * does not, otherwise `default`. Without such settings, topics are left to the automatic creation of the brokers. Existing topics are
+ * never changed.
  */
 export class TopicCreator {
   readonly #admin: () => Admin;
@@ -51,7 +51,7 @@ export class TopicCreator {
     }
   }
 
-  /** Texts are Java's (TopicAdmin and AbstractWorkerSourceTask). */
+  /** The messages are those of Java's TopicAdmin and AbstractWorkerSourceTask. */
   async #create(admin: Admin, wanted: NewTopic): Promise<boolean> {
     try {
       return await admin.createTopic(wanted);

@@ -9,12 +9,12 @@ import type { OffsetTopic, OpenOffsets, StoredOffset } from './offset-storage.ts
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import type { PolledPart } from './source-block.ts';
-import { closeAtOnce, tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
+import { closeInBackground, notifyCommitted, notifyDelivered, type SourceDelivery } from './source-delivery.ts';
 import { taskText } from '../task-assignment.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
 import type { TransactionRequests } from './transaction-requests.ts';
 
-/** When a transaction ends: with each poll, after some time, or when the task says so. */
+/** When a transaction ends: with each poll, after an interval, or on request of the task. */
 export type TransactionBoundary =
   | { readonly kind: 'poll' }
   | { readonly kind: 'interval'; readonly intervalMs: number }
@@ -24,13 +24,13 @@ export interface TransactionDependencies {
   readonly producer: TransactionalProducer;
   readonly offsets: OffsetTopic & Pick<OpenOffsets, 'committed'>;
   readonly boundary: TransactionBoundary;
-  /** Resolves when tasks of earlier generations cannot write any more. */
+  /** Resolves when tasks of earlier generations can no longer write. */
   readonly fenceZombies: () => Promise<void>;
 }
 
 /**
- * Delivery exactly once (org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask): records and their offsets in one
- * transaction. Polls whose records waited for the transaction before them share one.
+ * Exactly-once delivery (org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask): records and their offsets are written in one
+ * transaction. Polls whose records waited for the previous transaction share one.
  */
 export class TransactionDelivery implements SourceDelivery {
   readonly reservedTopic: string;
@@ -39,9 +39,10 @@ export class TransactionDelivery implements SourceDelivery {
   readonly #dependencies: TransactionDependencies;
   readonly #queue: BatchQueue;
   readonly #tracker = new OffsetTracker();
-  /** Records of the transaction that is open; with a task that wants to know of each, those themselves. */
+  /** Number of records in the open transaction. */
   #sent = 0;
   #polled = 0;
+  /** Records of the open transaction, for a task with `commitRecord`. */
   #sources: PolledPart[] = [];
   #isOpen = false;
   #isCancelled = false;
@@ -66,11 +67,15 @@ export class TransactionDelivery implements SourceDelivery {
 
   async open(): Promise<void> {
     const { fenceZombies, producer } = this.#dependencies;
-    const { signal } = this.#runtime.abort;
+    const { abort, logger } = this.#runtime;
+    logger.debug('Requesting the fencing of earlier tasks');
     await fenceZombies();
+    logger.debug('Earlier tasks cannot write any more');
     await producer.connect();
-    // The id may belong to the next generation by now.
-    if (!signal.aborted) await producer.init();
+    // If the task was stopped, the transactional id may already belong to the next generation.
+    if (abort.signal.aborted) return;
+    await producer.init();
+    logger.debug('Initialized the transactional producer');
   }
 
   begin(): void {
@@ -83,12 +88,12 @@ export class TransactionDelivery implements SourceDelivery {
     return this.#queue.add(batch);
   }
 
-  /** So that no transaction runs out of its time meanwhile. */
+  /** Commits the open transaction, which could time out during the pause. */
   pause(): void {
     if (this.#dependencies.boundary.kind !== 'connector') this.#queue.between(() => this.#commitOpen());
   }
 
-  /** Whole polls were taken, and are delivered even if the task has failed since. */
+  /** Complete polls are delivered even if the task has failed since. */
   async finish(taskFailed: boolean): Promise<void> {
     if (!taskFailed) this.pause();
     await this.#queue.idle();
@@ -103,7 +108,7 @@ export class TransactionDelivery implements SourceDelivery {
   cancel(): void {
     this.#isCancelled = true;
     clearTimeout(this.#intervalTimer);
-    closeAtOnce(this.#dependencies.producer, this.#runtime);
+    closeInBackground(this.#dependencies.producer, this.#runtime);
   }
 
   async #deliver(batch: PolledBatch): Promise<void> {
@@ -129,7 +134,7 @@ export class TransactionDelivery implements SourceDelivery {
         this.#runtime.logger.info('Aborting transaction for batch as requested by connector');
         await this.#abort();
       }
-      // The offsets of aborted records are stored, so that they are not polled again.
+      // The offsets of aborted records are stored, so that the records are not polled again.
       await this.#commit();
     }
     const { length } = batch.sources;
@@ -147,10 +152,13 @@ export class TransactionDelivery implements SourceDelivery {
     try {
       this.#begin();
     } catch (error) {
-      // The producer was closed while the task was being polled.
+      // The producer was closed during the poll.
       return toError(error);
     }
+    const { logger } = this.#runtime;
+    logger.debug({ records: batch.sent, bytes: batch.byteLength }, 'Sending records');
     const [failure] = await this.#trySend(records);
+    if (failure === undefined) logger.debug({ records: batch.sent }, 'The records were acknowledged');
     return failure && batch.explain(failure, this.#task);
   }
 
@@ -166,6 +174,7 @@ export class TransactionDelivery implements SourceDelivery {
     if (this.#isOpen) return;
     this.#dependencies.producer.begin();
     this.#isOpen = true;
+    this.#runtime.logger.debug('Began a transaction');
     const { boundary } = this.#dependencies;
     if (boundary.kind !== 'interval') return;
     this.#intervalTimer = setTimeout(() => {
@@ -177,10 +186,10 @@ export class TransactionDelivery implements SourceDelivery {
     if (this.#isOpen) await this.#commit();
   }
 
-  /** Stores offsets and ends the transaction. `sending`: records of it that are on their way, with their failure. */
+  /** Writes the offsets and commits the transaction. `sending`: resolves with the failure of records that are in flight. */
   async #commit(sending?: Promise<Error | undefined>): Promise<void> {
     clearTimeout(this.#intervalTimer);
-    const { measures } = this.#runtime;
+    const { measures, logger } = this.#runtime;
     const startedAt = measures.now();
     const offsets = this.#tracker.takeCommittable();
     if (offsets.length > 0) {
@@ -198,27 +207,30 @@ export class TransactionDelivery implements SourceDelivery {
       this.#isOpen = false;
       measures.committed(startedAt);
       measures.source.transaction(this.#sent);
+      const ms = Math.round(measures.now() - startedAt);
+      logger.debug({ records: this.#sent, offsets, ms }, 'Committed the transaction');
       await this.#dependencies.offsets.committed(offsets);
     } else this.#requireSent(await sending);
-    await this.#tell();
+    await this.#notifyTask();
   }
 
-  async #tell(): Promise<void> {
+  async #notifyTask(): Promise<void> {
     this.#runtime.measures.source.done(this.#polled, this.#sent);
-    tellDelivered(this.#runtime, this.#task, this.#sources);
+    notifyDelivered(this.#runtime, this.#task, this.#sources);
     this.#sent = 0;
     this.#polled = 0;
     this.#sources = [];
-    await tellCommitted(this.#runtime, this.#task);
+    await notifyCommitted(this.#runtime, this.#task);
   }
 
   async #abort(): Promise<void> {
     try {
       await this.#dependencies.producer.abort();
       this.#isOpen = false;
+      this.#runtime.logger.debug('Aborted the transaction');
     } catch (error) {
-      // The broker aborts it in its time, or has done so already.
-      this.#runtime.logger.warn({ err: error }, 'The transaction could not be aborted');
+      // The broker aborts it after the transaction timeout, or has already done so.
+      this.#runtime.logger.warn({ err: error }, 'Failed to abort the transaction');
     }
   }
 

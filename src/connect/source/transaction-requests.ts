@@ -19,7 +19,7 @@ export class TransactionRequests implements SourceTransactions {
     else this.#abortOn.add(record);
   }
 
-  /** Ends within the records of one poll, and after it. What was asked for is answered by this. */
+  /** Returns and resets the requested ends within and after the records of one poll. */
   endsWithin(sources: readonly PolledPart[]): TransactionEnd[] {
     const ends: TransactionEnd[] = [];
     if (this.#commitOn.size > 0 || this.#abortOn.size > 0) {

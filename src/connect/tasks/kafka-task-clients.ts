@@ -20,14 +20,14 @@ export interface ClientDefaults {
 const HEARTBEAT_MS = '1000';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
-/** Clients of tasks with Connect's own settings, then the worker's, then overrides; later ones win. */
+/** Opens clients of tasks with the settings of Connect, then of the worker, then overrides; later settings win. */
 export class KafkaTaskClients implements TaskClients {
   readonly #defaults: ClientDefaults;
   readonly #policy: OverridePolicy;
   readonly #owner: () => Promise<string>;
   readonly #logger: Logger;
 
-  /** `owner`: a text of the workers that share these tasks, one of which has a task at a time. */
+  /** `owner`: identifies the workers that share these tasks. Only one of them runs a task at a time. */
   constructor(defaults: ClientDefaults, policy: OverridePolicy, owner: () => Promise<string>, logger: Logger) {
     this.#defaults = defaults;
     this.#policy = policy;
@@ -44,7 +44,7 @@ export class KafkaTaskClients implements TaskClients {
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
     const isClassic = (given[PROTOCOL] ?? 'classic').trim().toLowerCase() === 'classic';
     const heartbeats: ClientProperties = isClassic ? { 'heartbeat.interval.ms': HEARTBEAT_MS } : {};
-    // No other task of these workers has this name: who is in the group under both died, or was left behind.
+    // No other task of these workers has this client id, so a group member with both is stale.
     const owner: ClientProperties = given['client.id'] === undefined ? { [MEMBER_OWNER]: await this.#owner() } : {};
     const all = {
       ...own,
@@ -103,7 +103,7 @@ export class KafkaTaskClients implements TaskClients {
     return createKafkaClient(properties, this.#loggerOf(id)).producer();
   }
 
-  /** Refused ones fail the task: a configuration may have come to the config topic without having been validated. */
+  /** Forbidden overrides fail the task, because a configuration may be in the config topic without validation. */
   #overrides(config: ConnectorConfig, kind: 'consumer' | 'producer' | 'admin'): Record<string, string> {
     const overrides = withPrefix(config, `${kind}.override.`);
     const errors = Object.keys(overrides).flatMap((setting) => overrideError(this.#policy, setting) ?? []);
@@ -117,7 +117,7 @@ export class KafkaTaskClients implements TaskClients {
 }
 
 /**
- * The tasks of a connector are members of one group, in which each needs an id of its own.
+ * The tasks of a connector are members of one group, in which each needs its own id.
  * @internal
  */
 export function staticMember(

@@ -1,28 +1,28 @@
 import type { TaskEvent, TaskId } from '../task-assignment.ts';
 
-/** In which a task finds something to deliver, if there is anything. */
+/** The longest first poll: enough to find records if there are any. */
 const FIRST_POLL_MS = 50;
 
 /** Reports once that a task is READY. */
 export class Readiness {
   readonly #id: TaskId;
   readonly #onEvent: (event: TaskEvent) => void;
-  #isTold = false;
+  #isReported = false;
 
   constructor(id: TaskId, onEvent: (event: TaskEvent) => void) {
     this.#id = id;
     this.#onEvent = onEvent;
   }
 
-  /** For how long the next poll may wait at most. */
+  /** The longest wait of the next poll. */
   get pollMs(): number {
-    return this.#isTold ? Infinity : FIRST_POLL_MS;
+    return this.#isReported ? Infinity : FIRST_POLL_MS;
   }
 
-  /** Everything that was polled is delivered. */
-  tell(): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  /** Called when all polled records are delivered. */
+  report(): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
     this.#onEvent({ id: this.#id, state: 'READY' });
   }
 }

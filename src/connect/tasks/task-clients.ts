@@ -5,14 +5,14 @@ import type { TaskId } from '../task-assignment.ts';
 export type FixedProperties = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens the Kafka clients of tasks with the settings Connect gives them: worker defaults, then the worker's `consumer.*`,
- * `producer.*`, `admin.*`, then the connector's `*.override.*`. The composition root supplies it.
+ * Opens the Kafka clients of tasks with the settings that Connect defines: worker defaults, then the worker's `consumer.*`,
+ * `producer.*`, `admin.*`, then the connector's `*.override.*`.
  */
 export interface TaskClients {
-  /** `fixed`: settings that nobody may override; those that are `undefined` are not set. */
+  /** `fixed`: settings that cannot be overridden; a setting that is `undefined` is removed. */
   sinkConsumer(id: TaskId, config: ConnectorConfig, fixed?: FixedProperties): Promise<Consumer>;
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer;
-  /** For delivery exactly once. */
+  /** Opens the producer for exactly-once delivery. */
   sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer;
   deadLetterProducer(id: TaskId, config: ConnectorConfig): Producer;
   admin(connector: string, config: ConnectorConfig): Admin;

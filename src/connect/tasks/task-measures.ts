@@ -11,8 +11,8 @@ const monotonic: Clock = () => performance.now();
 export type MeasuredState = 'RUNNING' | 'PAUSED' | 'FAILED' | 'STOPPED';
 
 /**
- * What a task does, measured once for each batch and commit, never for a record
- * (org.apache.kafka.connect.runtime.WorkerTask.TaskMetricsGroup). Values have the names of the attributes.
+ * Metrics of a task (org.apache.kafka.connect.runtime.WorkerTask.TaskMetricsGroup), recorded per batch and commit, never per record.
+ * Values have the names of Java's attributes.
  */
 export class TaskMeasures {
   readonly sink: SinkMeasures;
@@ -86,11 +86,11 @@ export class TaskMeasures {
 export interface SinkCounts {
   /** Records that were read. */
   readonly records: number;
-  /** Offsets whose records are stored, or were left out. */
+  /** Offsets whose records are stored or skipped. */
   readonly delivered: number;
-  /** The same by second, within the window of metrics. */
+  /** Rate of `delivered` per second, over the metric window. */
   readonly deliveredRate: number;
-  /** Milliseconds since a commit of offsets began, while none has succeeded since. */
+  /** Milliseconds since the start of the first offset commit after the last successful one; 0 if there is none. */
   readonly uncommittedMs: number;
 }
 
@@ -123,7 +123,7 @@ class SinkMeasures {
     this.#read.record(records, this.#clock());
   }
 
-  /** Offsets whose records are stored, or were left out. */
+  /** Counts offsets whose records are stored or skipped. */
   delivered(offsets: number): void {
     this.#delivered.record(offsets, this.#clock());
   }
@@ -159,7 +159,7 @@ class SinkMeasures {
     this.#completed.record(1, this.#clock());
   }
 
-  /** It succeeded too late: another one had begun, or the partitions were given up. */
+  /** A commit succeeded too late: another one had started, or the partitions were revoked. */
   commitSkipped(): void {
     this.#skipped.record(1, this.#clock());
   }
@@ -192,7 +192,7 @@ export class SourceMeasures {
   readonly #transactions: SampledStat;
   #activeNow = 0;
   #hasTransactions = false;
-  /** Since when records wait and none was done; by the clock. */
+  /** Time of the clock since which records wait without progress. */
   #waitingSince: number | undefined;
   #doneAtMs: number | undefined;
 
@@ -205,7 +205,7 @@ export class SourceMeasures {
     this.#transactions = new SampledStat(window);
   }
 
-  /** One poll that gave records, from `startedAt` until now. */
+  /** A poll that returned records took from `startedAt` until now. */
   polled(records: number, startedAt: number): void {
     const now = this.#clock();
     this.#polled.record(records, now);
@@ -213,7 +213,7 @@ export class SourceMeasures {
     this.#setActive(this.#activeNow + records, now);
   }
 
-  /** Polled records that are done with: `written` of them are in Kafka, the others were left out. */
+  /** Polled records are complete: `written` of them were sent to Kafka, the others were skipped. */
   done(records: number, written: number): void {
     const now = this.#clock();
     this.#written.record(written, now);
@@ -250,7 +250,7 @@ export class SourceMeasures {
     };
   }
 
-  /** How many records wait for an acknowledgement, since when none came (0: none waits), and when the last one did. */
+  /** Number of records that wait for an acknowledgement, for how long none arrived (0 if none waits), and when the last one did. */
   waiting(): { readonly waiting: number; readonly waitedMs: number; readonly deliveredAtMs: number | undefined } {
     const waitedMs = this.#waitingSince === undefined ? 0 : this.#clock() - this.#waitingSince;
     return { waiting: this.#activeNow, waitedMs, deliveredAtMs: this.#doneAtMs };

@@ -18,7 +18,7 @@ export interface MeasuredTask {
   readonly details: TaskDetails | undefined;
 }
 
-/** A task as the MBeans that Java has of it. */
+/** The metrics of a task, as Java's MBeans. */
 export function taskMetrics(task: MeasuredTask): readonly MetricSet[] {
   const { id, type, measures, details } = task;
   const { errors, deadLetters, plugins = [] } = task.built ?? {};

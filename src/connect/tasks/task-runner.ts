@@ -27,7 +27,7 @@ export function logAfterShutdown(failure: Error, { abort, logger }: Pick<TaskRun
   let cause: unknown = failure;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
     if (cause.name === 'AbortError' || cause === abort.signal.reason) {
-      logger.debug({ err: failure }, 'The stop of the task has cancelled what it was doing');
+      logger.debug({ err: failure }, 'The stop of the task cancelled its current work');
       return;
     }
     cause = cause.cause;
@@ -36,24 +36,23 @@ export function logAfterShutdown(failure: Error, { abort, logger }: Pick<TaskRun
 }
 
 /**
- * One task from start to end. `run` resolves when the task has stopped in order, rejects when it failed; it never
- * leaves a client open. `pause` and `resume` take effect at the next turn of the loop.
+ * Runs one task from start to end. `run` resolves when the task has stopped, rejects if it failed, and closes all clients in both
+ * cases. `pause` and `resume` take effect at the next iteration of the loop.
  */
 export interface TaskRunner {
   run(): Promise<void>;
   pause(): void;
   resume(): void;
-  /** Asks the task to end; `run` resolves after it did. `handsOver`: another worker is to start it at once. */
+  /** Requests the end of the task, after which `run` resolves. `handsOver`: another worker will start the task immediately. */
   stop(handsOver?: boolean): void;
-  /** After `run`, for that worker. */
+  /** Set after `run`, for the next worker. */
   readonly handover?: Handover | undefined;
-  /** The task did not end in time: it stops waiting and cannot write any more. */
+  /** Called if the task did not end in time: it stops waiting and can no longer write. */
   cancel?(): void;
-  /** Records of its connector have ended a thread. */
+  /** Called if records of the connector have ended a thread. */
   setCare?(care: TaskCare): void;
-  /** From now on. */
   setRateLimit(limit: RateLimit): void;
-  /** For metrics, at any time. */
+  /** Called at any time, for metrics. */
   details(): TaskDetails;
 }
 
@@ -64,7 +63,7 @@ export interface TaskDetails {
   /** The parts of a source task, or the topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
   readonly progress: TaskProgress;
-  /** The converter and the transforms. */
+  /** Measurements of the converter and the transforms. */
   readonly stages?: readonly StageFigures[] | undefined;
   /** Set for a sink task that counts its writes. */
   readonly written?: WrittenRows | undefined;
@@ -86,7 +85,7 @@ export interface TaskReading extends SinkCounts {
 export interface TaskProgress {
   /** Records that the task has taken and not delivered. */
   readonly waiting: number;
-  /** Milliseconds for which they wait without a delivery; 0: none waits. */
+  /** Milliseconds for which they wait without a delivery; 0 if none waits. */
   readonly waitedMs: number;
   /** Milliseconds since the epoch; `undefined`: nothing was delivered yet. */
   readonly deliveredAtMs: number | undefined;
@@ -94,7 +93,7 @@ export interface TaskProgress {
   readonly lastPutMs?: number | undefined;
   /** Calls that the plugin asked to retry. */
   readonly retries: number;
-  /** What the records wait for, if known. */
+  /** The reason why the records wait, if known. */
   readonly cause: string | undefined;
   /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs: number;
@@ -114,18 +113,18 @@ export interface TaskRuntime {
   readonly chain: TransformationChain;
   readonly errors: ErrorPolicy;
   readonly logger: Logger;
-  /** The plugin's own, by the name of its task's class. */
+  /** The logger of the plugin, named after its task class. */
   readonly pluginLogger: Logger;
   /** Aborted when the task must end. */
   readonly abort: AbortController;
   readonly onEvent: (event: TaskEvent) => void;
-  /** False when another worker may have this task by now: nothing may be written any more, and the task will be stopped. */
+  /** False if another worker may run this task by now: nothing may be written, and the task will be stopped. */
   readonly mayWork: () => boolean;
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
   /** Measures of this task, for metrics. */
   readonly measures: TaskMeasures;
-  /** Where this task is, for the watch of its thread. */
+  /** The current activity of this task, for the watch of its thread. */
   readonly place: TaskPlace;
   readonly throttle: Throttle;
   /** Called with the place of each record of a sink that a transform drops. */
@@ -154,19 +153,19 @@ export function taskActivities(id: TaskId): TaskActivities {
 
 const MAY_WORK_CHECK_MS = 50;
 
-/** Resolves with true when the task may write, or with false when it is asked to stop before. */
+/** Resolves with true when the task may write, or with false if it must stop first. */
 export async function untilMayWork({ mayWork, abort }: Pick<TaskRuntime, 'mayWork' | 'abort'>): Promise<boolean> {
   while (!mayWork() && !abort.signal.aborted) await delay(MAY_WORK_CHECK_MS);
   return !abort.signal.aborted;
 }
 
-/** Takes every step, in order, whatever those before did; what fails is logged. */
-export async function takeAll(steps: readonly (() => Promise<unknown> | void)[], logger: Logger): Promise<void> {
+/** Runs all steps in order; a failure is logged and does not prevent the following steps. */
+export async function runAll(steps: readonly (() => Promise<unknown> | void)[], logger: Logger): Promise<void> {
   for (const step of steps) {
     try {
       await step();
     } catch (error) {
-      logger.warn({ err: error }, 'While the task was ending');
+      logger.warn({ err: error }, 'A step of the end of the task failed');
     }
   }
 }

@@ -15,7 +15,7 @@ export function isAnything(schema: AvroSchema): boolean {
   return schema.type === 'record' && schema.fullName === `${NAMESPACE}.Anything`;
 }
 
-/** What the codec encodes for a value; a null is a record without anything. */
+/** The record that the codec encodes for a value; null is a record without fields. */
 export function anythingOf(value: ConnectValue): Anything {
   if (value === null) return anything();
   if (typeof value === 'boolean') return anything('boolean', value);

@@ -12,9 +12,9 @@ type AvscType = import('avsc').Type;
 export interface AvroCodec {
   /** Throws a DataError when the bytes are no value of the schema, or more than one. */
   decode(message: Buffer, from: number, to: number): unknown;
-  /** The same for a value with something behind it. */
+  /** The same for a value that is followed by other bytes. */
   decodePart(message: Buffer, from: number): { readonly value: unknown; readonly end: number };
-  /** The prefix and then the value. Throws a DataError when the value is none of the schema. */
+  /** Writes the prefix and the value. Throws a DataError if the value does not match the schema. */
   encode(value: unknown, prefix: Buffer): Buffer;
 }
 
@@ -136,7 +136,7 @@ interface Part {
   _read(tap: Tap): unknown;
 }
 
-/** Values may take no bytes, as null does; so many of them are damage or malice. */
+/** Limit for values without bytes, such as null; a higher count means that the data is corrupt or malicious. */
 const MAX_EMPTY_VALUES = 1_000_000;
 
 /** Calls `read` for each value of the blocks of a list or map; a damaged count is found where the bytes end. */
@@ -154,7 +154,7 @@ function readBlocks(tap: Tap, read: () => void): void {
 }
 
 /**
- * Lists and maps that believe no count: the library's own go on behind the end of the bytes, for hours. Maps may have the key
+ * Lists and maps that check counts: those of the library continue after the end of the bytes, for hours. Maps may have the key
  * `__proto__`, which the library's own put into the prototype, where the entry is lost.
  */
 function boundedTypes() {

@@ -62,7 +62,7 @@ function partText(schema: Schema | undefined, value: ConnectValue, settings: Avr
   return defaultText(schema, value, settings);
 }
 
-/** Whether a struct stands for a union, of which one field is set. */
+/** Whether a struct represents a union, of which one field is set. */
 export function isUnion(schema: Schema): boolean {
   const isNamed = schema.name === `${NAMESPACE}.Union`;
   return schema.type === 'struct' && (isNamed || schema.parameters?.has(Parameter.generalizedUnion) === true);

@@ -14,7 +14,7 @@ import {
   type AvroUnion,
 } from './avro-schema.ts';
 
-/** A default that does not fit is none, as in Java: it says nothing about the records that there are. */
+/** A default that does not match its schema is ignored, as in Java, because it does not affect existing records. */
 export function defaultOf(schema: Schema, avro: AvroSchema, json: JsonTree | undefined): ConnectValue | undefined {
   if (json === undefined || json === null) return undefined;
   try {
@@ -114,7 +114,7 @@ function numberOf(schema: Schema, json: JsonTree): ConnectValue {
   return json.integral ? BigInt.asIntN(64, BigInt(json.text)) : misfit();
 }
 
-/** Each character stands for the byte of its code. */
+/** Each character represents the byte of its code. */
 function bytesOf(schema: Schema, json: JsonTree): ConnectValue {
   if (typeof json !== 'string') return misfit();
   const bytes = Buffer.from(json, 'latin1');

@@ -17,7 +17,7 @@ import { AvroSchemaError, namespaceOf, simpleNameOf } from './avro-schema.ts';
 import type { AvroSettings } from './avro-settings.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
-/** What data without a schema is written as: one field is set, by its type. */
+/** The Avro schema of data without a schema: one field is set, by its type. */
 export const ANYTHING_TEXT =
   `{"type":"record","name":"Anything","namespace":"${NAMESPACE}","fields":[` +
   ['boolean', 'bytes', 'double', 'float', 'int', 'long', 'string']
@@ -27,7 +27,7 @@ export const ANYTHING_TEXT =
   '{"name":"map","type":["null",{"type":"array","items":{"type":"record","name":"MapEntry","fields":[' +
   '{"name":"key","type":"Anything"},{"name":"value","type":"Anything"}]}}],"default":null}]}';
 
-/** The Avro name of an enum that a string schema stands for. */
+/** The Avro name of the enum that a string schema represents. */
 function enumName(schema: Schema, { enhanced, generalized }: AvroSettings): string | undefined {
   if (schema.type !== 'string' || schema.parameters === undefined) return undefined;
   if (generalized) return schema.parameters.get(Parameter.generalizedEnum);
@@ -126,7 +126,7 @@ class AvroText {
     return this.#complex('array', 'items', entry, schema);
   }
 
-  /** Entries of several kinds need names of their own; the property tells what they are. */
+  /** Entries of different kinds need different names; the property identifies them as map entries. */
   #entry(schema: Schema, namespace: string): string {
     const isPlain = schema.name === undefined && this.#entriesWritten.length === 0;
     const number = this.#entriesWritten.length === 0 ? '' : String(this.#entriesWritten.length + 1);
@@ -215,7 +215,7 @@ class AvroText {
     return DEFAULT_RECORD_NAME + (this.#anonymous > 1 ? String(this.#anonymous) : '');
   }
 
-  /** What Avro has no word for, in the order in which Java adds it. */
+  /** Properties without an equivalent in Avro, in the order in which Java adds them. */
   #properties(schema: Schema): string[] {
     const properties = this.#settings.connectMetaData ? this.#metaData(schema) : [];
     properties.push(...logicalProperties(schema));
@@ -249,7 +249,7 @@ class AvroText {
   }
 }
 
-/** Whether two schemas are of one named type: what stands around it (documentation, version, default) may differ. */
+/** Whether two schemas are of the same named type; documentation, version and default may differ. */
 function sameType(a: Schema, b: Schema): boolean {
   return a.name === undefined
     ? sameSchema(a, b)

@@ -19,7 +19,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const same: FromAvro = (value) => value as ConnectValue;
 
-/** The name of a member in the objects that stand for values of unions. */
+/** The name of a member in the objects that represent values of unions. */
 export function branchName(schema: AvroSchema): string {
   return 'fullName' in schema ? schema.fullName : schema.type;
 }

@@ -28,15 +28,15 @@ type FieldKind =
 
 interface FieldPlan {
   readonly kind: FieldKind;
-  /** Index of the member `null`, as it stands before the value; -1 where the field is no union with null. */
+  /** Index of the member `null`, which precedes the value; -1 if the field is not a union with null. */
   readonly nullMember: number;
-  /** Of `fixed`: its bytes. */
+  /** Size of a `fixed` in bytes. */
   readonly size: number;
-  /** Of `enum`. */
+  /** Symbols of an `enum`. */
   readonly symbols: readonly string[];
-  /** What bytes and values of `any` become in Connect. */
+  /** Converts bytes and values of `any` to Connect's values. */
   readonly toConnect: FromAvro;
-  /** Of `any`. */
+  /** Type of an `any`. */
   readonly codec: AvroCodec | undefined;
 }
 
@@ -45,17 +45,17 @@ const UNUSUAL = Symbol('unusual');
 
 const MAX_INT_BYTES = 5;
 const MAX_LONG_BYTES = 10;
-/** Of the upper 28 bits of a long: so that the whole, its sign apart, stays below 2^52. */
+/** Limit of the upper 28 bits of a long, so that its absolute value stays below 2^52. */
 const MAX_EXACT_HIGH = 2 ** 25;
 const MAX_DATE_MS = 8.64e15;
 
 /**
  * Reads values of one Avro schema from their bytes, structs also without an object for each: plain fields here, others by the
- * library. What is unusual about a message is left to the library, which says what is wrong with it.
+ * library. Unusual messages are left to the library, which reports what is wrong with them.
  */
 export class AvroReader implements SchemaStructs {
   readonly schema: Schema;
-  /** Of the fields of a record, or of the one value. */
+  /** Readers of the fields of a record, or of the single value. */
   readonly #plans: readonly FieldPlan[];
   readonly #isStruct: boolean;
   readonly #repeated = new RepeatedTexts();

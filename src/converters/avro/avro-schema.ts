@@ -29,7 +29,7 @@ export interface AvroField {
   readonly name: string;
   readonly schema: AvroSchema;
   readonly doc: string | undefined;
-  /** JSON null is a default, `undefined` is none. */
+  /** JSON null is a valid default; `undefined` means that there is none. */
   readonly defaultValue: JsonTree | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface AvroUnion {
   readonly properties: Properties;
 }
 
-/** A text that is no Avro schema. */
+/** The text is not a valid Avro schema. */
 export class AvroSchemaError extends SluiceError {
   constructor(message: string) {
     super(message, { scope: 'record', javaName: 'org.apache.avro.SchemaParseException' });
@@ -81,7 +81,7 @@ const PRIMITIVES: ReadonlySet<string> = new Set([
   'string',
 ]);
 
-/** Attributes with a meaning of their own; all others are properties (org.apache.avro.Schema.SCHEMA_RESERVED). */
+/** Reserved attributes; all others are properties (org.apache.avro.Schema.SCHEMA_RESERVED). */
 const RESERVED: ReadonlySet<string> = new Set([
   'doc',
   'fields',

@@ -16,7 +16,7 @@ import type {
 import { mapEntry, nullableMember, simpleNameOf } from './avro-schema.ts';
 import type { AvroSettings } from './avro-settings.ts';
 
-/** What a schema is made of, while it is put together. */
+/** The properties of a schema that is being built. */
 interface Draft {
   readonly type: SchemaType;
   readonly parts?: ConstructorParameters<typeof Schema>[2];
@@ -26,7 +26,7 @@ interface Draft {
   optional?: boolean;
 }
 
-/** What a field says of its type. */
+/** Properties of a field that belong to its type. */
 interface FieldView {
   readonly doc: string | undefined;
   readonly defaultValue: JsonTree | undefined;

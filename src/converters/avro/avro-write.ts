@@ -62,7 +62,7 @@ export class AvroWriting {
     };
   }
 
-  /** Generalised unions count their members; where Connect's leaves null out, so did whoever counted. */
+  /** Generalised unions number their members. If Connect's union omits null, the numbers omit it too. */
   #isMember(name: string, branch: AvroSchema, index: number, avro: AvroUnion): boolean {
     if (branch.type === 'null') return false;
     if (!this.#settings.generalized) return memberName(branch, index, this.#settings) === name;
@@ -284,7 +284,7 @@ function millisecondsOfDay(date: Date): number {
   throw new DataError('Kafka Connect Time type should not have any date fields set to non-zero values.');
 }
 
-/** A struct of the schema, or of one that is the same but for what stands around its fields. */
+/** A struct of the schema, or of a schema with the same fields. */
 function structOf(value: ConnectValue, schema: Schema): Struct {
   if (!(value instanceof Struct)) return refuse(schema, value);
   if (value.schema === schema || hasSameFields(value.schema, schema)) return value;

@@ -4,7 +4,7 @@ import type { ReferencedSchema } from '../schema-registry/registry-client.ts';
 
 export type JsonObject = ReadonlyMap<string, JsonTree>;
 
-/** A text that is no JSON schema. */
+/** The text is not a valid JSON schema. */
 export class JsonSchemaError extends SluiceError {
   constructor(message: string) {
     super(message, { scope: 'record', javaName: 'org.everit.json.schema.SchemaException' });

@@ -1,7 +1,7 @@
 import { JsonNumber, type JsonTree } from '../../json/json-tree.ts';
 import { JsonSchemaError, type JsonObject, type SchemaNode } from './json-schema-document.ts';
 
-/** What a schema says, as one of several things: who says more than one says all of them together. */
+/** The kind of a schema. A schema of more than one kind is a combination of all of them. */
 export type SchemaKind =
   | { readonly kind: 'boolean' | 'integer' | 'number' | 'string' | 'null'; readonly node: SchemaNode }
   | { readonly kind: 'array' | 'object'; readonly node: SchemaNode }
@@ -29,10 +29,10 @@ const ARRAY_WORDS = ['items', 'minItems', 'maxItems', 'uniqueItems', 'prefixItem
 const STRING_WORDS = ['minLength', 'maxLength', 'pattern', 'format'];
 const NUMBER_WORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 
-/** Sorts a schema out. Throws for one that says nothing, and for one that is no schema. */
+/** Determines the kind of a schema. Throws for an empty or invalid schema. */
 export function kindOf(node: SchemaNode): SchemaKind {
   const reference = node.json.get('$ref');
-  // Whatever stands beside a reference counts for nothing.
+  // Keywords next to a reference are ignored.
   if (typeof reference === 'string') return { kind: 'reference', node, reference };
   const parts = [...combinedParts(node), ...plainParts(node)];
   const [only] = parts;

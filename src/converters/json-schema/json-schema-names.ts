@@ -19,7 +19,7 @@ export const Property = {
   index: 'connect.index',
 } as const;
 
-/** Stands for null among the symbols of an enum. */
+/** Represents null among the symbols of an enum. */
 export const NULL_MARKER = '<NULL>';
 
 /** Options of the JSON Schema converter (JsonSchemaDataConfig). */

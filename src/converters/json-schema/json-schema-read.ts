@@ -7,7 +7,7 @@ import { ONE_OF, Parameter } from './json-schema-names.ts';
 
 const SETTINGS: ReadSettings = { replaceNullWithDefault: true, strict: true };
 
-/** Whether a struct stands for a `oneOf`, of which one field is set. */
+/** Whether a struct represents a `oneOf`, of which one field is set. */
 export function isUnion({ type, name, parameters }: Schema): boolean {
   return type === 'struct' && (name === ONE_OF || parameters?.has(Parameter.generalizedUnion) === true);
 }

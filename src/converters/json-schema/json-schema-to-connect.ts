@@ -18,7 +18,7 @@ interface Draft {
 }
 
 type OfKind<K extends SchemaKind['kind']> = Extract<SchemaKind, { readonly kind: K }>;
-/** What is neither several things nor a reference to one. */
+/** A schema that is neither a combination nor a reference. */
 type SingleKind = Exclude<SchemaKind, OfKind<'one'> | OfKind<'all'> | OfKind<'reference'>>;
 type TypedNode = Extract<SchemaKind, { readonly kind: 'array' | 'object' }>;
 
@@ -156,7 +156,7 @@ export class ConnectSchemas {
     return this.#finish(draft, kind.node.json, version, optional);
   }
 
-  /** Several at once: the properties of all, or the part that says most of the type. */
+  /** A combination: the properties of all parts, or the most specific part. */
   #all(kind: OfKind<'all'>, version: number | undefined, optional: boolean): Schema {
     const groups = kind.parts.flatMap((part) => allProperties(part, new Set()));
     if (groups.some((group) => group.size > 0)) {
@@ -233,7 +233,7 @@ function decisivePart(parts: readonly SchemaKind[]): SchemaKind | undefined {
   return number ?? text ?? find('boolean', 'array', 'object', 'reference');
 }
 
-/** Beside a reference it may stand where the reference stands. */
+/** Keywords next to a reference may appear at the referring place. */
 function indexOf({ json }: SchemaNode): number | undefined {
   return integerOf(json, Property.index);
 }

@@ -8,7 +8,7 @@ import { loadProtobuf } from './protobuf-files.ts';
  */
 export interface MessageIndexes {
   readonly path: readonly number[];
-  /** Behind the last byte. */
+  /** Position after the last byte. */
   readonly end: number;
 }
 
@@ -38,7 +38,7 @@ export function messageIndexBytes(path: readonly number[]): Uint8Array {
   return writer.finish();
 }
 
-/** The message at a path; throws a DataError where there is none. */
+/** The message at a path; throws a DataError if it does not exist. */
 export function messageAt(messages: readonly MessageType[], path: readonly number[]): MessageType {
   let among = messages;
   let found: MessageType | undefined;

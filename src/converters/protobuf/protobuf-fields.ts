@@ -7,7 +7,7 @@ import {
 } from './protobuf-files.ts';
 import type { ProtobufSettings } from './protobuf-names.ts';
 
-/** A oneof that a schema spells out, not the one behind `optional`. */
+/** A oneof that is declared in the schema, not the implicit one of an `optional` field. */
 export interface RealOneof {
   readonly name: string;
   readonly fields: readonly MessageField[];
@@ -41,7 +41,7 @@ export function fullNameOf({ fullName }: { readonly fullName: string }): string 
   return fullName.replace(/^\./, '');
 }
 
-/** Whether a field is said to be null where it is not set, in spite of its type. */
+/** Whether a field that is not set is null, in spite of its type. */
 export function isOptional(field: MessageField, { optionalForProto2 }: ProtobufSettings): boolean {
   if (field.repeated || field.map || (field.partOf !== null && !field.partOf.isProto3Optional)) return false;
   const { proto3_optional: proto3Optional } = (field.options ?? {}) as { proto3_optional?: boolean };
@@ -61,7 +61,7 @@ export function mapParts(field: MessageField): { key: MessageField | string; val
   return isEntry ? { key, value } : undefined;
 }
 
-/** What `(confluent.field_meta)` says of a field. */
+/** The options `(confluent.field_meta)` of a field. */
 export function fieldParameters(field: MessageField): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   const options = (field.parsedOptions ?? []) as readonly Readonly<Record<string, unknown>>[];

@@ -9,7 +9,7 @@ export type MessageType = import('protobufjs').Type;
 export type MessageField = import('protobufjs').Field;
 export type EnumType = import('protobufjs').Enum;
 
-/** A text that is no Protobuf schema. */
+/** The text is not a valid Protobuf schema. */
 export class ProtobufSchemaError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, scope: 'record', javaName: 'com.squareup.wire.schema.SchemaException' });
@@ -18,7 +18,7 @@ export class ProtobufSchemaError extends SluiceError {
 
 /** A file with all it imports. */
 export interface ProtobufFile {
-  /** Of the file itself, in its order: messages are told apart by their place in it. */
+  /** Messages of the file itself, in order, because messages are identified by their position. */
   readonly messages: readonly MessageType[];
 }
 
@@ -119,7 +119,7 @@ class ProtobufParsing {
     this.read(text, references);
   }
 
-  /** google/protobuf/timestamp.proto and its like; a type of a file that nobody has is missed when it is needed. */
+  /** Known files such as google/protobuf/timestamp.proto. A type of an unknown file is an error when it is used. */
   #importFromLibrary(file: string): void {
     const { common } = loadProtobuf();
     const definition = common.get(file) ?? shippedDefinition(file);

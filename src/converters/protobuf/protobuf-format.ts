@@ -13,7 +13,7 @@ import { MessageReader, readWrapped } from './protobuf-read.ts';
 import { ConnectSchemas, wrappedType } from './protobuf-to-connect.ts';
 import { MessageWriter, wrappedWriter, written } from './protobuf-write.ts';
 
-/** Reads the messages of one type; `end` is behind the last byte. */
+/** Reads the messages of one type; `end` is the position after the last byte. */
 type ReadMessage = (message: Buffer, from: number, end: number) => SchemaAndValue;
 
 /** Protobuf, translated as Confluent's ProtobufData does. */
@@ -83,7 +83,7 @@ export class ProtobufFormat implements SchemaFormat {
     const wrapped = wrappedType(type);
     const reader = schema.type === 'struct' ? new MessageReader(type, schema, this.#settings) : undefined;
     return (message, from, end) => {
-      // A reader ends with its buffer, so what lies behind the message is cut off.
+      // A reader ends with its buffer, so the bytes after the message are cut off.
       const content = Reader.create(message.subarray(from, end));
       try {
         const value =

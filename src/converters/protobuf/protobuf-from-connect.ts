@@ -12,13 +12,13 @@ import {
 } from './protobuf-names.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
-/** Whether a struct stands for a oneof, of which one field is set. */
+/** Whether a struct represents a oneof, of which one field is set. */
 export function isUnion({ type, name, parameters }: Schema): boolean {
   if (type !== 'struct') return false;
   return name?.startsWith(UNION_PREFIX) === true || parameters?.has(Parameter.generalizedUnion) === true;
 }
 
-/** The parameter that lists the symbols of an enum, where a schema stands for one. */
+/** The parameter with the symbols of an enum, if the schema represents an enum. */
 export function enumParameter({ type, parameters }: Schema, { generalized }: ProtobufSettings): string | undefined {
   if (type !== 'string' && type !== 'int32') return undefined;
   const parameter = generalized ? Parameter.generalizedEnum : Parameter.enum;
@@ -166,7 +166,7 @@ class ProtobufText {
     return this.#line(label + type, name, number, parameters, indent);
   }
 
-  /** Keys that maps cannot have are fields of entries, which the name of their message tells. */
+  /** Maps with unsupported key types are lists of entries, which are recognized by the name of their message. */
   #map(schema: Schema, name: string, open: OpenMessage, number: number, indent: string): string {
     const value = partOf(schema);
     const { keySchema = value } = schema;

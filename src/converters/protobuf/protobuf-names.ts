@@ -19,7 +19,7 @@ export const Parameter = {
   generalizedEnum: 'org.apache.kafka.connect.data.Enum',
 } as const;
 
-/** Messages that stand for something else than a struct. */
+/** Messages that represent something else than a struct. */
 export const Message = {
   decimal: 'confluent.type.Decimal',
   date: 'google.type.Date',

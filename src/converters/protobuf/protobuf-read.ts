@@ -33,7 +33,7 @@ export class MessageReader {
   readonly #settings: ProtobufSettings;
   /** By field number. */
   readonly #takes = new Map<number, Take>();
-  /** What a field has that does not occur; a function makes it anew. */
+  /** The value of a missing field; a function, so that each record has its own object. */
   readonly #absent: (ConnectValue | (() => ConnectValue))[];
 
   constructor(message: MessageType, schema: Schema, settings: ProtobufSettings) {
@@ -170,7 +170,7 @@ export class MessageReader {
   }
 }
 
-/** A message of google/protobuf/wrappers.proto, which stands for the value in it. */
+/** A message of google/protobuf/wrappers.proto, which represents the value in it. */
 export function readWrapped(reader: Reader, end: number, type: string, schema: Schema): ConnectValue {
   const read = scalarReader(type, schema);
   let value = defaultOf(type);

@@ -112,7 +112,7 @@ export class ConnectSchemas {
     };
   }
 
-  /** The key or value of a map, which has a field of its own in the map's entries. */
+  /** The key or value of a map, which is a field of the map's entries. */
   #part(part: MessageField | string, tag: string): Schema {
     const { wrapperForNullables, optionalForNullables } = this.#settings;
     const draft = typeof part === 'string' ? this.#scalar(part, new Map()) : this.#content(part);

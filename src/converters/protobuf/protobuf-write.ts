@@ -15,12 +15,12 @@ type Writer = import('protobufjs').Writer;
 /** Writes one value without its tag. */
 interface ContentWriting {
   readonly wireType: number;
-  /** Whether a field without presence of its own leaves the value out. */
+  /** Whether a field without presence omits the value. */
   readonly isDefault: (value: ConnectValue) => boolean;
   readonly write: (writer: Writer, value: ConnectValue) => void;
 }
 
-/** Writes a field of a struct, or nothing where there is no value. */
+/** Writes a field of a struct, or nothing if it has no value. */
 interface FieldWriting {
   readonly number: number;
   write(writer: Writer, struct: Struct): void;

@@ -1,6 +1,6 @@
 import { declareOptions } from '../../config/option.ts';
 
-/** What converters of several formats understand, in the same words. */
+/** Options of converters of several formats. */
 export const formatOptions = declareOptions({
   'generalized.sum.type.support': {
     type: 'BOOLEAN',

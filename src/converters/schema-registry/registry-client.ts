@@ -33,7 +33,7 @@ export interface RegistryClientOptions {
   readonly latestLifeMs: number | undefined;
 }
 
-/** What a registry says of a schema in its answers. */
+/** A schema in the answers of a registry. */
 interface SchemaAnswer {
   readonly id?: number;
   readonly schema?: string;
@@ -52,7 +52,7 @@ interface Size {
 }
 
 /**
- * Confluent's REST interface of a schema registry. What never changes (the schema of an id, the id of a text under a subject)
+ * Client of Confluent's REST API of schema registries. Immutable answers (the schema of an id, the id of a text under a subject)
  * is asked for once. Rejects with an UnavailableError where no record can do without an answer, with a RegistryAnswerError
  * where the registry refuses this one request.
  */
@@ -72,7 +72,7 @@ export class RegistryClient {
     this.#latest = new SharedRequests(options.cacheSize);
   }
 
-  /** The schema of an id; the subject tells registries of several contexts which one is meant. */
+  /** Resolves with the schema of an id. Registries with several contexts need the subject to choose one. */
   schemaById(id: number, subject?: string): Promise<RegisteredSchema> {
     return this.#schemas.fetch(String(id), async () => {
       const query = subject === undefined ? '' : `?subject=${encodeURIComponent(subject)}`;
@@ -81,10 +81,10 @@ export class RegistryClient {
     });
   }
 
-  /** The version under which a subject has the schema of an id; `undefined` where it has it not, or cannot tell. */
+  /** The version under which a subject has the schema of an id; `undefined` if it does not have it, or if that is unknown. */
   async versionOf(id: number, subject: string): Promise<number | undefined> {
     const path = `/schemas/ids/${String(id)}/versions`;
-    const answer = await this.#ask({ method: 'GET', path }).catch((error: unknown) => {
+    const answer = await this.#request({ method: 'GET', path }).catch((error: unknown) => {
       if (error instanceof RegistryAnswerError) return [];
       throw error;
     });
@@ -126,7 +126,7 @@ export class RegistryClient {
     return schema;
   }
 
-  /** Gives up what is under way, with an AbortError. */
+  /** Aborts pending requests with an AbortError. */
   close(): void {
     this.#closing.abort();
   }
@@ -163,10 +163,10 @@ export class RegistryClient {
     return resolved;
   }
 
-  /** What is no registry's answer about this one request (a wrong path, a redirection) concerns all records. */
+  /** An answer that does not come from a registry (a wrong path, a redirection) concerns all records. */
   async #require(request: RegistryRequest): Promise<unknown> {
     try {
-      return await this.#ask(request);
+      return await this.#request(request);
     } catch (error) {
       if (!(error instanceof RegistryAnswerError) || isAboutRequest(error)) throw error;
       throw this.#unavailable(`HTTP ${String(error.status)}, as no schema registry does`, request, error);
@@ -174,7 +174,7 @@ export class RegistryClient {
   }
 
   /** Each attempt goes through all URLs, beginning with the one that answered last. */
-  async #ask(request: RegistryRequest): Promise<unknown> {
+  async #request(request: RegistryRequest): Promise<unknown> {
     const { maxRetries, retryWaitMs, retryMaxWaitMs } = this.#options.settings;
     for (let attempt = 0; ; attempt++) {
       const failure = await this.#askAll(request);

@@ -21,19 +21,19 @@ export interface RegistryConverterOptions {
   readonly target: 'own' | 'latest' | { readonly id: number };
   /** Whether a schema that the registry does not have is registered; only where values have their own. */
   readonly register: boolean;
-  /** Whether a target that is not the own one must have room for all that values hold. */
+  /** Whether another target schema must be able to hold all values of the own schema. */
   readonly strict: boolean;
 }
 
 interface Output {
   readonly prefix: Buffer;
   readonly writer: SchemaWriter;
-  /** Of a latest version: whose, and which schema this was made for. */
+  /** Set for a latest version: its subject, and the schema for which this was created. */
   readonly latest: { readonly subject: string; readonly schema: RegisteredSchema } | undefined;
 }
 
 const NO_DATA: SchemaAndValue = { schema: null, value: null };
-/** Stands for data without a schema where a map needs an object. */
+/** Represents data without a schema as a key of a map. */
 const NO_SCHEMA = {};
 
 /**
@@ -152,7 +152,7 @@ export class RegistryConverter implements Converter {
     }
   }
 
-  /** Of a schema that is not among the subject's there is none: that is no reason not to read it. */
+  /** A schema that does not belong to the subject has no version, but can still be read. */
   async #version(topic: string, schema: RegisteredSchema): Promise<number | undefined> {
     const { format, client, naming } = this.#options;
     const recordName = naming.byRecord ? format.recordName(schema) : undefined;
@@ -160,7 +160,7 @@ export class RegistryConverter implements Converter {
     return client.versionOf(schema.id, naming.subject(topic, recordName));
   }
 
-  /** What is known already; made here where no registry is needed for it. */
+  /** The cached entry, or a new one if no registry is needed for it. */
   #output(topic: string, schema: Schema | null): Output | undefined {
     const { target, client } = this.#options;
     const output = this.#outputs.get(schema ?? NO_SCHEMA)?.get(topic);
@@ -258,7 +258,7 @@ function takes(
     const { schema, value } = reader.read(bytes, from, to);
     return schema !== null && value instanceof Struct && take(schema, value.values, index);
   } catch {
-    // Whoever reads the record alone says what is wrong with it.
+    // The error is reported when the record is read on its own.
     return false;
   }
 }

@@ -8,7 +8,7 @@ const TIMEOUT_MS = 4000;
 /** Registries of the kind answer it without any schema. */
 const TYPES = { method: 'GET', path: '/schemas/types' } as const;
 
-/** What `sluice doctor` says of a converter's schema registry: each of its URLs is asked once. */
+/** Checks the schema registry of a converter for `sluice doctor`, with one request to each of its URLs. */
 export async function diagnoseRegistry(config: ConnectorConfig, { signal }: DiagnosisContext): Promise<Finding[]> {
   const given = registrySettings(config);
   const settings = { ...given, connectTimeoutMs: TIMEOUT_MS / 2, readTimeoutMs: TIMEOUT_MS / 2 };

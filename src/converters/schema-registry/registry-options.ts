@@ -10,7 +10,7 @@ import { subjectNaming, subjectStrategy } from './subject-names.ts';
 
 const TOPIC_NAME_STRATEGY = 'io.confluent.kafka.serializers.subject.TopicNameStrategy';
 
-/** What all converters with a registry understand (AbstractKafkaSchemaSerDeConfig, SchemaRegistryClientConfig). */
+/** Options of all converters with a registry (AbstractKafkaSchemaSerDeConfig, SchemaRegistryClientConfig). */
 export const registryOptions = declareOptions({
   'converter.type': converterType,
   'schema.registry.url': {
@@ -162,7 +162,7 @@ export function registryConverter(
     schemaType: format.schemaType,
     normalize: options['normalize.schemas'],
     cacheSize,
-    // At least a second: who asks for each record anew would never be done with one.
+    // At least a second, because a request for each record would be too slow.
     latestLifeMs: latestSeconds < 0 ? undefined : Math.max(1, latestSeconds) * 1000,
   });
   const register = options['auto.register.schemas'];
@@ -170,7 +170,7 @@ export function registryConverter(
   return new RegistryConverter({ format, client, naming, cacheSize, register, ...targetOf(options) });
 }
 
-/** As in Java, whoever registers schemas writes with those. */
+/** As in Java, a converter that registers schemas also writes with them. */
 function targetOf(options: RegistryOptions) {
   const id = options['use.schema.id'];
   if (options['auto.register.schemas']) return { target: 'own', strict: true } as const;

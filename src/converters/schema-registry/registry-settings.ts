@@ -19,7 +19,7 @@ export interface RegistrySettings {
   readonly retryMaxWaitMs: number;
 }
 
-/** Reads a converter's settings for the registry's client; each may also stand below `schema.registry.`. */
+/** Reads a converter's settings for the client of the registry; each may also have the prefix `schema.registry.`. */
 export function registrySettings(config: ConnectorConfig): RegistrySettings {
   const properties = new PropertyReader({ ...config, ...withoutNamespace(config) });
   const urls = properties.list('url').map(parseUrl);
@@ -118,5 +118,5 @@ function bearer(properties: PropertyReader): Record<string, string> {
 }
 
 function refuse(missing: string, because: string): never {
-  throw new ConfigError(`${missing} must be given, as ${because} asks for it`);
+  throw new ConfigError(`${missing} must be given, because ${because} requires it`);
 }

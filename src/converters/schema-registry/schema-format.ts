@@ -6,9 +6,9 @@ import type { RegisteredSchema, SchemaType } from './registry-client.ts';
 
 /** Reads the messages of one registered schema. */
 export interface SchemaReader {
-  /** The value in `message` from `from` (behind the wire prefix) up to `to`. */
+  /** The value in `message` from `from` (after the wire prefix) up to `to`. */
   read(message: Buffer, from: number, to: number): SchemaAndValue;
-  /** Absent: values are no structs, or there is no quicker way than `read`. */
+  /** Absent if values are not structs, or if there is no faster way than `read`. */
   readonly structs?: SchemaStructs | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface SchemaStructs {
   /**
    * The values of the fields, in their order; an int64 is a number where that is exact.
    * @param window the message as text
-   * @param bytes the block's; the value is there from `from` (behind the wire prefix) up to `to`
+   * @param bytes bytes of the block, in which the value is from `from` (after the wire prefix) up to `to`
    * @returns `false` if `read` must have a look at the message
    */
   readInto(window: BlockText, bytes: Buffer, from: number, to: number, values: ConnectValue[]): boolean;

@@ -1,7 +1,7 @@
 import { toError } from '../../errors.ts';
 import { BoundedMap } from '../../data/bounded-map.ts';
 
-/** A failure is given again for so long: a flood of bad records is not a flood of requests. */
+/** How long a failure is reused, so that a flood of invalid records does not cause a flood of requests. */
 const FAILURE_LIFE_MS = 1000;
 
 interface Failure {
@@ -10,7 +10,7 @@ interface Failure {
 }
 
 /**
- * Answers by key, each fetched once: who asks while a request is under way waits for the same one. Answers are kept, the
+ * Caches answers by key. Concurrent calls for one key share a request. Answers are kept, the
  * last `size` of them; failures for a second.
  *
  * unknown -> (fetch) under way -> known, or failed -> (a second) unknown

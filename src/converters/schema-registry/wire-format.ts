@@ -16,7 +16,7 @@ export function wirePrefix(id: number): Buffer {
   return prefix;
 }
 
-/** What Java's serializers throw. */
+/** The exception of Java's serializers. */
 export class SerializationError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, scope: 'record', javaName: 'org.apache.kafka.common.errors.SerializationException' });

@@ -15,8 +15,8 @@ export interface ChooseOptions {
 }
 
 /**
- * The first way to run a broker that works here: `KAFKA_HOME`, Java and Maven, Docker. Rejects with one error that says
- * what would help and why each way was not taken.
+ * Chooses the first way to run a broker that works on this machine: `KAFKA_HOME`, Java and Maven, Docker. Rejects with an error that
+ * lists the options and why each of them failed.
  */
 export async function chooseLauncher(options: ChooseOptions): Promise<Launcher> {
   const { environment, onProgress, signal } = options;
@@ -53,7 +53,7 @@ export async function chooseLauncher(options: ChooseOptions): Promise<Launcher> 
 }
 
 async function fetch({ environment, onProgress, signal }: ChooseOptions): Promise<string> {
-  if (!(await hasMaven(environment))) throw new ConnectError('Java is there, but Maven (mvn) is not on the path');
+  if (!(await hasMaven(environment))) throw new ConnectError('Java is installed, but Maven (mvn) is not on the path');
   onProgress?.(`fetching Kafka ${kafkaVersion} with Maven (at most 64 MB)`);
   return fetchJars(environment, signal, undefined, onProgress);
 }

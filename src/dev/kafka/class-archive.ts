@@ -20,8 +20,8 @@ export interface ClassArchiveOptions {
 }
 
 /**
- * The file of a JVM class archive (JEP 350) for these jars and this build of Java; made once, in about 6 s, by a broker
- * that is started and stopped. `undefined` when it cannot be made: starts are then slower and nothing else.
+ * Returns the file of a JVM class archive (JEP 350) for these jars and this build of Java. It is created once, in about 6 s, by starting
+ * and stopping a broker. `undefined` if it cannot be created, which only makes starts slower.
  */
 export async function classArchive(options: ClassArchiveOptions): Promise<string | undefined> {
   const { java, classPath, cacheFolder, onProgress, signal, remove = removeFolder } = options;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { ConnectError } from '../../errors.ts';
 import { brokerProperties, propertiesText, type BrokerPlace } from './properties.ts';
 
-/** Formats a folder for a new one-node cluster; a folder that is formatted is left as it is. */
+/** Formats a folder for a new one-node cluster; a formatted folder is not changed. */
 export async function formatFolder(
   program: string,
   jvm: readonly string[],
@@ -41,7 +41,7 @@ export async function writeProperties(place: BrokerPlace): Promise<string> {
   return file;
 }
 
-/** `log.dirs` is a list, in which nothing can be quoted: a folder below one with a comma in its name is named from there. */
+/** `log.dirs` is a list without quoting, so a path with a comma is given relative to its parent folder. */
 function logDirectory(dataDir: string): string {
   if (!dataDir.includes(',')) return dataDir;
   const name = basename(dataDir);
@@ -49,12 +49,12 @@ function logDirectory(dataDir: string): string {
   throw new ConnectError(`Kafka cannot keep its data in ${dataDir}: the name of that folder must have no comma`);
 }
 
-/** Beside the data folder. */
+/** The properties file is next to the data folder. */
 export function propertiesFile(dataDir: string): string {
   return `${dataDir}.properties`;
 }
 
-/** As org.apache.kafka.common.Uuid writes them; never with a leading `-`, which the tool would take for an option. */
+/** Has the format of org.apache.kafka.common.Uuid, without a leading `-`, which the tool would parse as an option. */
 function newClusterId(): string {
   const id = randomBytes(16).toString('base64url');
   return id.startsWith('-') ? newClusterId() : id;

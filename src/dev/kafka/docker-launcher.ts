@@ -13,7 +13,7 @@ const dataFolderInside = '/var/lib/kafka/data';
 
 const run = promisify(execFile);
 
-/** Whether a Docker engine answers; the command alone is no engine. */
+/** Whether a Docker engine answers; the client may be installed without an engine. */
 export async function hasDocker(environment: NodeJS.ProcessEnv): Promise<boolean> {
   const options = { env: environment, timeout: 5000 };
   return run('docker', ['version', '--format', '{{.Server.Version}}'], options).then(
@@ -23,8 +23,8 @@ export async function hasDocker(environment: NodeJS.ProcessEnv): Promise<boolean
 }
 
 /**
- * Runs the broker in a container. Its data is in a volume named after the data folder, since the image's own user
- * could not write to a folder of this machine.
+ * Runs the broker in a container. Its data is in a volume named after the data folder, because the user of the image cannot write to a
+ * folder of this machine.
  */
 export function dockerLauncher(environment: NodeJS.ProcessEnv, onProgress?: OnProgress): Launcher {
   const name = ({ dataDir }: BrokerPlace): string =>

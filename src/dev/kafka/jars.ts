@@ -9,18 +9,18 @@ import { packageRoot } from '../package-root.ts';
 import { MavenDownload, type OnProgress } from '../progress.ts';
 import { CommandError, runWithOutput } from '../run-with-output.ts';
 
-/** Of pom.xml beside this file. */
+/** The version in pom.xml next to this file. */
 export const kafkaVersion = '4.3.1';
 
-/** Jars that Maven fetches together. */
+/** Jars that Maven downloads together. */
 export interface JarSet {
-  /** How errors call it. */
+  /** Name in error messages. */
   readonly title: string;
-  /** Of its folder in the cache; to be changed with the versions. */
+  /** Name of the folder in the cache, which must be changed with the versions. */
   readonly name: string;
-  /** The file that names them, as the dependencies of a project. */
+  /** Path of the pom.xml that has the jars as dependencies. */
   readonly pom: string;
-  /** What Maven fetches where it has nothing yet, its own plugins included. */
+  /** Size of the download with an empty Maven repository, including Maven's own plugins. */
   readonly megabytes: number;
 }
 
@@ -31,21 +31,21 @@ const broker: JarSet = {
   megabytes: 64,
 };
 
-/** Where things are kept that any checkout may use again. */
+/** The folder of downloads that all checkouts share. */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   const cache = environment['XDG_CACHE_HOME'] ?? '';
   return join(cache === '' ? join(homedir(), '.cache') : cache, 'sluice');
 }
 
-/** The folder that holds the jars (of the broker, 44 MB, when none are named) when an earlier fetch was completed. */
+/** The folder of the jars (by default those of the broker, 44 MB) if an earlier download was completed. */
 export function cachedJars(environment: NodeJS.ProcessEnv, { name } = broker): string | undefined {
   const folder = join(cacheFolder(environment), name);
   return existsSync(folder) ? folder : undefined;
 }
 
 /**
- * Fetches the jars with Maven and returns their folder. They appear in the cache at one stroke: an
- * interrupted fetch leaves nothing behind, and of two at the same time both succeed.
+ * Downloads the jars with Maven and returns their folder. The folder is renamed when it is complete, so that an interrupted download
+ * leaves nothing behind and concurrent downloads succeed.
  */
 export async function fetchJars(
   environment: NodeJS.ProcessEnv,

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 
 export interface Java {
   readonly program: string;
-  /** All that `java -version` prints; tells one build from another. */
+  /** The output of `java -version`, which identifies the build. */
   readonly version: string;
 }
 
 /**
- * The first Java of a version or later among `$JAVA_HOME/bin/java`, `java` on the path, and the homes in variables like
+ * Finds the first Java of at least the given version among `$JAVA_HOME/bin/java`, `java` on the path, and the homes in variables such as
  * `JAVA_21_HOME` and `JAVA_HOME_21_X64`.
  */
 export async function findJava(environment: NodeJS.ProcessEnv, lowestMajor = 17): Promise<Java | undefined> {
@@ -28,7 +28,7 @@ export async function findJava(environment: NodeJS.ProcessEnv, lowestMajor = 17)
   return undefined;
 }
 
-/** The jars of a folder, in an order that is the same at every start: class archives depend on it. */
+/** The jars of a folder in a fixed order, because class archives depend on the order. */
 export function classPath(jarFolder: string): string {
   return readdirSync(jarFolder)
     .filter((name) => name.endsWith('.jar'))
@@ -37,7 +37,7 @@ export function classPath(jarFolder: string): string {
     .join(':');
 }
 
-/** Serial collection: 2 cores and half a gigabyte are too little for the concurrent collectors' threads to pay. */
+/** Uses the serial collector, because concurrent collectors need more than 2 cores and half a gigabyte to be worthwhile. */
 export function jvmArguments(jars: string, more: readonly string[]): readonly string[] {
   const logging = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true'];
   return ['-Xmx512m', '-XX:+UseSerialGC', '-Xshare:auto', ...more, ...logging, '-cp', jars];

@@ -8,7 +8,7 @@ export interface JvmLauncherOptions {
   readonly origin: 'kafka-home' | 'maven';
   readonly java: Java;
   readonly jarFolder: string;
-  /** Where the class archive is kept. */
+  /** Folder of the class archive. */
   readonly cacheFolder: string;
   readonly onProgress?: ((message: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -4,12 +4,12 @@ import type { BrokerPlace } from './properties.ts';
 /** One way to run a broker. */
 export interface Launcher {
   readonly origin: 'kafka-home' | 'maven' | 'docker';
-  /** Address the broker has to listen on so that 127.0.0.1 of this machine reaches it. */
+  /** Address on which the broker must listen to be reachable at 127.0.0.1 of this machine. */
   readonly listenHost: string;
-  /** Makes the data folder ready where it is not yet; safe to be interrupted. */
+  /** Prepares the data folder if necessary; may be interrupted. */
   prepare(place: BrokerPlace, signal?: AbortSignal): Promise<void>;
   command(place: BrokerPlace): Promise<Pick<ServiceCommand, 'command' | 'args' | 'environment'>>;
-  /** A command that ends what a killed process leaves running; for launchers whose process is not the broker itself. */
+  /** A command that stops the broker of a killed launcher, if the broker is not the launched process itself. */
   clearance?(place: BrokerPlace): readonly [string, ...string[]];
   deleteData(place: BrokerPlace): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-// Metadata request v1 (the lowest a 4.x broker takes is v0) for no topics: size, api key 3, version 1, correlation id,
+// Metadata request v1 (4.x brokers accept v0 and later) for no topics: size, api key 3, version 1, correlation id,
 // null client id, empty topic array. The answer starts with size, correlation id and the number of brokers.
 const metadataRequest = Buffer.from('0000000e0003000100000001ffff00000000', 'hex');
 

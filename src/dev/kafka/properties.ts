@@ -1,4 +1,4 @@
-/** What tells one local broker from another. */
+/** Location of a local broker. */
 export interface BrokerPlace {
   readonly dataDir: string;
   readonly port: number;
@@ -8,20 +8,20 @@ export interface BrokerPlace {
   readonly extras?: BrokerExtras | undefined;
 }
 
-/** What a broker has besides its plain listener. */
+/** Additions to the plain listener of a broker. */
 export interface BrokerExtras {
-  /** `protocol`: of Kafka's security protocols. */
+  /** `protocol`: one of Kafka's security protocols. */
   readonly listeners?: readonly { readonly name: string; readonly port: number; readonly protocol: string }[];
   readonly properties?: Readonly<Record<string, string>>;
-  /** Of Kafka's `kafka-storage format`, such as `--add-scram`; not for a broker in a container. */
+  /** Arguments of `kafka-storage format`, such as `--add-scram`; ignored for a broker in a container. */
   readonly formatArguments?: readonly string[];
-  /** Of the Java process, after the arguments it has anyway; not for a broker in a container. */
+  /** Additional arguments of the Java process; ignored for a broker in a container. */
   readonly jvmArguments?: readonly string[];
 }
 
 /**
- * The properties of a one-node KRaft broker. Static voters instead of a bootstrap list: the only voter then elects itself
- * at once, and the controller's port may change from start to start.
+ * The properties of a one-node KRaft broker. It has static voters instead of a bootstrap list, so that the only voter elects itself
+ * immediately, and the port of the controller may change between starts.
  */
 export function brokerProperties({
   dataDir,
@@ -43,8 +43,7 @@ export function brokerProperties({
     'advertised.listeners': at('127.0.0.1'),
     'listener.security.protocol.map': `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${protocols}`,
     'log.dirs': dataDir,
-    // A broker that was killed may register again only when its session is over; the default, 9 s, is what a restart
-    // would then wait for.
+    // A killed broker can only register again after its session has timed out, which takes 9 s by default.
     'broker.session.timeout.ms': '3000',
     'broker.heartbeat.interval.ms': '500',
     'auto.create.topics.enable': 'false',
@@ -59,13 +58,13 @@ export function brokerProperties({
     'share.coordinator.state.topic.min.isr': '1',
     // The cleaner takes 128 MB by default, for topics that hold a few hundred keys here.
     'log.cleaner.dedupe.buffer.size': '16777216',
-    // Deleting a topic is done when its name is free, not when its files are gone a minute later.
+    // By default the files of a deleted topic are removed after a minute.
     'log.segment.delete.delay.ms': '1000',
     ...extras.properties,
   };
 }
 
-/** As a `.properties` file, which Java reads as Latin-1. */
+/** Renders a `.properties` file, which Java reads as Latin-1. */
 export function propertiesText(properties: Readonly<Record<string, string>>): string {
   const unicode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const escape = (value: string): string => value.replace(/\\/g, '\\\\').replace(/[^\x20-\x7e]/g, unicode);
@@ -74,7 +73,7 @@ export function propertiesText(properties: Readonly<Record<string, string>>): st
     .join('');
 }
 
-/** As the environment of the `apache/kafka` image (`log.dirs` -> `KAFKA_LOG_DIRS`). */
+/** Converts properties to the environment variables of the `apache/kafka` image (`log.dirs` -> `KAFKA_LOG_DIRS`). */
 export function propertiesEnvironment(properties: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(properties).map(([name, value]) => [`KAFKA_${name.toUpperCase().replaceAll('.', '_')}`, value]),

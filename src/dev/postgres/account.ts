@@ -13,11 +13,11 @@ export interface AccountCommand {
   readonly account?: { readonly uid: number; readonly gid: number };
 }
 
-/** How PostgreSQL's programs, which refuse to run as root, are started. */
+/** The account under which PostgreSQL's programs are started, because they refuse to run as root. */
 export interface PostgresAccount {
-  /** What to spawn for a program of PostgreSQL. */
+  /** The command that runs a program of PostgreSQL. */
   command(program: string, args: readonly string[]): AccountCommand;
-  /** Hands a file or folder over. */
+  /** Changes the owner of a file or folder to the account. */
   own(path: string): void;
 }
 
@@ -29,9 +29,9 @@ interface Ids {
 const NOBODY_ELSE: Pick<PostgresAccount, 'own'> = { own: () => undefined };
 
 /**
- * As this user, unless it is root. For root: in a user namespace, where root is called nobody and may enter what root may; else as
- * user `postgres`, which is made when it does not exist. Where that user cannot enter `paths` it gets the capability to do so, which
- * root has in a container too (setpriv, capabilities(7)). Data of another account stays with it.
+ * Chooses the current user, unless it is root. Root uses a user namespace, in which it is mapped to nobody and keeps its access to
+ * folders, or else the user `postgres`, which is created if it does not exist. If that user cannot access `paths`, it gets the
+ * capability to do so, which root also has in a container (setpriv, capabilities(7)). Data of another account keeps its owner.
  */
 export async function postgresAccount(dataDir: string, paths: readonly string[]): Promise<PostgresAccount> {
   if (userInfo().uid !== 0) return { ...NOBODY_ELSE, command: (command, args) => ({ command, args }) };
@@ -63,14 +63,14 @@ export async function postgresAccount(dataDir: string, paths: readonly string[])
   };
 }
 
-/** Arguments of setpriv. It becomes the program that follows, so that the process id is that of the program. */
+/** Arguments of setpriv, which replaces itself by the program, so that the process id is that of the program. */
 function asUser(uid: number, gid: number): readonly string[] {
   const ids = [`--reuid=${String(uid)}`, `--regid=${String(gid)}`, '--clear-groups'];
-  // PostgreSQL asks access(2), which leaves capabilities out of account for every user but root, unless this bit is set.
+  // PostgreSQL uses access(2), which ignores the capabilities of users other than root unless this bit is set.
   return [...ids, '--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
 }
 
-/** Whether root can let another user, here the first one, enter every folder. */
+/** Whether root can grant another user, here the first one, access to all folders. */
 function canHandDown(): Promise<boolean> {
   return run('setpriv', [...asUser(1, 1), 'true']).then(
     () => true,
@@ -78,7 +78,7 @@ function canHandDown(): Promise<boolean> {
   );
 }
 
-/** Whether root can be called by another name that the system knows. */
+/** Whether root can be mapped to another user name that the system knows. */
 function hasNamespaces(): Promise<boolean> {
   return run('unshare', ['--user', 'id', '-un']).then(
     ({ stdout }) => stdout.trim() !== 'root',
@@ -109,7 +109,7 @@ async function createUser(): Promise<Ids> {
   return ids;
 }
 
-/** The first folder above `path` that users that do not own it may not pass. */
+/** The first folder above `path` that other users than its owner cannot access. */
 function barrierTo(path: string): string | undefined {
   const above: string[] = [];
   for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {

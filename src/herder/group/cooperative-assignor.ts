@@ -6,27 +6,27 @@ import { WorkSet } from './work-set.ts';
 
 /** One rebalance as the leader sees it. */
 export interface Rebalance {
-  /** What should run, by the config topic. */
+  /** All connectors and tasks of the config topic. */
   readonly configured: Work;
-  /** What each member says it has, by member id; members that have nothing are there too. */
+  /** The reported work of each member, by member id, including members without work. */
   readonly members: ReadonlyMap<string, Work>;
-  /** The generation that this rebalance begins, and the last one that this worker saw completed. */
+  /** The generation that this rebalance starts, and the last one that this worker saw completed. */
   readonly generation: number;
   readonly lastCompletedGeneration: number;
-  /** Members that give up their work, some of it in each rebalance, and get none, as long as there are others. */
+  /** Members that hand over their work in parts and receive none, as long as there are other members. */
   readonly draining?: ReadonlySet<string>;
 }
 
-/** What changes for each member, and what each has then. */
+/** The changes for each member, and the complete work of each member afterwards. */
 export interface Distribution {
   readonly assigned: ReadonlyMap<string, Work>;
   readonly revoked: ReadonlyMap<string, Work>;
   readonly complete: ReadonlyMap<string, Work>;
-  /** All members join again after so many milliseconds; 0: they need not. */
+  /** After how many milliseconds all members rejoin; 0: they need not rejoin. */
   readonly delayMs: number;
 }
 
-/** A member's work after the rebalance, while it is being dealt out. */
+/** The work of a member after the rebalance, while it is being computed. */
 interface Load {
   readonly member: string;
   readonly work: WorkSet;
@@ -35,14 +35,14 @@ interface Load {
 const BACKOFF_FACTOR = 40;
 
 /**
- * Divides connectors and tasks among the members of a worker group, as
- * org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor: who keeps its work is not disturbed; what lost its
- * member waits for it until there are as many members as before, or the delay is over; surplus is taken away first and
- * dealt out in the next rebalance, and when members come in one rebalance after the other, these are spaced out. Beyond Java:
- * draining members give up their work, and surplus is taken away part by part, each when what moved before it delivers.
+ * Assigns connectors and tasks to the members of a worker group, as
+ * org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor: work that does not move is not disturbed. The work of a
+ * lost member is held until there are as many members as before, or until the delay is over. Surplus work is revoked first and
+ * assigned in the next rebalance; if members join in successive rebalances, revocations are delayed. In addition to Java, draining
+ * members hand over their work, and surplus work is revoked in parts, each when the previous part delivers.
  *
- * It lives as long as its worker is the leader's candidate, and remembers the last division: `settled` (no delay), `waiting`
- * (until `#scheduledAtMs`, for members that left or for the next taking away).
+ * It exists on every worker that may become the leader and remembers the last assignment: `settled` (no delay) or `waiting` (until
+ * `#scheduledAtMs`, for members that left or for the next revocation).
  */
 export class CooperativeAssignor {
   readonly #maxDelayMs: number;
@@ -52,15 +52,15 @@ export class CooperativeAssignor {
   #previousGeneration = -1;
   #previousMembers: ReadonlySet<string> = new Set();
   readonly #pace: MovePace;
-  /** What draining members still had. */
+  /** The remaining work of draining members. */
   #drainingWork: ReadonlyMap<string, WorkSet> = new Map();
   #revokedInPrevious = false;
   #successiveRevocations = 0;
   #scheduledAtMs = 0;
   #delayMs = 0;
-  /** How many members there were before some were lost whose work waits; 0: none waits. */
+  /** Number of members before some were lost whose work is held; 0 if no work is held. */
   #strength = 0;
-  /** Members that came, with nothing, while work was waiting for its member: probably that member under another id. */
+  /** Members that joined without work while the work of a lost member is held: probably that member under another id. */
   readonly #candidates = new Set<string>();
 
   /** `maxDelayMs`: `scheduled.rebalance.max.delay.ms`; `now` in milliseconds. */
@@ -71,7 +71,7 @@ export class CooperativeAssignor {
   }
 
   assign(rebalance: Rebalance): Distribution {
-    // Somebody else led in between: what this worker remembers is not what there was.
+    // Another worker led in between, so the remembered assignment is stale.
     if (this.#previousGeneration !== rebalance.lastCompletedGeneration) this.#previous = new WorkSet();
     this.#releaseDrained(rebalance.members);
     const draining = drainingOf(rebalance);
@@ -100,12 +100,12 @@ export class CooperativeAssignor {
     const reassigned = this.#reassignLost(lost, next, takers);
     this.#pace.begin(created.tasks.size + reassigned.tasks.size);
     for (const { member, work } of drained) this.#takePart(member, work, work, toRevoke);
-    if (this.#delayMs === 0) this.#balance(configured, takers, toRevoke, isOfSame(rebalance, this.#previousMembers));
+    if (this.#delayMs === 0) this.#balance(configured, takers, toRevoke, isSameGroup(rebalance, this.#previousMembers));
     else this.#revokedInPrevious = false;
     const pauseMs = this.#pace.end();
 
-    deal(takers, [...created.connectors, ...reassigned.connectors], 'connectors');
-    deal(takers, [...created.tasks, ...reassigned.tasks], 'tasks');
+    assignToLeastLoaded(takers, [...created.connectors, ...reassigned.connectors], 'connectors');
+    assignToLeastLoaded(takers, [...created.tasks, ...reassigned.tasks], 'tasks');
     this.#remember(rebalance, next, toRevoke, lost);
     this.#drainingWork = new Map(drained.map(({ member, work }) => [member, work.without()]));
     return {
@@ -116,7 +116,7 @@ export class CooperativeAssignor {
     };
   }
 
-  /** Nobody waits for a draining member that has left: others get at once what it still had. */
+  /** The work of a draining member that has left is not held for it but assigned to others immediately. */
   #releaseDrained(members: ReadonlyMap<string, Work>): void {
     const gone = [...this.#drainingWork].filter(([member]) => !members.has(member));
     for (const [, work] of gone) this.#previous.remove(work);
@@ -124,13 +124,13 @@ export class CooperativeAssignor {
     this.#previousMembers = new Set([...this.#previousMembers].filter((member) => !names.has(member)));
   }
 
-  /** What was to be stopped and runs on is taken away again. */
+  /** Work that was revoked but still runs is revoked again. */
   #noteFailedRevocation(active: WorkSet): void {
     if (!this.#previouslyRevoked.shared(active).isEmpty) this.#previous = active;
     this.#previouslyRevoked = new WorkSet();
   }
 
-  /** Work whose member is gone: given to members that came for it, or what of it is to be dealt out now. */
+  /** Assigns the work of lost members to the candidates, or returns it to be assigned like new work, or holds it. */
   #reassignLost(lost: WorkSet, next: readonly Load[], takers: readonly Load[]): WorkSet {
     if (lost.isEmpty && !this.#revokedInPrevious) {
       this.#settle();
@@ -139,7 +139,7 @@ export class CooperativeAssignor {
     const now = this.#now();
     const present = new Set(next.map(({ member }) => member));
     const nobodyLeft = this.#scheduledAtMs <= 0 && [...this.#previousMembers].every((member) => present.has(member));
-    // A member that is still there did not get its assignment; its work is as good as new.
+    // The member still exists but did not receive its assignment, so its work is treated as new.
     if (nobodyLeft || this.#maxDelayMs === 0) return lost;
     if (!lost.isEmpty && [...this.#previousMembers].some((member) => !present.has(member))) {
       this.#strength = Math.max(this.#strength, this.#previousMembers.size);
@@ -149,9 +149,9 @@ export class CooperativeAssignor {
     const candidates = [...this.#candidates].flatMap((candidate) =>
       takers.filter(({ member }) => member === candidate),
     );
-    // Java waits on when as many as were lost have come already: nobody else is to be expected.
-    const areBack = this.#strength > 0 && present.size >= this.#strength && candidates.length > 0;
-    if (isOver || areBack) {
+    // Java continues to wait even if as many members have joined as were lost.
+    const haveReturned = this.#strength > 0 && present.size >= this.#strength && candidates.length > 0;
+    if (isOver || haveReturned) {
       this.#settle();
       this.#revokedInPrevious = false;
       if (candidates.length === 0) return lost;
@@ -171,10 +171,10 @@ export class CooperativeAssignor {
   }
 
   /**
-   * Takes surplus away. If the rebalance before did so too, it goes on with the next part, or, where `isOfSame` is false, waits until a
-   * growing delay is over: members come one after the other.
+   * Revokes surplus work. If the previous rebalance did so too, it revokes the next part. If the members have changed since, they join
+   * one after the other, so it waits for a growing delay instead.
    */
-  #balance(configured: WorkSet, next: readonly Load[], toRevoke: Map<string, WorkSet>, isOfSame: boolean): void {
+  #balance(configured: WorkSet, next: readonly Load[], toRevoke: Map<string, WorkSet>, hasSameMembers: boolean): void {
     const surplus = surplusOf(configured, next);
     if (surplus.size === 0) {
       if (this.#revokedInPrevious) {
@@ -183,7 +183,7 @@ export class CooperativeAssignor {
       }
       return;
     }
-    if (this.#revokedInPrevious && !isOfSame) {
+    if (this.#revokedInPrevious && !hasSameMembers) {
       this.#successiveRevocations += 1;
       this.#delayMs = this.#backoffMs();
       if (this.#delayMs !== 0) {
@@ -199,7 +199,7 @@ export class CooperativeAssignor {
     }
   }
 
-  /** Of `wanted`, which is part of the member's work. */
+  /** Revokes a part of `wanted`, which is work of this member. */
   #takePart(member: string, work: WorkSet, wanted: WorkSet, toRevoke: Map<string, WorkSet>): void {
     const part = this.#pace.take(wanted);
     if (part.isEmpty) return;
@@ -207,7 +207,7 @@ export class CooperativeAssignor {
     toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), part]));
   }
 
-  /** 1 ms, times 40 for each rebalance in a row that would take work away, up to the largest delay. */
+  /** 1 ms, times 40 for each successive rebalance that would revoke work, up to the largest delay. */
   #backoffMs(): number {
     const maxMs = this.#maxDelayMs;
     return backoffMs(this.#successiveRevocations, { firstMs: 1, maxMs, factor: BACKOFF_FACTOR, jitter: NO_JITTER });
@@ -224,18 +224,18 @@ export class CooperativeAssignor {
   }
 }
 
-/** None when all members are draining: their work must run somewhere. */
+/** Empty if all members are draining, because their work must run somewhere. */
 function drainingOf({ draining, members }: Rebalance): ReadonlySet<string> {
   const present = [...members.keys()].filter((member) => draining?.has(member) === true);
   return new Set(present.length < members.size ? present : []);
 }
 
-/** Whether its members are those of the rebalance before. */
-function isOfSame({ members }: Rebalance, previous: ReadonlySet<string>): boolean {
+/** Whether the members are those of the previous rebalance. */
+function isSameGroup({ members }: Rebalance, previous: ReadonlySet<string>): boolean {
   return members.size === previous.size && [...members.keys()].every((member) => previous.has(member));
 }
 
-/** By name, tasks by connector and number, so that equal rebalances end equally. */
+/** Sorted by name, tasks by connector and number, so that the result is deterministic. */
 function sorted({ connectors, tasks }: WorkSet): WorkSet {
   const byTask = (a: string, b: string): number => {
     const [left, right] = [a.lastIndexOf('\0'), b.lastIndexOf('\0')];
@@ -263,7 +263,7 @@ function byMember(loads: readonly Load[], of: (load: Load) => WorkSet): Map<stri
   return new Map(loads.map((load) => [load.member, of(load).toWork()]));
 }
 
-/** What each member has beyond its share, connectors and tasks apart. */
+/** The work of each member beyond its share; connectors and tasks are counted separately. */
 function surplusOf(configured: WorkSet, loads: readonly Load[]): Map<string, WorkSet> {
   const surplus = new Map<string, WorkSet>();
   for (const kind of ['connectors', 'tasks'] as const) {
@@ -295,8 +295,8 @@ function surplusOfKind(total: number, loads: readonly Load[], kind: 'connectors'
   return taken;
 }
 
-/** One after the other to those that have least. */
-function deal(loads: Load[], items: readonly string[], kind: 'connectors' | 'tasks'): void {
+/** Assigns each item to a member with the least work. */
+function assignToLeastLoaded(loads: Load[], items: readonly string[], kind: 'connectors' | 'tasks'): void {
   if (items.length === 0) return;
   const queue = [...items];
   loads.sort((a, b) => a.work[kind].size - b.work[kind].size);
@@ -318,8 +318,8 @@ function roundRobin(loads: readonly Load[], lost: WorkSet): void {
 }
 
 /**
- * Divides all work anew at each rebalance: one after the other to the members in order, connectors first
- * (org.apache.kafka.connect.runtime.distributed.EagerAssignor). For groups in which an old member demands it.
+ * Assigns all work from the start in each rebalance, round-robin to the members in order, connectors first
+ * (org.apache.kafka.connect.runtime.distributed.EagerAssignor). Used by groups with a member that supports no other protocol.
  */
 export function assignEagerly(configured: Work, members: readonly string[]): ReadonlyMap<string, Work> {
   const shares = [...members].sort().map((member) => ({ member, connectors: [] as string[], tasks: [] as TaskId[] }));

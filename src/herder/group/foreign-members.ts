@@ -15,13 +15,13 @@ import { decodeMetadata } from './group-bytes.ts';
 import type { WorkerGroupSettings } from './worker-group-settings.ts';
 
 /**
- * Begins the client id, and so the member id, of every Sluice worker in its group: members and tools see which is which,
- * and the bytes of metadata and assignments stay Java's.
+ * Prefix of the client id, and so of the member id, of every Sluice worker. Members and tools recognize Sluice workers by it, and the
+ * format of metadata and assignments stays Java's.
  */
 const MARK = 'sluice-';
-const LOOK_EVERY_MS = 1000;
-const SAY_EVERY_MS = 30_000;
-/** Characters of a claimed address that a log line shows. */
+const CHECK_INTERVAL_MS = 1000;
+const LOG_INTERVAL_MS = 30_000;
+/** Number of characters of a reported address that a log line shows. */
 const MAX_SHOWN = 200;
 
 export function markedClientId(clientId: string): string {
@@ -32,7 +32,7 @@ export function isSluice(memberId: string): boolean {
   return memberId.startsWith(MARK);
 }
 
-/** Connect's name of a protocol that may have been agreed on under our own. */
+/** Connect's name of a protocol that the group may have selected under Sluice's name. */
 export function connectProtocolName(name: string): string {
   return name.startsWith(MARK) ? name.slice(MARK.length) : name;
 }
@@ -40,11 +40,11 @@ export function connectProtocolName(name: string): string {
 type Offers = ReturnType<GroupProtocol['protocols']>;
 
 /**
- * Members of the worker group that are no Sluice workers, where `mixed.group` refuses them. A group that is theirs is not
- * entered. One that comes into a running group gets no work, is taken out by the leader, and is then kept out by the
- * broker, because the leader offers its protocols under names that others do not know:
+ * Keeps workers other than Sluice out of the group if `mixed.group` refuses them. A Sluice worker does not join a group with such
+ * members. A foreign member that joins a running group receives no work and is removed by the leader. After that the broker rejects
+ * it, because the leader offers its protocols under names that only Sluice workers know:
  *
- *   open --one came in--> it is removed --> closed --one was quicker (INCONSISTENT_GROUP_PROTOCOL)--> open
+ *   open --foreign member joined--> it is removed --> closed --foreign member joined first (INCONSISTENT_GROUP_PROTOCOL)--> open
  */
 export class ForeignMembers {
   readonly #group: KafkaGroup;
@@ -63,13 +63,13 @@ export class ForeignMembers {
     this.#lines = new SpacedLines(logger);
   }
 
-  /** What this worker offers at JoinGroup, best first. The broker chooses one that all members offer. */
+  /** The protocols of this worker for JoinGroup, best first. The broker selects one that all members offer. */
   offers(offers: Offers): Offers {
     const own = offers.map((each) => ({ ...each, name: MARK + each.name }));
     return this.#isClosed ? own : [...offers, ...own];
   }
 
-  /** As the member's `join`; the protocol has Connect's name. */
+  /** Joins the group; the generation has Connect's name of the protocol. */
   async join(member: GroupMember): Promise<Generation> {
     const generation = await member.join().catch((error: unknown) => {
       const isInconsistent = error instanceof KafkaError && error.code === ErrorCode.inconsistentGroupProtocol;
@@ -82,18 +82,18 @@ export class ForeignMembers {
 
   /** Resolves when no foreign member is in the group, or when the signal aborts. */
   async untilGone(signal: AbortSignal): Promise<void> {
-    let sayAtMs = 0;
+    let logAtMs = 0;
     while (!this.#allowed && !signal.aborted) {
       const members = (await this.#inGroup()).map(({ memberId }) => memberId);
       if (members.length === 0) return;
-      if (Date.now() >= sayAtMs) {
-        sayAtMs = Date.now() + SAY_EVERY_MS;
+      if (Date.now() >= logAtMs) {
+        logAtMs = Date.now() + LOG_INTERVAL_MS;
         this.#logger.warn(
           { members },
-          `Not joining the worker group ${this.#groupId}: workers that are not Sluice are in it. Stop them, or set mixed.group=allow to work beside them`,
+          `Not joining the worker group ${this.#groupId}: workers that are not Sluice are in it. Stop them, or set mixed.group=allow to work together with them`,
         );
       }
-      await sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
+      await sleep(CHECK_INTERVAL_MS, signal).catch(() => undefined);
     }
   }
 
@@ -102,7 +102,7 @@ export class ForeignMembers {
     return !this.#allowed && !isSluice(leaderId);
   }
 
-  /** Leader only: which of the members get nothing in the division that it is making. */
+  /** Leader only: the members that receive no work in the current assignment. */
   refused<M extends { readonly memberId: string; readonly url: string }>(members: readonly M[]): readonly M[] {
     const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));
     this.#refused = new Set(refused.map(({ memberId }) => memberId));
@@ -110,7 +110,7 @@ export class ForeignMembers {
     return refused;
   }
 
-  /** Leader only: members of this division whose metadata it cannot read. They get nothing anyway. */
+  /** Leader only: refuses members whose metadata it cannot read and which therefore receive no work. */
   refuseUnread(members: readonly { readonly memberId: string }[]): void {
     const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));
     this.#refused = new Set([...this.#refused, ...refused.map(({ memberId }) => memberId)]);
@@ -118,11 +118,11 @@ export class ForeignMembers {
   }
 
   #logRefusal(memberId: string, url: string): void {
-    const message = `Refused the worker at ${url} in the worker group ${this.#groupId}, because it is not Sluice: it gets no work and is taken out of the group. Stop it, or set mixed.group=allow on all Sluice workers`;
+    const message = `Refused the worker at ${url} in the worker group ${this.#groupId}, because it is not Sluice: it gets no work and is removed from the group. Stop it, or set mixed.group=allow on all Sluice workers`;
     this.#lines.log('error', { memberId, url }, message, 'refused');
   }
 
-  /** Leader only: takes out who was refused, and shuts the door when all join again; whether there was anybody. */
+  /** Leader only: removes the refused members, and offers only Sluice's protocols from the next join on. Resolves with whether there were any. */
   async removeRefused(): Promise<boolean> {
     const refused = this.#refused;
     if (refused.size === 0) return false;
@@ -131,36 +131,37 @@ export class ForeignMembers {
       await this.#group.remove(({ memberId }) => refused.has(memberId));
       this.#isClosed = true;
     } catch (error) {
-      this.#logger.warn({ reason: toError(error).message }, 'Refused workers could not be taken out of the group');
+      this.#logger.warn({ reason: toError(error).message }, 'Failed to remove refused workers from the group');
     }
     return true;
   }
 
-  /** None where the group cannot be described: joining it tells more. */
+  /** Empty if the group cannot be described; the join then reports the error. */
   async #inGroup(): Promise<readonly DescribedMember[]> {
     try {
       return (await this.#group.members()).filter(({ memberId }) => !isSluice(memberId));
     } catch (error) {
-      this.#logger.debug({ reason: toError(error).message }, 'Who is in the worker group is not known');
+      this.#logger.debug({ reason: toError(error).message }, 'Cannot list the members of the worker group');
       return [];
     }
   }
 }
 
 /**
- * A worker that was killed and started again finds its former self in the group, which would keep everybody waiting until
- * its session is over. Nobody else can be at this address. Never rejects.
+ * Removes the member that a killed worker at the same address left in the group; the others would wait for it until its session times
+ * out. No other worker can have this address. Never rejects.
  */
 export async function removeStaleMember(group: KafkaGroup, url: string, logger: Logger): Promise<void> {
   try {
     const removed = await group.remove(({ metadata }) => urlOf(metadata) === url);
-    for (const memberId of removed) logger.info({ memberId }, 'Removed what an earlier worker at this address left');
+    for (const memberId of removed)
+      logger.info({ memberId }, 'Removed the stale member of an earlier worker at this address');
   } catch (error) {
-    logger.debug({ reason: toError(error).message }, 'Whether an earlier worker is still in the group is not known');
+    logger.debug({ reason: toError(error).message }, 'Cannot determine whether a stale member is in the worker group');
   }
 }
 
-/** `undefined`: the metadata of the member cannot be read. */
+/** `undefined` if the metadata cannot be read. */
 function urlOf(metadata: Buffer): string | undefined {
   try {
     return decodeMetadata(metadata).url;

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/task-assignment.ts';
+import { taskText, type TaskId } from '../../connect/task-assignment.ts';
 import { ConnectError } from '../../errors.ts';
 import { decodeHandovers, encodeHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';
 
@@ -11,55 +11,57 @@ export function protocolVersion(name: string): number {
   return Object.hasOwn(PROTOCOL_VERSIONS, name) ? PROTOCOL_VERSIONS[name as ConnectProtocolName] : -1;
 }
 
-/** Connectors and tasks that a member has, gets or gives up. */
+/** Connectors and tasks that a member has, receives or loses. */
 export interface Work {
   readonly connectors: readonly string[];
   readonly tasks: readonly TaskId[];
 }
 
-/** What the leader tells one member (SyncGroup). */
+/** The assignment that the leader sends to one member (SyncGroup). */
 export interface MemberAssignment {
   readonly error: 'none' | 'config-mismatch';
   /** Member id and address of the leader. */
   readonly leader: string;
   readonly leaderUrl: string;
-  /** Where the config topic was read to when the work was dealt out. */
+  /** The offset up to which the leader had read the config topic. */
   readonly configOffset: number;
-  /** Versions 1 and 2: what is new to the member; version 0: all that it has. */
+  /** Versions 1 and 2: the new work of the member; version 0: its whole work. */
   readonly assigned: Work;
-  /** Versions 1 and 2: what it must stop. */
+  /** Versions 1 and 2: the work that the member must stop. */
   readonly revoked: Work;
-  /** Versions 1 and 2: the member joins again after so many milliseconds; 0: it need not. */
+  /** Versions 1 and 2: after how many milliseconds the member rejoins; 0: it need not rejoin. */
   readonly delayMs: number;
-  /** Of tasks that are assigned; absent: none. */
+  /** Handovers of the assigned tasks, if there are any. */
   readonly handovers?: Handovers | undefined;
 }
 
-/** What a member tells the leader (JoinGroup). */
+/** The metadata that a member sends to the leader (JoinGroup). */
 export interface MemberMetadata {
   readonly url: string;
   /** -1 while the config topic is empty. */
   readonly configOffset: number;
-  /** Versions 1 and 2: what it has; `null` before its first assignment. */
+  /** Versions 1 and 2: the current work of the member; `null` before its first assignment. */
   readonly allocation: MemberAssignment | null;
-  /** It gives up its work and wants no other; absent: it does not. */
+  /** The member hands over its work and accepts no other; absent: it does not. */
   readonly draining?: boolean;
-  /** Of tasks that it has stopped, for whoever gets them; absent: none. */
+  /** Handovers of stopped tasks, for their next workers, if there are any. */
   readonly handovers?: Handovers;
+}
+
+/** Names of connectors, and of tasks as `connector-task`. */
+export function workNames({ connectors, tasks }: Work): string[] {
+  return [...connectors, ...tasks.map(taskText)];
 }
 
 export const NO_WORK: Work = Object.freeze({ connectors: Object.freeze([]), tasks: Object.freeze([]) });
 
-/**
- * After the fields of Java's metadata, whose readers ignore what follows them (ConnectProtocol: "forwards compatible"):
- * the member is draining.
- */
+/** Marks a draining member. It follows the fields of Java's metadata; Java ignores further bytes (ConnectProtocol: "forwards compatible"). */
 const DRAINING = Buffer.from('sluice-draining', 'utf8');
-/** In the place of a task number: the connector itself. */
+/** Task number that represents the connector itself. */
 const CONNECTOR_TASK = -1;
 const CONFIG_MISMATCH = 1;
 
-/** Bytes of org.apache.kafka.connect.runtime.distributed.{ConnectProtocol,IncrementalCooperativeConnectProtocol}. */
+/** Writes the format of org.apache.kafka.connect.runtime.distributed.{ConnectProtocol,IncrementalCooperativeConnectProtocol}. */
 export function encodeMetadata(metadata: MemberMetadata, protocol: ConnectProtocolName): Buffer {
   const version = PROTOCOL_VERSIONS[protocol];
   const writer = new ByteWriter();
@@ -74,7 +76,7 @@ export function encodeMetadata(metadata: MemberMetadata, protocol: ConnectProtoc
   return Buffer.concat([writer.bytes(), draining, encodeHandovers(metadata.handovers ?? NO_HANDOVERS)]);
 }
 
-/** Throws a ConnectError where the bytes are no metadata. */
+/** Throws a ConnectError if the bytes are not valid metadata. */
 export function decodeMetadata(bytes: Buffer): MemberMetadata {
   const reader = new ByteReader(bytes, 'member metadata');
   const version = reader.version();
@@ -104,7 +106,7 @@ export function encodeAssignment(assignment: MemberAssignment, protocol: Connect
   return Buffer.concat([writer.bytes(), encodeHandovers(assignment.handovers ?? NO_HANDOVERS)]);
 }
 
-/** Throws a ConnectError where the bytes are no assignment; 0 bytes are what a member gets that the leader forgot. */
+/** Throws a ConnectError if the bytes are not a valid assignment. A member that the leader left out receives 0 bytes. */
 export function decodeAssignment(bytes: Buffer): MemberAssignment {
   const reader = new ByteReader(bytes, 'assignment');
   const version = reader.version();
@@ -156,7 +158,7 @@ class ByteWriter {
     if (bytes !== null) this.#parts.push(bytes);
   }
 
-  /** By connector, its own number before those of its tasks. */
+  /** Grouped by connector, with the number of the connector before the task numbers. */
   work({ connectors, tasks }: Work): void {
     const numbers = new Map<string, number[]>();
     for (const name of connectors) numbers.set(name, [CONNECTOR_TASK]);

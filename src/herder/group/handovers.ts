@@ -1,60 +1,60 @@
 import type { Handover } from '../../kafka/api.ts';
 import { taskKey, taskOf } from './task-key.ts';
 
-/** What tasks that move leave to themselves on the next worker: their places in consumer groups. By `taskKey`. */
+/** Consumer group memberships that moving tasks hand over to their next worker, by `taskKey`. */
 export type Handovers = ReadonlyMap<string, Handover>;
 
 export const NO_HANDOVERS: Handovers = new Map();
 
-/** Before the handovers, behind the fields of Java's messages, whose readers ignore what follows them. */
+/** Precedes the handovers, which follow the fields of Java's messages; Java ignores further bytes. */
 const TAG = Buffer.from('sluice-handovers', 'utf8');
 /**
- * Of one member: the coordinator keeps what all members say in one record of at most `message.max.bytes`. A task whose handover is left
- * out joins its group anew.
+ * Size limit for one member, because the coordinator stores the metadata of all members in one record of at most
+ * `message.max.bytes`. A task whose handover is omitted joins its group as a new member.
  */
 const MAX_BYTES = 16_384;
 
-/** The round in which a task is dealt out may have to be repeated; later the next worker has the place, or it is lost. */
+/** The rebalance that assigns a task may have to be repeated. After this time the next worker has the membership, or it is lost. */
 const KEPT_MS = 5000;
 
-interface Left {
+interface KeptHandovers {
   readonly handovers: Handovers;
   readonly untilMs: number;
 }
 
-/** Handovers of the tasks that this worker has given up lately. */
-export class LeftHandovers {
+/** Handovers of the tasks that this worker has released recently. */
+export class RecentHandovers {
   readonly #now: () => number;
-  #left: readonly Left[] = [];
+  #kept: readonly KeptHandovers[] = [];
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
   add(handovers: Handovers): void {
-    if (handovers.size > 0) this.#left = [{ handovers, untilMs: this.#now() + KEPT_MS }, ...this.#current()];
+    if (handovers.size > 0) this.#kept = [{ handovers, untilMs: this.#now() + KEPT_MS }, ...this.#current()];
   }
 
-  /** The last ones first. */
+  /** The newest handover of each task. */
   all(): Handovers {
-    this.#left = this.#current();
+    this.#kept = this.#current();
     const all = new Map<string, Handover>();
-    for (const [key, handover] of this.#left.flatMap(({ handovers }) => [...handovers])) {
+    for (const [key, handover] of this.#kept.flatMap(({ handovers }) => [...handovers])) {
       if (!all.has(key)) all.set(key, handover);
     }
     return all;
   }
 
   clear(): void {
-    this.#left = [];
+    this.#kept = [];
   }
 
-  #current(): readonly Left[] {
-    return this.#left.filter(({ untilMs }) => untilMs > this.#now());
+  #current(): readonly KeptHandovers[] {
+    return this.#kept.filter(({ untilMs }) => untilMs > this.#now());
   }
 }
 
-/** Empty where there are none. */
+/** Returns no bytes if there are no handovers. */
 export function encodeHandovers(handovers: Handovers): Buffer {
   const entries: string[] = [];
   let length = 0;
@@ -68,7 +68,7 @@ export function encodeHandovers(handovers: Handovers): Buffer {
   return entries.length === 0 ? Buffer.alloc(0) : Buffer.concat([TAG, Buffer.from(`[${entries.join()}]`)]);
 }
 
-/** None where the bytes are anything else. */
+/** Returns no handovers if the bytes are anything else. */
 export function decodeHandovers(bytes: Buffer): Handovers {
   if (!bytes.subarray(0, TAG.length).equals(TAG)) return NO_HANDOVERS;
   const entries = parsed(bytes.toString('utf8', TAG.length));
@@ -105,7 +105,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // As if there were none: the tasks join their groups anew.
+    // Without handovers the tasks join their groups as new members.
     return undefined;
   }
 }

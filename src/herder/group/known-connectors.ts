@@ -3,11 +3,11 @@ import type { ConfiguredWork } from './worker-protocol.ts';
 
 /** The config store as the worker group sees it. */
 export interface CountedWork extends ConfiguredWork {
-  /** `undefined`: there is no such connector. */
+  /** `undefined` if the connector does not exist. */
   taskCount(connector: string): number | undefined;
 }
 
-/** The connectors that the division of work knows, each with the number of its tasks. */
+/** The connectors of the last assignment, each with its number of tasks. */
 export class KnownConnectors {
   readonly #configured: CountedWork;
   readonly #counts = new Map<string, number>();
@@ -16,26 +16,26 @@ export class KnownConnectors {
     this.#configured = configured;
   }
 
-  /** All that there are at the start; the first division is made of them. */
+  /** Reads the connectors that exist at the start, on which the first assignment is based. */
   readAll(): void {
     for (const name of this.#configured.work().connectors) {
       this.#counts.set(name, this.#configured.taskCount(name) ?? 0);
     }
   }
 
-  /** Why the work must be divided again; `undefined` when the connector is as it was. */
+  /** The reason for a rebalance; `undefined` if neither the connector nor its number of tasks has changed. */
   changed(connector: string): Rejoin | undefined {
     const count = this.#configured.taskCount(connector);
     const before = this.#counts.get(connector);
     if (count === before) return undefined;
     if (count === undefined) this.#counts.delete(connector);
     else this.#counts.set(connector, count);
-    const happened =
+    const event =
       count === undefined
         ? 'was deleted'
         : before === undefined
           ? 'was created'
           : `has ${String(count)} ${count === 1 ? 'task' : 'tasks'}`;
-    return { reason: `connector ${connector} ${happened}`, configOffset: this.#configured.offset };
+    return { reason: `connector ${connector} ${event}`, configOffset: this.#configured.offset };
   }
 }

@@ -7,10 +7,10 @@ import { WorkerGroup } from './worker-group.ts';
 import type { WorkerGroupSettings } from './worker-group-settings.ts';
 import { openKafkaGroup } from './worker-membership.ts';
 
-/** By this name users set the level of what the group logs. */
+/** Users set the log level of the group by this name. */
 const LOGGER = 'org.apache.kafka.connect.runtime.distributed.WorkerCoordinator';
 
-/** The group of a worker's configuration. `url`: this worker's REST API. */
+/** Opens the group that the configuration names. `url`: this worker's REST API. */
 export function openWorkerGroup(
   { common, distributed, own, clients }: DistributedWorkerConfig,
   configs: ConfigStore,
@@ -36,7 +36,7 @@ export function openWorkerGroup(
 }
 
 /**
- * The config store as the division of work sees it.
+ * The config store as the worker group sees it.
  * @internal
  */
 export function configuredWork(configs: ConfigStore): CountedWork {

@@ -1,40 +1,39 @@
 import type { TaskId } from '../../connect/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
-import { LeftHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';
-import { NO_WORK, type MemberAssignment, type Work } from './group-bytes.ts';
+import { NO_HANDOVERS, RecentHandovers, type Handovers } from './handovers.ts';
+import { NO_WORK, workNames, type MemberAssignment, type Work } from './group-bytes.ts';
 import { taskKey } from './task-key.ts';
 import { WorkSet } from './work-set.ts';
 
 /**
- * The work of this worker by its last assignment, and what of it has to stop.
+ * The work of this worker by its last assignment, and its revocation.
  *
- *   nothing --add--> work --giveUp--> less work, the rest goes on
+ *   nothing --add--> work --release--> less work, the rest continues
  *   any --drop--> nothing; `dropped` resolves when everything has stopped
  */
 export class OwnWork {
-  /** This worker wants no work, from the next join on. */
+  /** From the next join on, this worker accepts no work. */
   isDraining = false;
   readonly #owned = new WorkSet();
   readonly #stop: (work: Work, handsOver: boolean) => Promise<Handovers>;
   readonly #logger: Logger;
-  /** Handovers of the tasks that were given up last, for the workers that get them. */
-  readonly #handovers = new LeftHandovers();
+  /** Handovers of recently released tasks, for their next workers. */
+  readonly #handovers = new RecentHandovers();
   #generation: Generation | undefined;
   #assignment: MemberAssignment | undefined;
   /** Member and generation of the last assignment. */
-  #taken: string | undefined;
+  #applied: string | undefined;
   #drops = 0;
   #dropping: Promise<void> = Promise.resolve();
   #lossCount = 0;
 
-  /** `stop` resolves when this work has been stopped here, with what it leaves to the workers that get it. */
+  /** `stop` resolves when this work has been stopped here, with the handovers for its next workers. */
   constructor(stop: (work: Work, handsOver: boolean) => Promise<Handovers>, logger: Logger) {
     this.#stop = stop;
     this.#logger = logger;
   }
 
-  /** What tasks that this worker gave up leave to the workers that get them. */
   get handovers(): Handovers {
     return this.#handovers.all();
   }
@@ -43,36 +42,41 @@ export class OwnWork {
     return this.#owned;
   }
 
-  /** Of the last generation that was accepted. */
+  /** Protocol of the last accepted generation. */
   get protocol(): string | undefined {
     return this.#generation?.protocol;
   }
 
-  /** Of the last generation that was accepted; -1 before the first. */
+  /** Id of the last accepted generation; -1 before the first. */
   get generationId(): number {
     return this.#generation?.generationId ?? -1;
   }
 
-  /** A worker that was given up does not know what the others have got meanwhile: as a leader it begins anew, with -1. */
+  /** -1 for a worker that lost its membership: it does not know what the others were assigned since, so as a leader it starts over. */
   get lastCompletedGeneration(): number {
     return this.#assignment === undefined ? -1 : this.generationId;
   }
 
-  /** `undefined` while this worker has no part in the division of work. */
+  /** `undefined` while this worker has no assignment. */
   get assignment(): MemberAssignment | undefined {
     return this.#assignment;
+  }
+
+  /** Delay of the last assignment; 0 if there is none. */
+  get delayMs(): number {
+    return this.#assignment?.delayMs ?? 0;
   }
 
   get isAssignedAsLeader(): boolean {
     return this.#assignment !== undefined && this.#assignment.leader === this.#generation?.memberId;
   }
 
-  /** How often everything was dropped: an assignment that was made before counts for nothing. */
+  /** The number of times that all work was dropped. An assignment that was made before a drop is stale. */
   get drops(): number {
     return this.#drops;
   }
 
-  /** Work that others may have already is being stopped here. */
+  /** Work that other workers may already run is being stopped here. */
   get isLosing(): boolean {
     return this.#lossCount > 0;
   }
@@ -85,32 +89,32 @@ export class OwnWork {
     return this.#owned.tasks.has(taskKey(id));
   }
 
-  /** The assignment of the generation is this worker's work already: the coordinator answers so while no rebalance is due. */
-  hasTaken({ generationId, memberId }: Generation): boolean {
-    return this.#assignment !== undefined && this.#taken === `${memberId} ${String(generationId)}`;
+  /** Whether the assignment of the generation is already applied: the coordinator repeats it while no rebalance is due. */
+  hasApplied({ generationId, memberId }: Generation): boolean {
+    return this.#assignment !== undefined && this.#applied === `${memberId} ${String(generationId)}`;
   }
 
   accept(generation: Generation): void {
     this.#generation = generation;
-    this.#taken = undefined;
+    this.#applied = undefined;
   }
 
   add(assignment: MemberAssignment): void {
     if (this.#generation !== undefined)
-      this.#taken = `${this.#generation.memberId} ${String(this.#generation.generationId)}`;
+      this.#applied = `${this.#generation.memberId} ${String(this.#generation.generationId)}`;
     this.#owned.add(WorkSet.of(assignment.assigned));
-    const { handovers: _taken, ...lasting } = assignment;
+    const { handovers: _used, ...lasting } = assignment;
     this.#assignment = { ...lasting, assigned: this.#owned.toWork(), revoked: NO_WORK };
   }
 
-  /** Resolves when what this worker has of it has been stopped, for others to get it. */
-  async giveUp(work: WorkSet): Promise<void> {
+  /** Resolves when this worker's part of the work has been stopped, so that others can run it. */
+  async release(work: WorkSet): Promise<void> {
     this.#handovers.add(await this.#end(work, true));
   }
 
   /**
-   * Stops everything, in the background. `isLost`: others may have it already, so that it may not write any more. Otherwise nobody gets
-   * it before this worker joins the group again, and tasks deliver and commit what they have taken.
+   * Stops all work in the background. `isLost`: other workers may already run it, so it must not write any more. Otherwise no other
+   * worker gets it before this worker rejoins the group, and tasks deliver and commit the records that they hold.
    */
   drop(reason: string, isLost: boolean): void {
     this.#drops += 1;
@@ -123,7 +127,7 @@ export class OwnWork {
     if (isLost) this.#lossCount += 1;
     const stopped = Promise.all([this.#dropping, this.#end(all, false)])
       .catch((error: unknown) => {
-        this.#logger.error({ err: error }, 'Work that was dropped could not be stopped');
+        this.#logger.error({ err: error }, 'Failed to stop dropped work');
       })
       .finally(() => {
         if (isLost) this.#lossCount -= 1;
@@ -131,14 +135,19 @@ export class OwnWork {
     this.#dropping = stopped.then(() => undefined);
   }
 
-  async #end(work: WorkSet, handsOver: boolean): Promise<Handovers> {
-    const own = work.shared(this.#owned);
+  async #end(revoked: WorkSet, handsOver: boolean): Promise<Handovers> {
+    const own = revoked.shared(this.#owned);
     if (own.isEmpty) return NO_HANDOVERS;
     this.#owned.remove(own);
-    return this.#stop(own.toWork(), handsOver);
+    const work = own.toWork();
+    const fields = { generation: this.generationId, work: workNames(work), handsOver };
+    this.#logger.debug(fields, 'Stopping revoked work');
+    const handovers = await this.#stop(work, handsOver);
+    this.#logger.debug(fields, 'Stopped revoked work');
+    return handovers;
   }
 
-  /** Resolves when everything that was dropped has been stopped. */
+  /** Resolves when all dropped work has been stopped. */
   async dropped(): Promise<void> {
     await this.#dropping;
   }

@@ -3,21 +3,21 @@ import type { GroupCoordinatorMetrics } from '../../kafka/group/group-membership
 import type { Work } from './group-bytes.ts';
 import { NO_HANDOVERS, type Handovers } from './handovers.ts';
 
-/** Is told what this worker gets and has to give up. */
+/** Receives the assignments and revocations of this worker. */
 export interface WorkListener {
-  /** From now on this worker's own; `isLeader` may have changed too. Resolves when that has been acted on. */
+  /** The work was assigned to this worker; `isLeader` may have changed too. Resolves when the assignment has been handled. */
   assigned(work: Work, handovers: Handovers): Promise<void>;
   /**
-   * Not this worker's any more: resolves when it has been stopped here and its statuses are written. `handsOver`: others are to
-   * get it at once, and what its tasks left to them.
+   * The work was revoked. Resolves when it has been stopped here and its statuses are written. `handsOver`: other workers start it
+   * immediately, with the handovers of its tasks.
    */
   revoked(work: Work, handsOver: boolean): Promise<Handovers>;
 }
 
-/** One rebalance, from its reason to the start of what is new. */
+/** One rebalance, from its reason to the start of the new work. */
 export interface RebalanceView {
   readonly generation: number;
-  /** Whether this worker led the group from then on. */
+  /** Whether this worker became the leader, or remained it. */
   readonly led: boolean;
   readonly reason: string;
   readonly completedAtMs: number;
@@ -28,7 +28,7 @@ export interface RebalanceView {
   readonly delayMs: number;
 }
 
-/** A rebalance that is remembered: of its work the first names and how many there were. */
+/** A past rebalance, with the first names of its work and their number. */
 export interface PastRebalance extends RebalanceView {
   readonly assignedCount: number;
   readonly revokedCount: number;
@@ -43,88 +43,88 @@ export interface ClusterView {
   readonly leaderUrl: string | undefined;
   readonly isLeader: boolean;
   readonly rebalancing: boolean;
-  /** It gives up its work and gets none. */
+  /** The worker hands over its work and receives none. */
   readonly draining: boolean;
-  /** So long, at most, the work of a worker that is lost waits for another one: its session, then the delay. */
+  /** The longest time for which the work of a lost worker is unassigned: its session timeout and the rebalance delay. */
   readonly lostWorkWaitsMs: number;
   readonly connectors: readonly string[];
   readonly tasks: readonly TaskId[];
   readonly completedRebalances: number;
-  /** Within the window of metrics; NaN when there was none. */
+  /** Average over the metric window; NaN if there was no rebalance. */
   readonly rebalanceAverageMs: number;
   readonly rebalanceMaxMs: number;
   readonly lastRebalance: RebalanceView | undefined;
-  /** The last ones of this worker, the newest last. */
+  /** The last rebalances of this worker, the newest last. */
   readonly rebalances: readonly PastRebalance[];
-  /** Of the requests to the group's coordinator. */
+  /** Metrics of the requests to the group coordinator. */
   readonly requests: GroupCoordinatorMetrics | undefined;
 }
 
-/** A worker of the group, as its leader knows it since the last division of work. */
+/** A worker of the group, as the leader knows it since the last assignment. */
 export interface GroupWorker {
   /** Advertised `host:port`. */
   readonly workerId: string;
-  /** With a slash at its end. */
+  /** Ends with a slash. */
   readonly url: string;
   readonly draining: boolean;
-  /** How many it has; of a draining worker, how many are left. */
+  /** Number of its connectors; for a draining worker, the remaining ones. */
   readonly connectors: number;
   readonly tasks: number;
 }
 
 /**
- * Where things run: which of the cluster's connectors and tasks are this worker's. Told apart from what should run (the
- * config store) and from whether it runs (execution and status), so that several workers can share the work.
+ * Where connectors and tasks run: which of them are assigned to this worker. It is separate from what should run (the config store)
+ * and from whether it runs (supervision and status), so that several workers can share the work.
  */
 export interface Placement {
-  /** Grows with each new division of work; part of every status record (0 in standalone mode). */
+  /** Increases with each rebalance; part of every status record (0 in standalone mode). */
   readonly generation: number;
-  /** The leader alone writes connector and task configurations. */
+  /** Only the leader writes connector and task configurations. */
   readonly isLeader: boolean;
-  /** Where the leader's REST API is; `undefined` while there is none. */
+  /** URL of the leader's REST API; `undefined` while there is no leader. */
   readonly leaderUrl: string | undefined;
   /**
-   * From this time on others may have this worker's work, unless it is later when it is asked for again; milliseconds since the
-   * epoch, 0 while work is being given up.
+   * From this time on, other workers may run the work of this worker. The time advances with each contact to the coordinator; it is in
+   * milliseconds since the epoch, and 0 while lost work is being stopped.
    */
   readonly mayWorkUntil: number;
   ownsConnector(name: string): boolean;
   ownsTask(id: TaskId): boolean;
-  /** Where the REST API of the worker is that has the connector, or the task; known to the leader alone. */
+  /** URL of the REST API of the worker that owns the connector, or the task; only known on the leader. */
   ownerUrl(connector: string, task?: number): string | undefined;
-  /** Resolves when this worker knows what is its own for the first time. The stores must have been read. */
+  /** Resolves with the first assignment. The stores must have been read. */
   start(listener: WorkListener): Promise<void>;
-  /** Takes leave of the cluster. What ran here must have been stopped. */
+  /** Leaves the cluster. All connectors and tasks of this worker must have been stopped. */
   stop(): Promise<void>;
-  /** A task that was assigned delivers, or will not: others that move wait no longer for it. */
+  /** An assigned task delivers, or will not deliver; other moving tasks no longer wait for it. */
   arrived(id: TaskId): void;
-  /** The connector has come, gone, or has another number of tasks. */
+  /** The connector was created or deleted, or its number of tasks has changed. */
   workChanged(connector: string): void;
-  /** Resolves when no division of work is going on; rejects when this worker stops meanwhile. */
+  /** Resolves when no rebalance is in progress; rejects if this worker stops before that. */
   settled(): Promise<void>;
-  /** `undefined` for a worker without a cluster. */
+  /** `undefined` for a standalone worker. */
   view(): ClusterView | undefined;
 }
 
-/** A place in a group whose workers can be drained. */
+/** Placement in a group whose workers can be drained. */
 export interface DrainablePlacement extends Placement {
-  /** All workers of the group; known to the leader alone. */
+  /** All workers of the group; only known on the leader. */
   workers(): readonly GroupWorker[] | undefined;
-  /** The leader is no Sluice worker: it does not know what draining is. */
+  /** The leader is not a Sluice worker, so it does not support draining. */
   readonly isLeaderForeign: boolean;
   /**
-   * This worker gives up its connectors and tasks part by part and gets no others, or takes work again. It holds until the
-   * process ends, whoever leads.
+   * Starts or ends draining: a draining worker hands over its connectors and tasks in small parts and receives no others, regardless of
+   * which worker leads. The setting lasts until the process ends.
    */
   drain(isDraining: boolean): void;
 }
 
-/** False as soon as others may have this worker's work: what still runs may not write. To be asked right before a write. */
+/** Must be checked before each write: false as soon as other workers may run the work of this worker. */
 export function mayWork({ mayWorkUntil }: Pick<Placement, 'mayWorkUntil'>): boolean {
   return Date.now() <= mayWorkUntil;
 }
 
-/** A worker without a cluster (standalone): everything is its own. */
+/** Placement of a standalone worker, which owns all work. */
 export class SoleWorker implements Placement {
   readonly generation = 0;
   readonly isLeader = true;
@@ -156,7 +156,7 @@ export class SoleWorker implements Placement {
   }
 
   workChanged(): void {
-    // All of it is this worker's anyway.
+    // A standalone worker owns all work.
   }
 
   async settled(): Promise<void> {

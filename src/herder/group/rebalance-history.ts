@@ -3,14 +3,14 @@ import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { DEFAULT_WINDOW, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { ClusterView, PastRebalance, RebalanceView } from './placement.ts';
-import type { MemberAssignment, Work } from './group-bytes.ts';
+import { protocolVersion, workNames, type MemberAssignment, type Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 
-/** So many rebalances are remembered, and of each so many names of what came and went. */
+/** Number of rebalances that are kept, and the number of names that are kept of each. */
 const MAX_REMEMBERED = 50;
 const MAX_NAMES = 20;
 
-/** The rebalances of this worker as operators see them: a line in the log for each, figures of all. */
+/** Logs each rebalance of this worker and keeps statistics and the last ones. */
 export class RebalanceHistory {
   readonly #logger: Logger;
   readonly #timesMs: SampledStat;
@@ -42,6 +42,7 @@ export class RebalanceHistory {
   begin(reason: string): void {
     this.#reason = reason;
     this.#beganAtMs = Date.now();
+    this.#logger.debug({ reason }, 'A rebalance began');
   }
 
   complete({ generationId, isLeader, protocol }: Generation, assignment: MemberAssignment, owned: WorkSet): void {
@@ -49,7 +50,13 @@ export class RebalanceHistory {
     const durationMs = Date.now() - this.#beganAtMs;
     this.#completed += 1;
     this.#timesMs.record(durationMs, performance.now());
-    const round = { reason: this.#reason, durationMs, assigned: texts(assigned), revoked: texts(revoked), delayMs };
+    const round = {
+      reason: this.#reason,
+      durationMs,
+      assigned: workNames(assigned),
+      revoked: workNames(revoked),
+      delayMs,
+    };
     this.#remember({ ...round, generation: generationId, led: isLeader, completedAtMs: Date.now() });
     const role = isLeader ? 'this worker leads' : `${leaderUrl} leads`;
     const share = `${count(owned.connectors.size, 'connector')} and ${count(owned.tasks.size, 'task')}`;
@@ -70,8 +77,23 @@ export class RebalanceHistory {
   }
 }
 
-function texts({ connectors, tasks }: Work): string[] {
-  return [...connectors, ...tasks.map(taskText)];
+/** Java's log line for an assignment, for which scripts wait (org.apache.kafka.connect.runtime.distributed.DistributedHerder). */
+export function joinedLine({ generationId, protocol }: Generation, assignment: MemberAssignment): string {
+  const { error, leader, leaderUrl, configOffset, assigned, revoked, delayMs } = assignment;
+  const fields = [
+    `error=${error === 'none' ? '0' : '1'}`,
+    `leader='${leader}'`,
+    `leaderUrl='${leaderUrl}'`,
+    `offset=${String(configOffset)}`,
+    ...workFields(assigned, 'connectorIds', 'taskIds'),
+    ...workFields(revoked, 'revokedConnectorIds', 'revokedTaskIds'),
+    `delay=${String(delayMs)}`,
+  ];
+  return `Joined group at generation ${String(generationId)} with protocol version ${String(protocolVersion(protocol))} and got assignment: Assignment{${fields.join(', ')}} with rebalance delay: ${String(delayMs)}`;
+}
+
+function workFields({ connectors, tasks }: Work, connectorField: string, taskField: string): string[] {
+  return [`${connectorField}=[${connectors.join(', ')}]`, `${taskField}=[${tasks.map(taskText).join(', ')}]`];
 }
 
 function count(number: number, what: string): string {

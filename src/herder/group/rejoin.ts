@@ -1,19 +1,126 @@
-/** That the worker group is to be joined again, and why. */
+import { Signal } from '../../async/signal.ts';
+import type { TaskId } from '../../connect/task-assignment.ts';
+import type { MemberState } from '../../kafka/group/group-membership.ts';
+import { Arrivals } from './arrivals.ts';
+import type { MemberAssignment } from './group-bytes.ts';
+import { ASSIGNED_MS, isMoving } from './move-pace.ts';
+
+/** A request to rejoin the worker group. */
 export interface Rejoin {
   readonly reason: string;
-  /** After the config record that is the reason: an assignment that knows of it makes the rejoining unnecessary. */
+  /** Offset after the config record that is the reason. An assignment based on this offset makes the rejoin unnecessary. */
   readonly configOffset?: number;
 }
 
-/** Both as one: the first reason is reported, and an assignment must know of both config records. */
-export function joinedRejoin(first: Rejoin | undefined, second: Rejoin): Rejoin {
+/**
+ * Combines two requests: the first reason is reported, and an assignment must be based on both config records.
+ * @internal
+ */
+export function mergeRejoins(first: Rejoin | undefined, second: Rejoin): Rejoin {
   if (first === undefined) return second;
   const { reason } = first;
   if (first.configOffset === undefined || second.configOffset === undefined) return { reason };
   return { reason, configOffset: Math.max(first.configOffset, second.configOffset) };
 }
 
-/** Whether an assignment that was made with the config topic read up to `configOffset` makes the rejoining unnecessary. */
-export function isAnswered(rejoin: Rejoin, configOffset: number): boolean {
+/**
+ * Whether an assignment based on the config topic up to `configOffset` makes the rejoin unnecessary.
+ * @internal
+ */
+export function isObsolete(rejoin: Rejoin, configOffset: number): boolean {
   return rejoin.configOffset !== undefined && rejoin.configOffset <= configOffset;
+}
+
+/** The state of the membership, and the delay of the last assignment. */
+interface GroupState {
+  readonly state: MemberState | undefined;
+  readonly delayMs: number;
+}
+
+/**
+ * Decides when this worker rejoins its group, and why: after a rebalance of the group has started, on request, or after the delay of the
+ * last assignment. While work moves in parts, it waits until the new tasks of this worker deliver.
+ */
+export class RejoinSchedule {
+  readonly #group: () => GroupState;
+  readonly #arrivals: Arrivals;
+  readonly #changed = new Signal();
+  #request: Rejoin | undefined;
+  /** End of the delay, in milliseconds since the epoch. */
+  #delayEndMs: number | undefined;
+
+  constructor(group: () => GroupState) {
+    this.#group = group;
+    this.#arrivals = new Arrivals(() => {
+      this.#changed.notify();
+    });
+  }
+
+  /** Whether a request is pending. */
+  get isRequested(): boolean {
+    return this.#request !== undefined;
+  }
+
+  request(rejoin: Rejoin): void {
+    this.#request = mergeRejoins(this.#request, rejoin);
+    this.#changed.notify();
+  }
+
+  /** The state of the membership has changed. */
+  groupChanged(): void {
+    this.#changed.notify();
+  }
+
+  /** See Arrivals. */
+  arrived(id: TaskId): void {
+    this.#arrivals.note(id);
+  }
+
+  /** Discards requests and the delay, because the worker rejoins now. */
+  reset(): void {
+    this.#request = undefined;
+    this.#delayEndMs = undefined;
+  }
+
+  /** An assignment was applied; it may make a request obsolete. */
+  assigned({ assigned, delayMs, configOffset }: MemberAssignment): void {
+    this.#arrivals.expect(assigned.tasks);
+    if (delayMs > 0) this.rejoinAfter(delayMs);
+    if (this.#request !== undefined && isObsolete(this.#request, configOffset)) this.#request = undefined;
+  }
+
+  rejoinAfter(delayMs: number): void {
+    this.#delayEndMs = Date.now() + delayMs;
+  }
+
+  /** Resolves with the reason when a rejoin is due, or with `undefined` when the signal aborts. */
+  async untilDue(signal: AbortSignal): Promise<string | undefined> {
+    while (!signal.aborted) {
+      const { state, delayMs } = this.#group();
+      const isStarting = this.#arrivals.count > 0 && delayMs === ASSIGNED_MS;
+      if (isStarting && (state === 'stable' || state === 'rebalancing')) {
+        // The next part is revoked when all members have rejoined.
+        await this.#changed.wait();
+        continue;
+      }
+      if (state !== 'stable') {
+        const reason = state === 'rebalancing' ? 'a worker joined or left' : 'the membership was lost';
+        return this.#request?.reason ?? reason;
+      }
+      const waitMs = this.#delayEndMs === undefined ? undefined : this.#delayEndMs - Date.now();
+      if (waitMs !== undefined && waitMs <= 0) {
+        const reason = isMoving(delayMs) ? 'work moves in parts' : 'the rebalance delay for lost workers is over';
+        this.#request = mergeRejoins(this.#request, { reason });
+      }
+      if (this.#request !== undefined) return this.#request.reason;
+      await this.#changed.wait(waitMs);
+    }
+    return undefined;
+  }
+
+  /** Wakes `untilDue`, whose signal must have been aborted. */
+  close(): void {
+    this.#arrivals.close();
+    this.#changed.notify();
+  }
 }

@@ -1,16 +1,16 @@
 const LONGEST_PULSE_MS = 500;
 
-/** What is watched: the member of the group, as far as it can be seen from outside. */
+/** The group member whose session is watched. */
 export interface WatchedMember {
-  /** Milliseconds since the epoch; 0: not yet. See GroupMember. */
+  /** Milliseconds since the epoch; 0 before the first contact. See GroupMember. */
   readonly lastContactAt: number;
   readonly unanswered: boolean;
   readonly state: string;
 }
 
 /**
- * Notices that the group must have given this worker up: its process did not run, or nobody answered, for longer than the
- * session may last. Others may have its work by then.
+ * Detects that the session of this worker must have timed out, because the process was suspended or the coordinator did not answer
+ * for longer than the session timeout. Other workers may run its work by then.
  */
 export class SessionWatch {
   readonly #sessionTimeoutMs: number;
@@ -40,14 +40,14 @@ export class SessionWatch {
   }
 
   /**
-   * False from the moment on at which a process that was suspended goes on, before any timer has run: asked right before
-   * something is written. A suspension may be shorter than the session and the last contact yet longer ago.
+   * Must be checked before each write. It is false as soon as a suspended process resumes, before any timer has run. A suspension may
+   * be shorter than the session timeout even though the last contact was longer ago.
    */
   get mayWork(): boolean {
     return Date.now() <= this.mayWorkUntil;
   }
 
-  /** While the group waits for the others to join it does not expect heartbeats. */
+  /** The group expects no heartbeats while it waits for the other members to join. */
   get mayWorkUntil(): number {
     const { lastContactAt, state, unanswered } = this.#member();
     const isExpected = lastContactAt > 0 && (state !== 'joining' || unanswered);
@@ -55,7 +55,7 @@ export class SessionWatch {
     return lastSignAt + this.#sessionTimeoutMs;
   }
 
-  /** True when the last contact is too long ago for the membership to be still there. */
+  /** The last contact was so long ago that the session must have timed out. */
   get isOverdue(): boolean {
     const { lastContactAt } = this.#member();
     return lastContactAt > 0 && Date.now() - lastContactAt > this.#sessionTimeoutMs;
@@ -68,13 +68,13 @@ export class SessionWatch {
       this.#onLost(`this process did not run for ${String(gapMs)} ms`);
       return;
     }
-    if (this.#isUnheard) {
+    if (this.#hasExpired) {
       this.#onLost(`the group's coordinator has not answered for more than ${String(this.#sessionTimeoutMs)} ms`);
     }
   }
 
-  /** While the group waits for the others to join it does not expect heartbeats. */
-  get #isUnheard(): boolean {
+  /** The group expects no heartbeats while it waits for the other members to join. */
+  get #hasExpired(): boolean {
     if (!this.isOverdue) return false;
     const { state, unanswered } = this.#member();
     return state !== 'joining' || unanswered;

@@ -1,4 +1,4 @@
-/** Whether the group is settled, that is, no division of work is going on; others can wait for it. */
+/** Whether the group is settled, that is, no rebalance is in progress; callers can wait for it. */
 export class Settling {
   #isSettled = false;
   readonly #waiters = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
@@ -17,14 +17,14 @@ export class Settling {
     this.#waiters.clear();
   }
 
-  /** Resolves when it next ends, also when nothing is going on. */
+  /** Resolves when the next rebalance ends, even if none is in progress. */
   async next(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#waiters.add({ resolve, reject });
     });
   }
 
-  /** Those that wait get the error. */
+  /** Rejects all waiting callers with the error. */
   abandon(error: Error): void {
     for (const { reject } of this.#waiters) reject(error);
     this.#waiters.clear();

@@ -1,7 +1,7 @@
 import type { Work } from './group-bytes.ts';
 import { taskKey, taskOf } from './task-key.ts';
 
-/** Connectors and tasks as two sets of texts, for set algebra: a task is its connector's name, a NUL, and its number. */
+/** Connectors and tasks as two sets, for set operations. A task is represented by its `taskKey`. */
 export class WorkSet {
   readonly connectors: Set<string>;
   readonly tasks: Set<string>;
@@ -41,7 +41,7 @@ export class WorkSet {
     return rest;
   }
 
-  /** What both have. */
+  /** The intersection of both sets. */
   shared(other: WorkSet): WorkSet {
     return new WorkSet(
       [...this.connectors].filter((connector) => other.connectors.has(connector)),

@@ -2,11 +2,11 @@ import type { MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { GroupOptions } from '../../kafka/group/group-membership.ts';
 
 export interface WorkerGroupSettings extends GroupOptions {
-  /** The URL at which other workers reach this one, with a slash at its end. */
+  /** The URL at which other workers reach this one; it ends with a slash. */
   readonly url: string;
   /** `connect.protocol` */
   readonly protocol: string;
-  /** `mixed.group`: whether members that are no Sluice workers may be in the group. */
+  /** `mixed.group`: whether other workers than Sluice may be in the group. */
   readonly mixed: 'allow' | 'refuse';
   /** `scheduled.rebalance.max.delay.ms` */
   readonly maxDelayMs: number;
@@ -14,6 +14,6 @@ export interface WorkerGroupSettings extends GroupOptions {
   readonly syncTimeoutMs: number;
   /** `worker.unsync.backoff.ms` */
   readonly unsyncBackoffMs: number;
-  /** Over which time figures of rebalances are computed. */
+  /** Window of the metrics of rebalances. */
   readonly metricWindow?: MetricWindow;
 }

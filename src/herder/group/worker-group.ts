@@ -1,20 +1,18 @@
 import { idle, sleep } from '../../async/sleep.ts';
 import type { TaskId } from '../../connect/task-assignment.ts';
 import { RequestError, toError } from '../../errors.ts';
-import { Signal, type Generation, type KafkaGroup } from '../../kafka/group/group-membership.ts';
+import type { Generation, KafkaGroup } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ClusterView, DrainablePlacement, GroupWorker, WorkListener } from './placement.ts';
-import { Arrivals } from './arrivals.ts';
-import { readToEnd } from './config-sync.ts';
+import { ConfigSync } from './config-sync.ts';
 import { isSluice } from './foreign-members.ts';
-import { decodeAssignment, type MemberAssignment } from './group-bytes.ts';
+import { decodeAssignment, workNames, type MemberAssignment } from './group-bytes.ts';
 import { NO_HANDOVERS } from './handovers.ts';
-import { joinedLine } from './joined-line.ts';
 import { KnownConnectors, type CountedWork } from './known-connectors.ts';
-import { DEALT_MS, isMoving } from './move-pace.ts';
+import { isMoving } from './move-pace.ts';
 import { OwnWork } from './own-work.ts';
-import { RebalanceHistory } from './rebalance-history.ts';
-import { isAnswered, joinedRejoin, type Rejoin } from './rejoin.ts';
+import { joinedLine, RebalanceHistory } from './rebalance-history.ts';
+import { RejoinSchedule, type Rejoin } from './rejoin.ts';
 import { SessionWatch } from './session-watch.ts';
 import { Settling } from './settling.ts';
 import { WorkSet } from './work-set.ts';
@@ -22,54 +20,50 @@ import type { WorkerGroupSettings } from './worker-group-settings.ts';
 import { WorkerMembership } from './worker-membership.ts';
 
 const FOREIGN_REFUSED = 'a worker that is not Sluice was refused';
-const DEALT_ANEW = 'all work is dealt out anew (eager protocol)';
+const ALL_REASSIGNED = 'all work is reassigned (eager protocol)';
 const AFTER_FAILURE_MS = 5000;
-/** After an answer of the coordinator that says nothing new. */
+/** Delay after the coordinator has repeated an assignment. */
 const REPEATED_MS = 50;
 
 /**
- * This worker's place in a group of workers that share connectors and tasks
+ * Membership of this worker in a group of workers that share connectors and tasks
  * (org.apache.kafka.connect.runtime.distributed.{WorkerCoordinator,DistributedHerder#handleRebalanceCompleted}).
  *
  *   outside --start--> joining --assignment--> settled
- *   settled --members or work changed--> joining (work goes on) --assignment: revoked work stops, new work starts--> settled
- *   settled --work was revoked--> joining again at once, so that it can be dealt out
+ *   settled --members or work changed--> joining (work continues) --assignment: revoked work stops, new work starts--> settled
+ *   settled --work was revoked--> joining immediately, so that the work can be assigned to others
  *   any --session lost--> all work stops --> joining
- *   joining --a foreign member leads--> out of the group until there is none (ForeignMembers) --> joining
- *   joining --config topic cannot be read as far as the others have--> all work stops, out of the group --> joining
+ *   joining --a foreign member leads--> outside until no foreign member is in the group (ForeignMembers) --> joining
+ *   joining --config topic cannot be read as far as the others have--> all work stops, outside --> joining
  *   any --stop--> left
  */
 export class WorkerGroup implements DrainablePlacement {
   readonly #settings: WorkerGroupSettings;
-  readonly #configured: CountedWork;
+  readonly #configSync: ConfigSync;
   readonly #logger: Logger;
   readonly #work: OwnWork;
   readonly #membership: WorkerMembership;
   readonly #watch: SessionWatch;
   readonly #history: RebalanceHistory;
-  readonly #arrivals: Arrivals;
-  readonly #changed = new Signal();
+  readonly #schedule: RejoinSchedule;
   #listener: WorkListener | undefined;
   #running: Promise<void> | undefined;
   readonly #shutdown = new AbortController();
   readonly #known: KnownConnectors;
-  #rejoin: Rejoin | undefined;
-  #joinAgainAtMs: number | undefined;
   readonly #settling = new Settling();
 
   constructor(group: KafkaGroup, settings: WorkerGroupSettings, configured: CountedWork, logger: Logger) {
     this.#settings = settings;
-    this.#configured = configured;
+    this.#configSync = new ConfigSync(configured, settings, logger);
     this.#logger = logger;
     this.#known = new KnownConnectors(configured);
     this.#history = new RebalanceHistory(logger, settings.metricWindow);
-    this.#arrivals = new Arrivals(() => {
-      this.#changed.notify();
-    });
     this.#work = new OwnWork(async (work, handsOver) => {
       return (await this.#listener?.revoked(work, handsOver)) ?? NO_HANDOVERS;
     }, logger);
     this.#membership = new WorkerMembership(group, settings, configured, this.#work, logger);
+    const groupState = () => ({ state: this.#membership.state, delayMs: this.#work.delayMs });
+    this.#schedule = new RejoinSchedule(groupState);
     const member = () => this.#membership.watched;
     this.#watch = new SessionWatch(settings.sessionTimeoutMs, member, (reason) => {
       this.#drop(reason);
@@ -116,25 +110,27 @@ export class WorkerGroup implements DrainablePlacement {
   drain(isDraining: boolean): void {
     if (this.#work.isDraining === isDraining) return;
     this.#work.isDraining = isDraining;
-    const reason = isDraining ? 'this worker is drained' : 'this worker takes work again';
-    this.#logger.info(isDraining ? 'This worker is drained: it gives up its work' : 'This worker takes work again');
+    const reason = isDraining ? 'this worker is drained' : 'this worker accepts work again';
+    this.#logger.info(
+      isDraining ? 'This worker is draining and hands over its work' : 'This worker accepts work again',
+    );
     this.#requestRejoin({ reason });
   }
 
   arrived(id: TaskId): void {
-    this.#arrivals.note(id);
+    this.#schedule.arrived(id);
   }
 
-  /** Rejects when the group cannot be joined with these settings. */
+  /** Rejects if the group cannot be joined with these settings. */
   async start(listener: WorkListener): Promise<void> {
     this.#listener = listener;
     this.#known.readAll();
     await this.#membership.start(this.#shutdown.signal, (state) => {
       if (state !== 'stable') this.#settling.begin();
-      this.#changed.notify();
+      this.#schedule.groupChanged();
     });
     this.#watch.start();
-    await this.#round();
+    await this.#rebalance();
     this.#running = this.#run();
     await this.settled();
   }
@@ -142,8 +138,7 @@ export class WorkerGroup implements DrainablePlacement {
   async stop(): Promise<void> {
     this.#shutdown.abort();
     this.#watch.stop();
-    this.#arrivals.close();
-    this.#changed.notify();
+    this.#schedule.close();
     this.#settling.abandon(new RequestError(500, 'Worker is shutting down'));
     await this.#membership.stop();
     await this.#running;
@@ -169,7 +164,7 @@ export class WorkerGroup implements DrainablePlacement {
       generation: this.generation,
       leaderUrl: this.leaderUrl,
       isLeader: this.isLeader,
-      rebalancing: !this.#settling.isSettled || this.#isMoving,
+      rebalancing: !this.#settling.isSettled || isMoving(this.#work.delayMs),
       draining: this.#work.isDraining,
       lostWorkWaitsMs: sessionTimeoutMs + maxDelayMs,
       ...this.#work.all.toWork(),
@@ -178,77 +173,46 @@ export class WorkerGroup implements DrainablePlacement {
     };
   }
 
-  /** Work moves part by part, here or elsewhere. */
-  get #isMoving(): boolean {
-    return isMoving(this.#work.assignment?.delayMs ?? 0);
-  }
-
   #requestRejoin(rejoin: Rejoin): void {
     if (this.#listener === undefined || this.#isStopped()) return;
-    this.#rejoin = joinedRejoin(this.#rejoin, rejoin);
     this.#settling.begin();
-    this.#changed.notify();
+    this.#schedule.request(rejoin);
   }
 
   async #run(): Promise<void> {
     while (!this.#isStopped()) {
       try {
-        await this.#untilRejoin();
-        if (!this.#isStopped()) await this.#round();
+        const reason = await this.#schedule.untilDue(this.#shutdown.signal);
+        if (reason === undefined) return;
+        this.#history.begin(reason);
+        this.#membership.requestRejoin(reason);
+        await this.#rebalance();
       } catch (error) {
         if (this.#isStopped()) return;
-        this.#logger.error({ err: error }, 'The worker group cannot be joined; trying again');
+        this.#logger.error({ err: error }, 'Failed to join the worker group; retrying');
         this.#drop('the group cannot be joined');
-        await this.#pause(AFTER_FAILURE_MS);
+        await sleep(AFTER_FAILURE_MS, this.#shutdown.signal).catch(() => undefined);
       }
     }
   }
 
-  /** The loops go on while others change this. */
+  /** A method, because the compiler would assume that the value does not change during a loop. */
   #isStopped(): boolean {
     return this.#shutdown.signal.aborted;
   }
 
-  async #untilRejoin(): Promise<void> {
-    while (!this.#isStopped()) {
-      const { state } = this.#membership;
-      const isDealing = this.#arrivals.count > 0 && this.#work.assignment?.delayMs === DEALT_MS;
-      if (isDealing && (state === 'stable' || state === 'rebalancing')) {
-        // The next part stops when all have joined.
-        await this.#changed.wait();
-        continue;
-      }
-      if (state !== 'stable') {
-        const reason = state === 'rebalancing' ? 'a worker joined or left' : 'the membership was lost';
-        this.#history.begin(this.#rejoin?.reason ?? reason);
-        return;
-      }
-      const waitMs = this.#joinAgainAtMs === undefined ? undefined : this.#joinAgainAtMs - Date.now();
-      if (waitMs !== undefined && waitMs <= 0) {
-        const reason = this.#isMoving ? 'work moves part by part' : 'the delay for work of lost workers is over';
-        this.#rejoin = joinedRejoin(this.#rejoin, { reason });
-      }
-      if (this.#rejoin !== undefined) {
-        this.#history.begin(this.#rejoin.reason);
-        this.#membership.requestRejoin(this.#rejoin.reason);
-        return;
-      }
-      await this.#changed.wait(waitMs);
-    }
-  }
-
-  /** One rebalance, from giving up what must not run meanwhile to starting what is new. */
-  async #round(): Promise<void> {
+  /** One rebalance, from the drop of work that must not run during it to the start of new work. */
+  async #rebalance(): Promise<void> {
     const { isLost } = this.#membership;
-    // Nobody holds work back for a lost member when there is no delay: others have it.
+    // Without a rebalance delay the work of a lost member is already assigned to others.
     if (isLost && (this.#watch.isOverdue || this.#settings.maxDelayMs === 0))
-      this.#drop('the group gave this worker up');
+      this.#drop('the session of this worker timed out');
     if (this.#settings.protocol.toLowerCase() === 'eager' || this.#work.protocol === 'default')
       this.#dropForEager(false);
     await this.#work.dropped();
     const { drops } = this.#work;
-    this.#rejoin = undefined;
-    this.#joinAgainAtMs = undefined;
+    this.#schedule.reset();
+    this.#logger.debug({ generation: this.generation }, 'Joining the worker group');
     const generation = await this.#membership.join();
     if (this.#membership.refusesLeader(generation)) {
       await this.#leave('a worker that is not Sluice leads the group');
@@ -262,58 +226,48 @@ export class WorkerGroup implements DrainablePlacement {
   async #apply(generation: Generation, drops: number): Promise<void> {
     const assignment = assignmentOf(generation, this.#logger);
     if (assignment === undefined) {
-      this.#requestRejoin({ reason: 'the leader gave no assignment' });
+      this.#requestRejoin({ reason: 'the leader sent no assignment' });
       await idle(this.#settings.heartbeatIntervalMs);
       return;
     }
     this.#logger.info(joinedLine(generation, assignment));
     if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager(true);
-    if (this.#work.hasTaken(generation)) {
-      // The others are still giving up what is to move.
-      this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + Math.max(assignment.delayMs, REPEATED_MS) : undefined;
-      if (this.#rejoin === undefined) this.#settling.end();
+    if (this.#work.hasApplied(generation)) {
+      // Other members are still stopping the work that moves.
+      if (assignment.delayMs > 0) this.#schedule.rejoinAfter(Math.max(assignment.delayMs, REPEATED_MS));
+      this.#settle();
       return;
     }
     const revoked = WorkSet.of(assignment.revoked);
-    await this.#work.giveUp(revoked);
+    await this.#work.release(revoked);
     this.#work.accept(generation);
-    if (this.#configured.offset < assignment.configOffset && !(await this.#readToEnd())) {
-      await this.#stayOut();
+    if (this.#configSync.offset < assignment.configOffset && !(await this.#configSync.readToEnd())) {
+      this.#logger.warn('Reading the config topic to its end timed out; leaving the group until it succeeds');
+      await this.#leave('the config topic cannot be read');
+      await this.#configSync.untilRead(this.#shutdown.signal);
       return;
     }
     if (assignment.error !== 'none') {
-      this.#requestRejoin({ reason: 'the leader had not read the config topic to its end' });
+      this.#requestRejoin({ reason: 'the leader could not read the config topic to its end' });
       return;
     }
     if (drops !== this.#work.drops || !this.#membership.holds(generation)) {
-      this.#requestRejoin({ reason: 'this worker gave up its work meanwhile' });
+      this.#requestRejoin({ reason: 'this worker dropped its work during the rebalance' });
       return;
     }
     this.#work.add(assignment);
-    this.#arrivals.expect(assignment.assigned.tasks);
-    this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + assignment.delayMs : undefined;
-    if (this.#rejoin !== undefined && isAnswered(this.#rejoin, assignment.configOffset)) this.#rejoin = undefined;
+    this.#schedule.assigned(assignment);
     this.#logger.info(`Starting connectors and tasks using config offset ${String(assignment.configOffset)}`);
     await this.#listener?.assigned(assignment.assigned, assignment.handovers ?? NO_HANDOVERS);
     this.#logger.info('Finished starting connectors and tasks');
     this.#history.complete(generation, assignment, this.#work.all);
-    if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker gave up work that others are to get' });
-    if (this.isLeader && this.#membership.dealsAgain) this.#requestRejoin({ reason: DEALT_ANEW });
-    if (this.#rejoin === undefined) this.#settling.end();
+    if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker released work for other workers' });
+    if (this.isLeader && this.#membership.needsReassignment) this.#requestRejoin({ reason: ALL_REASSIGNED });
+    this.#settle();
   }
 
-  async #readToEnd(): Promise<boolean> {
-    return readToEnd(this.#configured, this.#settings.syncTimeoutMs, this.#logger);
-  }
-
-  /** Out of the group until the config topic can be read, so as not to hold the others up. */
-  async #stayOut(): Promise<void> {
-    const { unsyncBackoffMs, syncTimeoutMs, maxDelayMs } = this.#settings;
-    this.#logger.warn('The end of the config topic was not reached in time; leaving the group until it is');
-    await this.#leave('the config topic cannot be read');
-    const pauseMs = Math.min(unsyncBackoffMs, Math.max(syncTimeoutMs, maxDelayMs / 10));
-    do await this.#pause(pauseMs);
-    while (!this.#isStopped() && !(await this.#readToEnd()));
+  #settle(): void {
+    if (!this.#schedule.isRequested) this.#settling.end();
   }
 
   async #leave(reason: string): Promise<void> {
@@ -321,12 +275,7 @@ export class WorkerGroup implements DrainablePlacement {
     await this.#membership.leave();
   }
 
-  /** Ends early when the worker stops. */
-  async #pause(ms: number): Promise<void> {
-    await sleep(ms, this.#shutdown.signal).catch(() => undefined);
-  }
-
-  /** Stops everything; the next round waits for that. */
+  /** Stops all work; the next rebalance waits until it has stopped. */
   #drop(reason: string, isLost = true): void {
     this.#settling.begin();
     this.#work.drop(reason, isLost);
@@ -334,17 +283,24 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   #dropForEager(isLost: boolean): void {
-    if (!this.#work.all.isEmpty) this.#drop(DEALT_ANEW, isLost);
+    if (!this.#work.all.isEmpty) this.#drop(ALL_REASSIGNED, isLost);
   }
 }
 
-/** What the leader has assigned; `undefined`, after a warning, when it cannot be read. */
+/** The assignment of the leader; `undefined`, after a warning, if it cannot be read. */
 function assignmentOf({ assignment, generationId }: Generation, logger: Logger): MemberAssignment | undefined {
   try {
-    return decodeAssignment(assignment);
+    const decoded = decodeAssignment(assignment);
+    const { leaderUrl, configOffset, assigned, revoked, delayMs, error } = decoded;
+    const work = { assigned: workNames(assigned), revoked: workNames(revoked) };
+    logger.debug(
+      { generation: generationId, leaderUrl, configOffset, ...work, delayMs, error },
+      'Received an assignment',
+    );
+    return decoded;
   } catch (error) {
     const fields = { generation: generationId, reason: toError(error).message };
-    logger.warn(fields, 'No assignment was received');
+    logger.warn(fields, 'Received no valid assignment');
     return undefined;
   }
 }

@@ -18,7 +18,7 @@ import { WorkerProtocol, type ConfiguredWork } from './worker-protocol.ts';
 const LEAVE_MS = 2000;
 const NOT_JOINED: WatchedMember = { lastContactAt: 0, unanswered: false, state: 'joining' };
 
-/** The group as the broker knows it. `clientId`: `client.id`; empty: named by this worker's address. */
+/** Opens the group on the broker. `clientId`: `client.id`; if it is empty, the address of this worker is used. */
 export function openKafkaGroup(
   client: ClientProperties,
   clientId: string,
@@ -30,8 +30,7 @@ export function openKafkaGroup(
 }
 
 /**
- * This worker as a member of its group: what it offers, whom it works with, and the member itself, which is another one after
- * each time that the group was left.
+ * This worker as a member of its group. Each time that it leaves the group, it continues with a new GroupMember.
  */
 export class WorkerMembership {
   readonly #url: string;
@@ -56,7 +55,7 @@ export class WorkerMembership {
     this.#protocol = new WorkerProtocol(settings, configured, work, this.#foreignMembers, logger);
   }
 
-  /** Of the requests to the group's coordinator. */
+  /** Metrics of the requests to the group coordinator. */
   get figures(): GroupCoordinatorMetrics {
     return this.#group.metrics;
   }
@@ -73,17 +72,17 @@ export class WorkerMembership {
     return this.state === 'lost' || this.state === 'failed';
   }
 
-  /** Leader only: the last division gave nothing to anybody, another round must follow. */
-  get dealsAgain(): boolean {
-    return this.#protocol.dealsAgain;
+  /** Leader only: the last assignment was empty for all members, so another rebalance must follow. */
+  get needsReassignment(): boolean {
+    return this.#protocol.needsReassignment;
   }
 
-  /** Of a connector, or one of its tasks; known to the leader alone. */
+  /** URL of the owner of a connector, or of one of its tasks; only known on the leader. */
   ownerUrl(connector: string, task?: number): string | undefined {
     return this.#protocol.ownerUrl(connector, task);
   }
 
-  /** The members of the last division; known to the leader alone. */
+  /** The members of the last assignment; only known on the leader. */
   get workers(): readonly GroupWorker[] {
     return this.#protocol.workers;
   }
@@ -92,7 +91,7 @@ export class WorkerMembership {
     return this.#member?.generation?.generationId === generationId;
   }
 
-  /** Resolves when nothing of the group keeps this worker from joining it. The signal aborts when the worker stops. */
+  /** Resolves when this worker may join the group. The signal aborts when the worker stops. */
   async start(signal: AbortSignal, onState: (state: MemberState) => void): Promise<void> {
     this.#onState = onState;
     await removeStaleMember(this.#group, this.#url, this.#logger);
@@ -118,12 +117,12 @@ export class WorkerMembership {
     await this.#foreignMembers.untilGone(signal);
   }
 
-  /** Leader only: takes out who was refused; whether there was anybody. */
+  /** Leader only: removes the refused members. Resolves with whether there were any. */
   async removeRefused(): Promise<boolean> {
     return this.#foreignMembers.removeRefused();
   }
 
-  /** Leaves the group, to join it again as a new member. */
+  /** Leaves the group; the next join is that of a new member. */
   async leave(): Promise<void> {
     await this.#member?.leave(LEAVE_MS);
     this.#renew();

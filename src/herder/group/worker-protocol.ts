@@ -3,13 +3,14 @@ import type { GroupProtocol, LeaderView } from '../../kafka/group/group-membersh
 import type { Logger } from '../../observe/logger.ts';
 import { SpacedLines } from '../../observe/spaced-lines.ts';
 import type { GroupWorker } from './placement.ts';
-import { readToEnd } from './config-sync.ts';
+import { ConfigSync } from './config-sync.ts';
 import { assignEagerly, CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
 import {
   decodeMetadata,
   encodeAssignment,
   encodeMetadata,
   NO_WORK,
+  workNames,
   type ConnectProtocolName,
   type MemberAssignment,
   type MemberMetadata,
@@ -24,18 +25,18 @@ import type { WorkerGroupSettings } from './worker-group-settings.ts';
 
 const MAX_SHOWN = 200;
 
-/** `connect.protocol`: what a worker offers, best first; older ones so that a group with an old member can agree. */
+/** Protocols that a worker offers by `connect.protocol`, best first. The older ones allow a group with old members to agree on one. */
 const OFFERS: Readonly<Record<string, readonly ConnectProtocolName[]>> = {
   sessioned: ['sessioned', 'compatible', 'default'],
   compatible: ['compatible', 'default'],
   eager: ['default'],
 };
 
-/** What the config topic says, as far as the division of work needs it. */
+/** The part of the config store that assignments need. */
 export interface ConfiguredWork {
   /** The offset after the last record that was read; -1 when there is none. */
   readonly offset: number;
-  /** Resolves when everything there is at the time of the call has been read. */
+  /** Resolves when all records that exist at the time of the call have been read. */
   refresh(): Promise<void>;
   work(): Work;
 }
@@ -45,23 +46,24 @@ interface Member extends MemberMetadata {
 }
 
 /**
- * What Connect workers tell each other when they join, and what their leader makes of it
+ * Connect's group protocol: the metadata with which a worker joins, and the assignments that the leader computes
  * (org.apache.kafka.connect.runtime.distributed.WorkerCoordinator).
  */
 export class WorkerProtocol implements GroupProtocol {
   readonly type = 'connect';
   readonly #settings: WorkerGroupSettings;
   readonly #configured: ConfiguredWork;
+  readonly #configSync: ConfigSync;
   readonly #work: OwnWork;
   readonly #foreignMembers: ForeignMembers;
   readonly #logger: Logger;
   readonly #assignor: CooperativeAssignor;
   readonly #lines: SpacedLines;
-  /** Leader only: who has what, by the last division. */
+  /** Leader only: the owners of connectors and tasks by the last assignment. */
   #ownerUrls: ReadonlyMap<string, string> = new Map();
   #workers: readonly GroupWorker[] = [];
   #lastProtocol: string | undefined;
-  #dealsAgain = false;
+  #needsReassignment = false;
 
   constructor(
     settings: WorkerGroupSettings,
@@ -72,6 +74,7 @@ export class WorkerProtocol implements GroupProtocol {
   ) {
     this.#settings = settings;
     this.#configured = configured;
+    this.#configSync = new ConfigSync(configured, settings, logger);
     this.#work = work;
     this.#foreignMembers = foreignMembers;
     this.#logger = logger;
@@ -79,17 +82,17 @@ export class WorkerProtocol implements GroupProtocol {
     this.#assignor = new CooperativeAssignor(settings.maxDelayMs);
   }
 
-  /** The last division gave nothing to anybody, so that all stop what they have: another round must follow. */
-  get dealsAgain(): boolean {
-    return this.#dealsAgain;
+  /** The last assignment was empty, so that all members stop their work: another rebalance must follow. */
+  get needsReassignment(): boolean {
+    return this.#needsReassignment;
   }
 
-  /** Of a connector, or one of its tasks; known to the leader alone. */
+  /** URL of the owner of a connector, or of one of its tasks; only known on the leader. */
   ownerUrl(connector: string, task?: number): string | undefined {
     return this.#ownerUrls.get(task === undefined ? connector : taskKey({ connector, task }));
   }
 
-  /** The members of the last division; known to the leader alone. */
+  /** The members of the last assignment; only known on the leader. */
   get workers(): readonly GroupWorker[] {
     return this.#workers;
   }
@@ -106,7 +109,7 @@ export class WorkerProtocol implements GroupProtocol {
     const protocol = connectProtocolName(view.protocol) as ConnectProtocolName;
     const members = view.members.flatMap(({ memberId, metadata }) => this.#read(memberId, metadata));
     const foreign = this.#foreignMembers.refused(members);
-    // Those that cannot be understood may have been refused, and get nothing.
+    // Members with unreadable metadata receive no work; some of them may have to be refused as well.
     this.#foreignMembers.refuseUnread(
       view.members.filter(({ memberId }) => members.every((each) => each.memberId !== memberId)),
     );
@@ -116,21 +119,22 @@ export class WorkerProtocol implements GroupProtocol {
     if (!(await this.#hasRead(groupOffset))) {
       this.#logger.warn(
         { offset: this.#configured.offset, groupOffset },
-        'This worker leads the group and could not read the config topic as far as others have; nothing is assigned until it can',
+        'The leader could not read the config topic as far as other members have; no work is assigned until it can',
       );
       const mismatch = { ...base, error: 'config-mismatch', configOffset: groupOffset, ...NOTHING_NEW } as const;
       return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
     }
-    // All that there is has been read: a member that claims to have read more knows of records that are not there (any more).
+    // The topic was read to its end, so a member that has read further knows records that no longer exist.
     const configOffset = this.#configured.offset;
-    // What a member of ours has cannot run elsewhere, whatever the others say.
+    // Work of a Sluice worker cannot run elsewhere, regardless of what foreign members report.
     const held = WorkSet.union(own.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
     const claimed = WorkSet.union(foreign.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
     const leaving = claimed.without(held);
-    const { assigned, revoked, complete, delayMs } = this.#divide(protocol, view.generationId, own, leaving);
+    const { assigned, revoked, complete, delayMs } = this.#distribute(protocol, view.generationId, own, leaving);
     for (const { memberId, allocation } of foreign) revoked.set(memberId, allocation?.assigned ?? NO_WORK);
     this.#ownerUrls = ownerUrls(own, complete);
     this.#workers = own.map((member) => groupWorker(member, complete.get(member.memberId) ?? NO_WORK));
+    this.#logDistribution(view.generationId, own, { assigned, revoked, complete, delayMs });
     const handovers = new Map(own.flatMap((member) => [...(member.handovers ?? [])]));
     const assignmentOf = (memberId: string): MemberAssignment => ({
       ...base,
@@ -144,8 +148,8 @@ export class WorkerProtocol implements GroupProtocol {
     return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(assignmentOf(memberId), protocol)]));
   }
 
-  /** `leaving`: what must stop elsewhere before anybody may have it. */
-  #divide(
+  /** `leaving`: work that must stop on foreign members before it may be assigned. */
+  #distribute(
     protocol: ConnectProtocolName,
     generation: number,
     members: readonly Member[],
@@ -153,11 +157,11 @@ export class WorkerProtocol implements GroupProtocol {
   ): Distribution & { readonly revoked: Map<string, Work> } {
     const all = this.#configured.work();
     const configured = leaving.isEmpty ? all : WorkSet.of(all).without(leaving).toWork();
-    // Members that kept their work until now say nothing of it in the eager protocol.
+    // In the eager protocol members do not report the work that they kept until now.
     const isTurning = protocol === 'default' && this.#lastProtocol !== 'default';
-    this.#dealsAgain = isTurning && this.#settings.protocol.toLowerCase() !== 'eager';
+    this.#needsReassignment = isTurning && this.#settings.protocol.toLowerCase() !== 'eager';
     this.#lastProtocol = protocol;
-    if (this.#dealsAgain) return { assigned: new Map(), revoked: new Map(), complete: new Map(), delayMs: 0 };
+    if (this.#needsReassignment) return { assigned: new Map(), revoked: new Map(), complete: new Map(), delayMs: 0 };
     const draining = new Set(members.filter((member) => member.draining === true).map(({ memberId }) => memberId));
     if (protocol === 'default') {
       const all = members.map(({ memberId }) => memberId);
@@ -165,17 +169,28 @@ export class WorkerProtocol implements GroupProtocol {
       const complete = assignEagerly(configured, memberIds);
       return { assigned: complete, revoked: new Map(), complete, delayMs: 0 };
     }
-    const divided = this.#assignor.assign({
+    const distribution = this.#assignor.assign({
       configured,
       members: new Map(members.map(({ memberId, allocation }) => [memberId, allocation?.assigned ?? NO_WORK])),
       generation,
       lastCompletedGeneration: this.#work.lastCompletedGeneration,
       draining,
     });
-    return { ...divided, revoked: new Map(divided.revoked) };
+    return { ...distribution, revoked: new Map(distribution.revoked) };
   }
 
-  /** A member that cannot be understood gets nothing; the others are not held up by it. */
+  #logDistribution(generation: number, members: readonly Member[], { assigned, revoked, delayMs }: Distribution): void {
+    if (!this.#logger.isLevelEnabled('debug')) return;
+    for (const { memberId, url } of members) {
+      const work = {
+        assigned: workNames(assigned.get(memberId) ?? NO_WORK),
+        revoked: workNames(revoked.get(memberId) ?? NO_WORK),
+      };
+      this.#logger.debug({ generation, memberId, url, ...work, delayMs }, 'Computed the assignment of a member');
+    }
+  }
+
+  /** A member with unreadable metadata receives no work and does not block the others. */
   #read(memberId: string, metadata: Buffer): Member[] {
     try {
       const read = decodeMetadata(metadata);
@@ -189,29 +204,29 @@ export class WorkerProtocol implements GroupProtocol {
     }
   }
 
-  /** Java's leader begins another round instead; reading on is quicker. */
+  /** Java's leader starts another rebalance instead; continuing to read is faster. */
   async #hasRead(offset: number): Promise<boolean> {
     if (this.#configured.offset >= offset) return true;
-    // What is not there once all has been read was compacted away: there is nothing more to know.
-    return readToEnd(this.#configured, this.#settings.syncTimeoutMs, this.#logger);
+    // Records that are missing after reading to the end were compacted away.
+    return this.#configSync.readToEnd();
   }
 }
 
-/** Requests are sent there. */
+/** Whether requests can be sent to the URL. */
 function isWorkerUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, username, password } = new URL(url);
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** A text of another member. */
+/** Quotes a text of another member, shortened. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, MAX_SHOWN));
 }
 
 const NOTHING_NEW = { assigned: NO_WORK, revoked: NO_WORK, delayMs: 0 } as const;
 
-/** What a draining member has still to stop counts as its work. */
+/** The remaining work of a draining member counts as its work. */
 function groupWorker({ url, draining = false, allocation }: Member, complete: Work): GroupWorker {
   const work = WorkSet.of(complete);
   if (draining) work.add(WorkSet.of(allocation?.assigned ?? NO_WORK));

@@ -16,7 +16,7 @@ const NONE: ConfigChange = { kind: 'none' };
 interface Entry {
   config: ConnectorConfig | undefined;
   targetState: TargetState;
-  /** Task records not committed yet, or left over. */
+  /** Task records that are not committed yet, or never were. */
   readonly pendingTasks: Map<number, ConnectorConfig>;
   committed: readonly ConnectorConfig[];
   appliedConfig: ConnectorConfig | undefined;
@@ -26,8 +26,7 @@ interface Entry {
 }
 
 /**
- * The records of the config topic and what they add up to (docs/compatibility.md#internal-topics). Pure:
- * records in, state out.
+ * State that results from the records of the config topic (docs/compatibility.md#internal-topics). It does no input or output.
  */
 export class ConfigRecords {
   readonly #entries = new Map<string, Entry>();
@@ -56,12 +55,12 @@ export class ConfigRecords {
     };
   }
 
-  /** Of how many tasks the last generation was that wrote in transactions; also of a connector that was deleted. */
+  /** Number of tasks of the last generation that wrote in transactions; also known for deleted connectors. */
   taskCountRecord(name: string): number | undefined {
     return this.#entries.get(name)?.taskCountRecord;
   }
 
-  /** Throws on a value that is not what its key promises; the caller logs and skips such a record. */
+  /** Throws if the value does not match the key; the caller logs and skips such a record. */
   apply(key: string, value: string | null): ConfigChange {
     if (key === 'session-key') return this.#applySessionKey(value);
     for (const [prefix, apply] of this.#appliers) {
@@ -185,7 +184,7 @@ function properties(value: string): ConnectorConfig {
   return record.properties as ConnectorConfig;
 }
 
-/** `state.v2` where it is there; `state` alone comes from workers before 3.5. */
+/** Reads `state.v2`; workers before 3.5 only write `state`. */
 function targetState(value: string): TargetState {
   const record = JSON.parse(value) as Record<string, unknown>;
   const state = record['state.v2'] ?? record['state'];
@@ -195,7 +194,7 @@ function targetState(value: string): TargetState {
   return state;
 }
 
-/** The record values, as Java writes them. */
+/** Record values in Java's format. */
 export const configRecord = {
   properties: (config: ConnectorConfig) => JSON.stringify({ properties: config }),
   commit: (tasks: number) => JSON.stringify({ tasks }),

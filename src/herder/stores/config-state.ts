@@ -1,21 +1,21 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
 import type { TargetState } from '../../connect/task-assignment.ts';
 
-/** What the config topic says of one connector. */
+/** State of one connector in the config topic. */
 export interface ConnectorState {
   readonly name: string;
-  /** As the user gave it, placeholders unresolved, plus `name`. */
+  /** The user's configuration with unresolved variables, plus `name`. */
   readonly config: ConnectorConfig;
   readonly targetState: TargetState;
   /** The committed task configurations, by task number. */
   readonly taskConfigs: readonly ConnectorConfig[];
-  /** The connector's configuration when these task configurations were made; `undefined` when that cannot be told. */
+  /** The connector configuration for which the task configurations were generated; `undefined` if unknown. */
   readonly appliedConfig: ConnectorConfig | undefined;
-  /** A commit without all its task records (compaction took some): the tasks must be made again. */
+  /** Task records of the last commit are missing, because they were compacted away: the tasks must be generated again. */
   readonly inconsistent: boolean;
-  /** How many tasks may have transactions under their ids, as recorded when they were started; `undefined`: none. */
+  /** Number of tasks that may have transactions under their ids, as recorded at their start; `undefined` if there are none. */
   readonly taskCountRecord: number | undefined;
-  /** Task configurations have been written since that record: before their tasks start, those of before are fenced. */
+  /** Task configurations were written after that record, so earlier tasks must be fenced before the new ones start. */
   readonly pendingFencing: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface SessionKey {
   readonly createdAtMs: number;
 }
 
-/** Told in log order, after the store's own state has changed. Not called for what was read during `start`. */
+/** Called in log order, after the state of the store has changed. Not called for records that are read during `start`. */
 export interface ConfigListener {
-  /** The connector is new, changed or deleted, or its task configurations are new. */
+  /** The connector was created, changed or deleted, or its task configurations have changed. */
   workChanged(name: string): void;
   targetStateChanged(name: string): void;
   restartRequested(request: RestartRequest): void;

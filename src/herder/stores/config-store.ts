@@ -13,8 +13,8 @@ interface Write {
 }
 
 /**
- * What should run. Every write goes to the log first and counts when it has come back; after a `put…` or `remove`
- * resolved, the store's own state shows it.
+ * Stores which connectors and tasks should run. Every write goes to the log and is applied when it is read back. When a `put…` or
+ * `remove…` has resolved, the state of the store includes the change.
  */
 export class ConfigStore {
   readonly #records = new ConfigRecords();
@@ -23,10 +23,10 @@ export class ConfigStore {
   readonly #leaderWriter: LeaderWriter | undefined;
   #listener: ConfigListener | undefined;
   #offset = -1;
-  /** Of the last record that changed a connector's configuration or target state, by its name. */
+  /** Offset of the last record that changed the configuration or target state of a connector, by its name. */
   readonly #changedAt = new Map<string, number>();
 
-  /** `leaderWriter`: for what only the leader writes, where a leader of before is to be fenced. */
+  /** `leaderWriter`: writes the records that only the leader may write, if earlier leaders must be fenced. */
   constructor(open: OpenRecordLog, logger: Logger, leaderWriter?: LeaderWriter) {
     this.#log = open((record) => {
       this.#onRecord(record);
@@ -35,9 +35,10 @@ export class ConfigStore {
     this.#leaderWriter = leaderWriter;
   }
 
-  /** Reads everything there is; from then on the listener is told of each change. */
+  /** Reads all existing records; after that, the listener is called for each change. */
   async start(listener: ConfigListener): Promise<void> {
     await this.#log.start();
+    this.#logger.debug({ configOffset: this.#offset }, 'Read the config topic to its end');
     this.#listener = listener;
   }
 
@@ -45,7 +46,7 @@ export class ConfigStore {
     await Promise.all([this.#log.stop(), this.#leaderWriter?.release()]);
   }
 
-  /** To be called of the leader: from here on no leader of before writes any more. */
+  /** Called by the new leader; fences earlier leaders. */
   async lead(): Promise<void> {
     await this.#leaderWriter?.claim();
   }
@@ -54,17 +55,17 @@ export class ConfigStore {
     await this.#leaderWriter?.release();
   }
 
-  /** Waits until everything in the log at the time of the call is part of the state. */
+  /** Resolves when all records that are in the log at the time of the call have been applied. */
   async refresh(): Promise<void> {
     await this.#log.readToEnd();
   }
 
-  /** After the last record that is part of the state; -1 before the first (KafkaConfigBackingStore#snapshot). */
+  /** The offset after the last applied record; -1 before the first (KafkaConfigBackingStore#snapshot). */
   get offset(): number {
     return this.#offset;
   }
 
-  /** The offset of the last record that made, changed or deleted a connector or changed its target state, where there are offsets. */
+  /** Offset of the last record that changed the configuration or target state of a connector; `undefined` without a topic. */
   changedAt(name: string): number | undefined {
     return this.#changedAt.get(name);
   }
@@ -77,19 +78,19 @@ export class ConfigStore {
     return this.#records.connector(name);
   }
 
-  /** @throws RequestError 404 with the message: there is no such connector */
+  /** @throws RequestError 404 with the message if the connector does not exist */
   require(name: string, message = `Connector ${name} not found`): ConnectorState {
     const state = this.#records.connector(name);
     if (state === undefined) throw new RequestError(404, message);
     return state;
   }
 
-  /** Also of a connector that was deleted. */
+  /** Also known for deleted connectors. */
   taskCountRecord(name: string): number | undefined {
     return this.#records.taskCountRecord(name);
   }
 
-  /** With an initial state, its record goes first (Connect's order). */
+  /** Writes the record of an initial state first, which is Connect's order. */
   async putConnector(name: string, config: ConnectorConfig, initialState?: TargetState): Promise<void> {
     const connector = { key: `connector-${name}`, value: configRecord.properties(config) };
     const target = initialState && { key: `target-state-${name}`, value: configRecord.targetState(initialState) };
@@ -117,7 +118,7 @@ export class ConfigStore {
     ]);
   }
 
-  /** Tasks of before are fenced; so many will have to be next time. */
+  /** Records that earlier tasks are fenced, and how many tasks the next fencing concerns. */
   async putTaskCount(name: string, tasks: number): Promise<void> {
     await this.#writeAsLeader([{ key: `tasks-fencing-${name}`, value: configRecord.taskCount(tasks) }]);
   }
@@ -166,6 +167,8 @@ export class ConfigStore {
     }
     if (record.offset !== undefined && isOfConnector(change)) this.#changedAt.set(change.connector, record.offset);
     if (this.#listener === undefined) return;
+    const connector = 'connector' in change ? change.connector : undefined;
+    this.#logger.debug({ connector, key, offset: record.offset, change: change.kind }, 'Read a config record');
     if (change.kind === 'session-key') this.#logger.info('Session key updated');
     else notify(this.#listener, change);
   }

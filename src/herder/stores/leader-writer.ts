@@ -6,8 +6,8 @@ import { SerialQueue } from '../../async/serial-queue.ts';
 const CLOSE_MS = 2_000;
 
 /**
- * Writes to the config topic in transactions of an id that all workers of a group share: who claims it fences a leader of
- * before that does not know yet that it is one no more
+ * Writes to the config topic in transactions with a transactional id that all workers of a group share. A worker that claims the id
+ * fences an earlier leader that has not noticed yet that it lost the leadership
  * (org.apache.kafka.connect.storage.KafkaConfigBackingStore#claimWritePrivileges).
  *
  *   released --claim, write--> claimed --release, a failure--> released
@@ -29,7 +29,7 @@ export class LeaderWriter {
     await this.#queue.run(() => this.#claimed());
   }
 
-  /** All records or none. A failure, which may be that another worker leads, says so; the next write claims anew. */
+  /** Writes all records or none. After a failure, possibly because another worker is the leader, the next write claims the id again. */
   async write(records: readonly { readonly key: string; readonly value: Buffer | null }[]): Promise<void> {
     const topic = this.#topic;
     const produced = records.map(({ key, value }) => {
@@ -69,7 +69,7 @@ export class LeaderWriter {
     return producer;
   }
 
-  /** What it has left open is aborted by whoever claims next. */
+  /** The next claim aborts a transaction that is left open. */
   async #close(): Promise<void> {
     const producer = this.#producer;
     this.#producer = undefined;

@@ -8,7 +8,7 @@ import type { Logger } from '../../observe/logger.ts';
 import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';
 
 interface Stored {
-  /** The key as it is in the topic: whoever wrote it first decided its bytes, and they are its identity there. */
+  /** The key as it is in the topic. Its bytes identify the entry, and other workers may encode the same partition differently. */
   readonly rawKey: Uint8Array;
   readonly partition: SourceCoordinates;
   readonly offset: SourceCoordinates;
@@ -44,7 +44,7 @@ export class OffsetStore implements OffsetStorage {
     await this.#log.sendAll(this.encode(connector, offsets));
   }
 
-  /** The records that `write` writes. */
+  /** The records that `write` sends. */
   encode(connector: string, offsets: readonly StoredOffset[]): { key: Uint8Array; value: Uint8Array | null }[] {
     return offsets.map(({ partition, offset }) => ({
       key: this.#rawKey(connector, partition),
@@ -94,7 +94,7 @@ export class OffsetStore implements OffsetStorage {
   }
 }
 
-/** As a Connect value, in Java's order of keys; whole numbers are Longs, as the plugins mean them. */
+/** Converts coordinates to a Connect value with the keys in Java's order; integers become Longs. */
 export function coordinatesValue(coordinates: SourceCoordinates): Map<string, ConnectValue> {
   return new Map(
     javaHashMapOrder(Object.keys(coordinates)).map((key) => {
@@ -104,7 +104,7 @@ export function coordinatesValue(coordinates: SourceCoordinates): Map<string, Co
   );
 }
 
-/** 64-bit integers come back as numbers while those are exact, else as bigint. */
+/** 64-bit integers become numbers if these are exact, otherwise bigints. */
 function toCoordinates(value: ConnectValue): SourceCoordinates {
   if (!(value instanceof Map)) throw new Error('it is not a map');
   const coordinates: Record<string, string | number | bigint | boolean | null> = {};

@@ -2,18 +2,18 @@ import { ConnectError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { MemoryLog, type LogRecord, type OpenRecordLog, type RecordLog } from './record-log.ts';
 
-/** What is stored under a key: an object as JSON.parse makes it. */
+/** The value of a key, as JSON.parse returns it. */
 export type StoredJson = Readonly<Record<string, unknown>>;
 
-/** Told of each change, of other workers too, in the order of the log; `null`: the entry is gone. */
+/** Called for each change of any worker, in log order; `null` if the entry was removed. */
 export type OwnStoreListener = (key: string, value: StoredJson | null) => void;
 
 const MAX_VALUE_BYTES = 256 * 1024;
 
 /**
- * What Sluice keeps beyond Connect's own records, for all workers of a cluster: restarts of tasks, the history of configurations.
- * Keys are texts with slashes (`healing/<connector>/<task>`), names in them written by `encodeURIComponent`. In a compacted topic
- * of its own (`sluice.storage.topic`), or in memory. Whoever writes under a prefix bounds the number of its entries.
+ * Stores state that Kafka Connect does not have, for all workers of a cluster: the restart state of tasks and the history of
+ * configurations. It uses a compacted topic (`sluice.storage.topic`), or memory. Keys are paths (`healing/<connector>/<task>`) whose
+ * names are encoded by `encodeURIComponent`. The feature that owns a prefix limits the number of its entries.
  */
 export class OwnStore {
   #log: RecordLog;
@@ -26,14 +26,14 @@ export class OwnStore {
     this.#logger = logger;
   }
 
-  /** Never rejects: a worker without this topic works, and its entries last as long as its process. */
+  /** Never rejects: without the topic, entries are kept in memory until the process ends. */
   async start(): Promise<void> {
     try {
       await this.#log.start();
     } catch (error) {
       this.#logger.warn(
         { err: error },
-        `The topic of sluice.storage.topic cannot be used: ${toError(error).message}. What it would hold is kept in the ` +
+        `The topic of sluice.storage.topic cannot be used: ${toError(error).message}. Its entries are kept in the ` +
           `memory of this worker: counts of restarts and the history of configurations are lost when the worker ends, and other workers do not know them`,
       );
       this.#log = new MemoryLog(this.#onRecord);
@@ -44,12 +44,12 @@ export class OwnStore {
     await this.#log.stop();
   }
 
-  /** Waits until everything in the log at the time of the call is part of the state. */
+  /** Resolves when all records that are in the log at the time of the call have been applied. */
   async refresh(): Promise<void> {
     await this.#log.readToEnd();
   }
 
-  /** `null` removes the entry. Resolves when it is written; `get` has it a moment later. Rejects for values beyond 256 kB. */
+  /** `null` removes the entry. Resolves when it is written; `get` returns it shortly after. Rejects for values over 256 kB. */
   async put(key: string, value: StoredJson | null): Promise<void> {
     const bytes = value === null ? null : Buffer.from(JSON.stringify(value));
     if (bytes !== null && bytes.length > MAX_VALUE_BYTES) {
@@ -62,12 +62,12 @@ export class OwnStore {
     return this.#entries.get(key);
   }
 
-  /** Those whose keys begin with `prefix`. */
+  /** The entries whose keys begin with `prefix`. */
   entries(prefix: string): readonly (readonly [string, StoredJson])[] {
     return [...this.#entries].filter(([key]) => key.startsWith(prefix));
   }
 
-  /** Returns what ends the listening. What was read during `start` is not told. */
+  /** Returns a function that removes the listener. The listener is not called for entries that are read during `start`. */
   onChange(listener: OwnStoreListener): () => void {
     this.#listeners.add(listener);
     return () => {

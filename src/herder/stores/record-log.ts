@@ -1,17 +1,17 @@
 import type { CompactedTopic } from '../../kafka/api.ts';
 
-/** A record of a state log: the last one of a key counts, `null` removes the key. */
+/** A record of a state log: the last record of a key wins, and `null` removes the key. */
 export interface LogRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
-  /** In the topic; absent where there is none. */
+  /** Offset in the topic; absent without a topic. */
   readonly offset?: number;
 }
 
-/** What a store keeps its records in: a compacted topic, a file, or memory. */
+/** The log of a store: a compacted topic, a file, or memory. */
 export type RecordLog = CompactedTopic;
 
-/** Opens a log that hands every record, old and new, to `onRecord` in order. */
+/** Opens a log that passes every record, old and new, to `onRecord` in order. */
 export type OpenRecordLog = (onRecord: (record: LogRecord) => void) => RecordLog;
 
 /** A log that lasts as long as the process (standalone configs and statuses). */

@@ -7,8 +7,8 @@ import { OffsetStore } from './offset-store.ts';
 import type { OpenRecordLog } from './record-log.ts';
 
 /**
- * Offsets of source connectors: in the worker's store, and first of all in the topic of its own that a connector may name by
- * `offsets.storage.topic` (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
+ * Offsets of source connectors. A connector with `offsets.storage.topic` uses its own topic, with a copy in the worker's store; all
+ * others use the worker's store (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
  */
 export class SourceOffsetStores implements SourceOffsets {
   readonly #worker: OffsetStore;
@@ -17,8 +17,8 @@ export class SourceOffsetStores implements SourceOffsets {
   readonly #logger: Logger;
 
   /**
-   * `worker` has the offsets of all connectors; `workerTopic` is its topic, `undefined` on standalone workers, whose connectors have no
-   * topics of their own either.
+   * `worker` has the offsets of all connectors. `workerTopic` is its topic; it is `undefined` on standalone workers, whose connectors
+   * cannot have their own topics either.
    */
   constructor(
     worker: OffsetStore,
@@ -58,7 +58,7 @@ function ofWorker(worker: OffsetStore, topic: string | undefined): OpenOffsets {
   };
 }
 
-/** The connector's own store counts; the worker's has a copy, for the day the connector goes without its own. */
+/** The connector's own store is authoritative. The worker's store has a copy, in case the connector no longer names its own topic. */
 class TwofoldOffsets implements OffsetStorage {
   readonly #own: OffsetStore;
   readonly #worker: OffsetStore;
@@ -74,7 +74,7 @@ class TwofoldOffsets implements OffsetStorage {
     return (await this.#own.read(connector, partition)) ?? (await this.#worker.read(connector, partition));
   }
 
-  /** What is taken away is taken away from the copy first: else it would come back when the second step fails. */
+  /** Removes offsets from the copy first: otherwise they would reappear if the second step failed. */
   async write(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
     const removals = offsets.filter(({ offset }) => offset === null);
     if (removals.length > 0) await this.#worker.write(connector, removals);
@@ -96,7 +96,7 @@ class TwofoldOffsets implements OffsetStorage {
     try {
       if (kept.length > 0) await this.#worker.write(connector, kept);
     } catch (error) {
-      this.#logger.warn({ err: error, connector }, "Offsets were not copied to the worker's own offsets topic");
+      this.#logger.warn({ err: error, connector }, "Failed to copy offsets to the worker's offsets topic");
     }
   }
 }

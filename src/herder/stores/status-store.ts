@@ -13,18 +13,18 @@ export interface Status {
   readonly version: string | null;
 }
 
-/** That a connector wrote to, or read from, a topic. */
+/** Records that a connector wrote to, or read from, a topic. */
 export interface TopicStatus {
   readonly topic: string;
   readonly connector: string;
-  /** The task that met the topic first. */
+  /** The first task that used the topic. */
   readonly task: number;
   readonly discoveredAtMs: number;
 }
 
 /**
- * Whether it runs: statuses of connectors and tasks of the whole cluster, and the topics each connector uses. A `safe` write
- * is dropped when another worker of a newer generation has spoken since.
+ * Statuses of all connectors and tasks of the cluster, and the topics that each connector uses. A `safe` write is dropped if another
+ * worker of a newer generation has written since.
  */
 export class StatusStore {
   readonly #log: RecordLog;
@@ -49,7 +49,7 @@ export class StatusStore {
     await this.#log.stop();
   }
 
-  /** The listener is called after each status that was read. Returns what ends that. */
+  /** The listener is called after each status that is read. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -57,7 +57,7 @@ export class StatusStore {
     };
   }
 
-  /** Waits until everything in the log at the time of the call is part of the state. */
+  /** Resolves when all records that are in the log at the time of the call have been applied. */
   async refresh(): Promise<void> {
     await this.#log.readToEnd();
   }
@@ -66,7 +66,7 @@ export class StatusStore {
     return this.#connectors.get(name);
   }
 
-  /** By task number, ascending. */
+  /** Sorted by task number. */
   tasks(connector: string): readonly (readonly [number, Status])[] {
     return [...(this.#tasks.get(connector) ?? [])].sort(([a], [b]) => a - b);
   }
@@ -75,7 +75,7 @@ export class StatusStore {
     return this.#tasks.get(id.connector)?.get(id.task);
   }
 
-  /** Names of all connectors that have a status, of their own or through a task. */
+  /** Names of all connectors with a status, their own or that of a task. */
   names(): string[] {
     return [...new Set([...this.#connectors.keys(), ...this.#tasks.keys()])];
   }
@@ -95,7 +95,7 @@ export class StatusStore {
     await this.#log.send(topicKey(status), Buffer.from(JSON.stringify(record)));
   }
 
-  /** Resolves when the connector has no topics in this store any more. */
+  /** Resolves when the topics of the connector are removed from this store. */
   async removeTopics(connector: string): Promise<void> {
     await this.#log.sendAll(this.topics(connector).map((status) => ({ key: topicKey(status), value: null })));
     await this.#log.readToEnd();
@@ -115,7 +115,7 @@ export class StatusStore {
     await this.#log.send(`status-task-${taskText(id)}`, null);
   }
 
-  /** Takes away all statuses of a deleted connector; resolves when they are gone from this store. */
+  /** Removes all statuses of a deleted connector; resolves when this store no longer has them. */
   async removeConnector(name: string): Promise<void> {
     await this.#log.sendAll([
       { key: `status-connector-${name}`, value: null },
@@ -146,7 +146,7 @@ export class StatusStore {
     else this.#connectors.set(name, status);
   }
 
-  /** `<topic>:connector-<connector>`; a topic's name holds no colon. */
+  /** Parses `<topic>:connector-<connector>`; a topic name contains no colon. */
   #applyTopic(rest: string, value: Uint8Array | null): void {
     const at = rest.indexOf(CONNECTOR_MARK);
     if (at < 1) throw new Error('it does not name a topic and a connector');

@@ -3,15 +3,27 @@ import { within } from '../../async/within.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../connections/cluster.ts';
+import { backoffOf } from '../connections/retry.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../errors/error-codes.ts';
 import { ClosedError, KafkaError, MembershipLostError, isRetriable } from '../errors/kafka-errors.ts';
-import type { Call, JoinGroupResponse } from '../protocol/protocol.ts';
-import { backoffOf } from '../connections/retry.ts';
-import { Signal } from '../../async/signal.ts';
-import type { GroupCoordinatorMetrics, GroupRequest } from './group-coordinator-metrics.ts';
-import { joinGroupCall, leaderView } from './join-protocol.ts';
-import { heartbeat, leaveGroup, NETWORK_MS, LOST_GENERATION_CODES, syncGroup } from './member-requests.ts';
+import { CoordinatorContact } from './coordinator-contact.ts';
+import type { GroupCoordinatorMetrics } from './group-coordinator-metrics.ts';
+import { GroupJoin } from './group-join.ts';
 import type { Generation, GroupOptions, GroupProtocol, MemberListener, MemberState } from './group-protocol.ts';
+import { HeartbeatLoop } from './heartbeat-loop.ts';
+import { heartbeat, leaveGroup, LOST_GENERATION_CODES } from './member-requests.ts';
+
+/** Errors of heartbeats that end the membership. */
+const LOSS_REASONS: ReadonlyMap<number, string> = new Map([
+  [ErrorCode.unknownMemberId, 'the session timed out'],
+  [ErrorCode.illegalGeneration, 'the generation is no longer valid'],
+]);
+
+/** The response to a heartbeat, and when the heartbeat was sent. */
+interface HeartbeatResult {
+  readonly code: number;
+  readonly sentAt: number;
+}
 
 /**
  * A group member of the classic protocol (JoinGroup 5, SyncGroup 3). Between joins, heartbeats are sent in the background,
@@ -35,15 +47,12 @@ export class GroupMember {
   readonly #listener: MemberListener;
   readonly #logger: Logger;
   readonly #metrics: GroupCoordinatorMetrics | undefined;
+  readonly #contact: CoordinatorContact;
+  readonly #groupJoin: GroupJoin;
+  readonly #heartbeats: HeartbeatLoop<HeartbeatResult>;
   #state: MemberState = 'unjoined';
-  #memberId = '';
   #generation: Generation | undefined;
   #failure: Error | undefined;
-  #lastContactAt = 0;
-  #unanswered = false;
-  /** A pending JoinGroup that returns the member id. */
-  #pendingId: Promise<unknown> | undefined;
-  #heartbeatSignal: Signal | undefined;
 
   constructor(
     cluster: Cluster,
@@ -59,6 +68,21 @@ export class GroupMember {
     this.#listener = listener;
     this.#logger = logger;
     this.#metrics = metrics;
+    this.#contact = new CoordinatorContact(metrics);
+    this.#groupJoin = new GroupJoin(cluster, options, protocol, this.#contact, logger);
+    this.#heartbeats = new HeartbeatLoop<HeartbeatResult>(
+      cluster,
+      {
+        send: () => this.#sendHeartbeat(),
+        handle: (result) => this.#handleHeartbeat(result),
+        onRetry: (error) => {
+          this.#contact.failed();
+          this.#debug({ reason: toError(error).message }, 'Heartbeat failed; retrying');
+        },
+        onFailure: (error) => this.#fail(error),
+      },
+      options.heartbeatIntervalMs,
+    );
   }
 
   get state(): MemberState {
@@ -71,7 +95,7 @@ export class GroupMember {
   }
 
   get memberId(): string {
-    return this.#memberId;
+    return this.#groupJoin.memberId;
   }
 
   /** Returns the reason of the state `failed` once. */
@@ -81,17 +105,14 @@ export class GroupMember {
     return failure;
   }
 
-  /**
-   * When the coordinator last accepted a sign of life, in milliseconds since the epoch: the time at which the request was sent. The
-   * time of the response would be misleading, because a suspended process may read it late.
-   */
+  /** See CoordinatorContact. */
   get lastContactAt(): number {
-    return this.#lastContactAt;
+    return this.#contact.lastAt;
   }
 
-  /** True while the last request to the coordinator received no response. */
+  /** See CoordinatorContact. */
   get unanswered(): boolean {
-    return this.#unanswered;
+    return this.#contact.unanswered;
   }
 
   requestRejoin(reason: string): void {
@@ -116,21 +137,24 @@ export class GroupMember {
     if (this.#state === 'left') throw new ClosedError('The group member');
     this.#moveTo('joining');
     if (!keepsOwned) this.#generation = undefined;
-    this.#stopHeartbeats();
+    this.#heartbeats.stop();
     const backoff = backoffOf(this.#cluster);
     const startedAt = performance.now();
     while (this.#isJoining()) {
       try {
-        const generation = await this.#rebalance();
-        if (generation === undefined) {
+        const outcome = await this.#groupJoin.run();
+        if (outcome === 'lost') this.#loseOwned();
+        if (typeof outcome === 'string') {
           this.#metrics?.rebalanceFailed();
           this.#debug({}, 'Restarting the rebalance');
           continue;
         }
+        const { generationId, memberId, isLeader } = outcome;
+        this.#log({ generationId, memberId, isLeader }, 'Joined the group');
         if (!this.#isJoining()) break;
         this.#metrics?.rebalanced(startedAt);
-        this.#becomeStable(generation, this.#options.heartbeatIntervalMs);
-        return generation;
+        this.#becomeStable(outcome, this.#options.heartbeatIntervalMs);
+        return outcome;
       } catch (error) {
         if (error instanceof MembershipLostError) throw error;
         if (!this.#isJoining()) break;
@@ -138,7 +162,7 @@ export class GroupMember {
           this.#fail(error);
           throw error;
         }
-        this.#unanswered = true;
+        this.#contact.failed();
         this.#debug({ reason: toError(error).message }, 'Failed to join the group; retrying');
         await idle(backoff.nextMs());
       }
@@ -154,15 +178,14 @@ export class GroupMember {
     const { groupId, instanceId } = this.#options;
     const wasJoining = this.#state === 'joining';
     const wasLost = this.#state === 'lost';
-    this.#moveTo('left');
-    this.#generation = undefined;
-    this.#stopHeartbeats();
-    // The id arrives quickly. Without it this member could not leave, and the group would wait for its session timeout.
-    if (this.#pendingId !== undefined) await within(this.#pendingId, timeoutMs);
+    this.#endGeneration('left');
+    // Without its id this member could not leave, and the group would wait for its session timeout.
+    await this.#groupJoin.settleId(timeoutMs);
     // The broker would not process LeaveGroup before it has responded to the pending JoinGroup.
     if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
-    if (this.#memberId === '' || wasLost || instanceId !== undefined) return;
-    const leaving = leaveGroup(this.#cluster, groupId, this.#memberId).catch((error: unknown) => {
+    const { memberId } = this;
+    if (memberId === '' || wasLost || instanceId !== undefined) return;
+    const leaving = leaveGroup(this.#cluster, groupId, memberId).catch((error: unknown) => {
       this.#debug({ reason: toError(error).message }, 'Failed to leave the group');
     });
     await within(leaving, timeoutMs);
@@ -175,9 +198,7 @@ export class GroupMember {
   detach(): Generation | undefined {
     if (this.#state !== 'stable') return undefined;
     const generation = this.#generation;
-    this.#moveTo('left');
-    this.#generation = undefined;
-    this.#stopHeartbeats();
+    this.#endGeneration('left');
     return generation;
   }
 
@@ -185,97 +206,9 @@ export class GroupMember {
   resume(generation: Generation): void {
     if (this.#state !== 'unjoined') throw new Error('The member has already joined the group');
     const { generationId, memberId } = generation;
-    this.#memberId = memberId;
+    this.#groupJoin.memberId = memberId;
     this.#log({ generationId, memberId }, 'Resumed the membership of the group');
     this.#becomeStable(generation, 0);
-  }
-
-  /** One JoinGroup and SyncGroup; `undefined` if the rebalance has to be restarted. */
-  async #rebalance(): Promise<Generation | undefined> {
-    const joined = await this.#joinGroup();
-    if (joined === undefined) return undefined;
-    const isLeader = joined.leaderId === joined.memberId;
-    const protocol = joined.groupProtocol ?? '';
-    const assignments = isLeader
-      ? await this.#protocol.assign(leaderView(joined, protocol))
-      : new Map<string, Buffer>();
-    const assignment = await this.#syncGroup(joined, assignments);
-    if (assignment === undefined) return undefined;
-    const { generationId, memberId, leaderId } = joined;
-    this.#log({ generationId, memberId, isLeader }, 'Joined the group');
-    return { generationId, memberId, leaderId, isLeader, protocol, assignment };
-  }
-
-  async #joinGroup(): Promise<JoinGroupResponse | undefined> {
-    const { groupId, instanceId, sessionTimeoutMs, rebalanceTimeoutMs } = this.#options;
-    const parameters = {
-      groupId,
-      memberId: this.#memberId,
-      instanceId,
-      sessionTimeout: sessionTimeoutMs,
-      rebalanceTimeout: rebalanceTimeoutMs,
-      protocolType: this.#protocol.type,
-      groupProtocols: this.#protocol.protocols(),
-    };
-    const call = joinGroupCall(parameters, rebalanceTimeoutMs + NETWORK_MS);
-    const sentAt = Date.now();
-    const response = await (this.#memberId === '' && instanceId === undefined
-      ? this.#joinWithoutId(call)
-      : this.#cluster.callCoordinator(groupId, call));
-    switch (response.errorCode) {
-      case ErrorCode.none:
-        this.#recordContact('join', sentAt);
-        this.#memberId = response.memberId;
-        return response;
-      case ErrorCode.memberIdRequired:
-        return undefined;
-      case ErrorCode.unknownMemberId:
-        this.#memberId = '';
-        this.#loseOwned();
-        return undefined;
-      case ErrorCode.rebalanceInProgress:
-        return undefined;
-      default:
-        return this.#throwCode(response.errorCode, 'Joining');
-    }
-  }
-
-  /**
-   * A JoinGroup without a member id returns one immediately. The id is kept even if the next attempt fails, because the group waits
-   * for this member until its session times out.
-   */
-  async #joinWithoutId(call: Call<JoinGroupResponse>): Promise<JoinGroupResponse> {
-    const pendingId = this.#cluster.callCoordinator(this.#options.groupId, call).then((response) => {
-      if (response.errorCode === ErrorCode.memberIdRequired) this.#memberId = response.memberId;
-      return response;
-    });
-    this.#pendingId = pendingId.catch(() => undefined).finally(() => (this.#pendingId = undefined));
-    return pendingId;
-  }
-
-  async #syncGroup(
-    { generationId, memberId }: JoinGroupResponse,
-    assignments: ReadonlyMap<string, Buffer>,
-  ): Promise<Buffer | undefined> {
-    const sentAt = Date.now();
-    const response = await syncGroup(this.#cluster, this.#options, { generationId, memberId }, assignments);
-    switch (response.errorCode) {
-      case ErrorCode.none:
-        this.#recordContact('sync', sentAt);
-        return response.memberAssignment ?? Buffer.alloc(0);
-      case ErrorCode.unknownMemberId:
-        this.#memberId = '';
-        this.#loseOwned();
-        return undefined;
-      case ErrorCode.illegalGeneration:
-        this.#loseOwned();
-        return undefined;
-      case ErrorCode.rebalanceInProgress:
-        // Another member has already started the next rebalance.
-        return undefined;
-      default:
-        return this.#throwCode(response.errorCode, 'Syncing');
-    }
   }
 
   /** The partitions that this member kept while joining may already be assigned to another member. */
@@ -285,104 +218,63 @@ export class GroupMember {
     throw new MembershipLostError(this.#options.groupId);
   }
 
-  #throwCode(code: number, action: string): never {
-    const { groupId } = this.#options;
-    const error = KafkaError.ofCode(code, `${action} group ${groupId}`);
-    if (COORDINATOR_MOVED.has(code)) this.#cluster.forgetCoordinator(groupId);
-    throw error;
-  }
-
   #becomeStable(generation: Generation, firstHeartbeatMs: number): void {
-    const signal = new Signal();
-    this.#heartbeatSignal = signal;
     this.#generation = generation;
+    this.#heartbeats.start(firstHeartbeatMs);
     this.#moveTo('stable');
-    void this.#sendHeartbeats(generation, signal, firstHeartbeatMs);
   }
 
-  async #sendHeartbeats(generation: Generation, signal: Signal, firstMs: number): Promise<void> {
-    const backoff = backoffOf(this.#cluster);
-    let waitMs = firstMs;
-    const isCurrent = (): boolean => this.#generation === generation && this.#heartbeatSignal === signal;
-    while (isCurrent()) {
-      await signal.wait(waitMs);
-      if (!isCurrent()) return;
-      try {
-        const sentAt = Date.now();
-        const code = await heartbeat(this.#cluster, this.#options, generation);
-        if (!isCurrent()) return;
-        if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#recordContact('heartbeat', sentAt);
-        this.#handleHeartbeatCode(code);
-        backoff.reset();
-        waitMs = this.#options.heartbeatIntervalMs;
-      } catch (error) {
-        if (!isCurrent()) return;
-        if (!isRetriable(error)) {
-          this.#fail(error);
-          return;
-        }
-        this.#unanswered = true;
-        this.#debug({ reason: toError(error).message }, 'Heartbeat failed; retrying');
-        waitMs = Math.min(backoff.nextMs(), this.#options.heartbeatIntervalMs);
-      }
-    }
+  async #sendHeartbeat(): Promise<HeartbeatResult> {
+    if (this.#generation === undefined) throw new ClosedError('The group member');
+    const sentAt = Date.now();
+    return { code: await heartbeat(this.#cluster, this.#options, this.#generation), sentAt };
   }
 
-  #recordContact(request: GroupRequest, sentAt: number): void {
-    this.#metrics?.answered(request, sentAt);
-    this.#lastContactAt = sentAt;
-    this.#unanswered = false;
+  #handleHeartbeat({ code, sentAt }: HeartbeatResult): number {
+    if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#contact.answered('heartbeat', sentAt);
+    this.#handleHeartbeatCode(code);
+    return this.#options.heartbeatIntervalMs;
   }
 
   #handleHeartbeatCode(code: number): void {
     const { groupId } = this.#options;
-    switch (code) {
-      case ErrorCode.none:
-        return;
-      case ErrorCode.rebalanceInProgress:
-        if (this.#state === 'stable') this.#moveTo('rebalancing');
-        return;
-      case ErrorCode.unknownMemberId:
-        this.#memberId = '';
-        this.#loseMembership('the session timed out');
-        return;
-      case ErrorCode.illegalGeneration:
-        this.#loseMembership('the generation is no longer valid');
-        return;
-      default:
-        if (COORDINATOR_MOVED.has(code)) this.#cluster.forgetCoordinator(groupId);
-        throw KafkaError.ofCode(code, `Heartbeat of group ${groupId}`);
+    const loss = LOSS_REASONS.get(code);
+    if (code === ErrorCode.unknownMemberId) this.#groupJoin.memberId = '';
+    if (loss !== undefined) this.#loseMembership(loss);
+    else if (code === ErrorCode.rebalanceInProgress) {
+      if (this.#state === 'stable') this.#moveTo('rebalancing');
+    } else if (code !== ErrorCode.none) {
+      if (COORDINATOR_MOVED.has(code)) this.#cluster.forgetCoordinator(groupId);
+      throw KafkaError.ofCode(code, `Heartbeat of group ${groupId}`);
     }
   }
 
   #loseMembership(reason: string): void {
     this.#logger.warn({ group: this.#options.groupId, reason }, 'Lost the group membership');
-    this.#generation = undefined;
-    this.#moveTo('lost');
+    this.#endGeneration('lost');
   }
 
   #fail(error: unknown): void {
     this.#failure = toError(error);
+    this.#endGeneration('failed');
+  }
+
+  #endGeneration(state: MemberState): void {
     this.#generation = undefined;
-    this.#moveTo('failed');
+    this.#heartbeats.stop();
+    this.#moveTo(state);
   }
 
   #debug(fields: object, message: string): void {
     const { groupId: group } = this.#options;
     const generationId = this.#generation?.generationId;
-    this.#logger.debug({ group, memberId: this.#memberId, generationId, ...fields }, message);
+    this.#logger.debug({ group, memberId: this.memberId, generationId, ...fields }, message);
   }
 
   /** Logs at info for consumers; Connect workers log their rebalances themselves. */
   #log(fields: object, message: string): void {
     const level = this.#protocol.type === 'consumer' ? 'info' : 'debug';
     this.#logger[level]({ group: this.#options.groupId, ...fields }, message);
-  }
-
-  /** Wakes the heartbeat loop, which ends because its generation is no longer current; a pending response is ignored. */
-  #stopHeartbeats(): void {
-    this.#heartbeatSignal?.notify();
-    this.#heartbeatSignal = undefined;
   }
 
   #isJoining(): boolean {

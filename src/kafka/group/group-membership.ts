@@ -17,7 +17,6 @@ import type {
 } from './group-protocol.ts';
 import { PropertyReader } from '../../config/property-reader.ts';
 
-export { Signal } from '../../async/signal.ts';
 export type {
   DescribedMember,
   Generation,

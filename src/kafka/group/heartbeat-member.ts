@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { Signal } from '../../async/signal.ts';
 import { within } from '../../async/within.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../connections/cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../errors/error-codes.ts';
-import { KafkaError, isRetriable } from '../errors/kafka-errors.ts';
-import { backoffOf } from '../connections/retry.ts';
+import { KafkaError } from '../errors/kafka-errors.ts';
 import { consumerDescribeCall } from './consumer-describe-protocol.ts';
 import type { GroupCoordinatorMetrics } from './group-coordinator-metrics.ts';
 import {
@@ -15,6 +13,8 @@ import {
   type MemberHeartbeat,
   type PartitionsById,
 } from './consumer-heartbeat-protocol.ts';
+import { HeartbeatLoop } from './heartbeat-loop.ts';
+import { MemberReport, type HeartbeatSubscription } from './member-report.ts';
 
 export interface HeartbeatOptions {
   readonly groupId: string;
@@ -28,15 +28,15 @@ export interface HeartbeatOptions {
   readonly leftoverName?: string | undefined;
 }
 
-/** Either topic names or a pattern in RE2 syntax, which the broker evaluates. */
-export interface HeartbeatSubscription {
-  readonly topics: readonly string[];
-  readonly regex: string;
-}
-
 export type HeartbeatState = 'unjoined' | 'joining' | 'stable' | 'fenced' | 'failed' | 'left';
 
 const Epoch = { join: 0, leave: -1, leaveStatic: -2 } as const;
+/** The response to a heartbeat, and when the heartbeat was sent. */
+interface HeartbeatResult {
+  readonly response: HeartbeatResponse;
+  readonly sentAt: number;
+}
+
 /** Used until the broker has returned an interval. */
 const DEFAULT_INTERVAL_MS = 5000;
 
@@ -57,17 +57,11 @@ export class HeartbeatMember {
   readonly #logger: Logger;
   readonly #metrics: GroupCoordinatorMetrics | undefined;
   #state: HeartbeatState = 'unjoined';
+  readonly #report: MemberReport;
+  readonly #heartbeats: HeartbeatLoop<HeartbeatResult>;
   #epoch: number = Epoch.join;
-  #subscription: HeartbeatSubscription = { topics: [], regex: '' };
-  #owned: PartitionsById = new Map();
   #target: PartitionsById | undefined;
   #failure: Error | undefined;
-  #signal: Signal | undefined;
-  /** Serialized state of the last heartbeat; `undefined` if it has to be sent again. */
-  #sentSubscription: string | undefined;
-  #sentOwned: string | undefined;
-  /** The target that the last call of `reportOwned` acknowledged. */
-  #acknowledgedTarget: PartitionsById | undefined;
 
   constructor(
     cluster: Cluster,
@@ -81,6 +75,20 @@ export class HeartbeatMember {
     this.#onChange = onChange;
     this.#logger = logger;
     this.#metrics = metrics;
+    this.#report = new MemberReport(options);
+    this.#heartbeats = new HeartbeatLoop<HeartbeatResult>(cluster, {
+      send: () => this.#sendHeartbeat(),
+      handle: (result) => this.#handleHeartbeat(result),
+      onRetry: (error) => {
+        // The coordinator may or may not have received the heartbeat.
+        this.#report.resendAll();
+        this.#debug({ reason: toError(error).message }, 'Heartbeat failed; retrying');
+      },
+      onFailure: (error) => {
+        this.#failure = toError(error);
+        this.#moveTo('failed');
+      },
+    });
   }
 
   get state(): HeartbeatState {
@@ -108,21 +116,17 @@ export class HeartbeatMember {
   join(subscription: HeartbeatSubscription): void {
     if (this.#state === 'left') return;
     const isFirst = this.#state === 'unjoined';
-    this.#signal?.notify();
-    this.#subscription = subscription;
+    this.#heartbeats.stop();
+    this.#report.reset(subscription);
     this.#epoch = Epoch.join;
-    this.#owned = new Map();
     this.#target = undefined;
-    this.#resendAll();
     this.#moveTo('joining');
-    const signal = new Signal();
-    this.#signal = signal;
-    void this.#sendHeartbeats(signal, isFirst);
+    if (isFirst) void this.#startFirst();
+    else this.#heartbeats.start();
   }
 
   subscribe(subscription: HeartbeatSubscription): void {
-    this.#subscription = subscription;
-    if (this.#subscriptionText() !== this.#sentSubscription) this.#signal?.notify();
+    if (this.#report.subscribe(subscription)) this.#heartbeats.wake();
   }
 
   /**
@@ -131,25 +135,21 @@ export class HeartbeatMember {
    * that it was ever assigned, and waits for it (CurrentAssignmentBuilder in Kafka).
    */
   reportOwned(owned: PartitionsById, target: PartitionsById | undefined): void {
-    this.#owned = owned;
-    if (this.#ownedText() === this.#sentOwned && target === this.#acknowledgedTarget) return;
-    this.#acknowledgedTarget = target;
-    this.#sentOwned = undefined;
+    if (!this.#report.own(owned, target)) return;
     this.#debug({ partitions: Object.fromEntries(owned) }, 'Reporting the owned partitions');
-    this.#signal?.notify();
+    this.#heartbeats.wake();
   }
 
   /** Sends a heartbeat immediately, because a rejected commit suggests a stale epoch. */
   heartbeatNow(): void {
-    this.#signal?.notify();
+    this.#heartbeats.wake();
   }
 
   /** A static member leaves temporarily: its partitions stay assigned until the session times out. */
   async leave(timeoutMs: number): Promise<void> {
     const isMember = this.#state === 'stable' || this.#state === 'joining';
     this.#moveTo('left');
-    this.#signal?.notify();
-    this.#signal = undefined;
+    this.#heartbeats.stop();
     if (!isMember) return;
     const { groupId, instanceId } = this.#options;
     const memberEpoch = instanceId === undefined ? Epoch.leave : Epoch.leaveStatic;
@@ -179,53 +179,24 @@ export class HeartbeatMember {
     }
   }
 
-  async #sendHeartbeats(signal: Signal, isFirst: boolean): Promise<void> {
-    const { groupId } = this.#options;
-    const backoff = backoffOf(this.#cluster);
-    const isCurrent = (): boolean => this.#signal === signal;
-    if (isFirst) await this.#removeLeftover();
-    let waitMs = isFirst ? 0 : backoff.nextMs();
-    while (isCurrent()) {
-      await signal.wait(waitMs);
-      if (!isCurrent()) return;
-      try {
-        const sentAt = Date.now();
-        const response = await this.#cluster.callCoordinator(groupId, consumerHeartbeatCall(this.#nextHeartbeat()));
-        if (!isCurrent()) return;
-        if (response.errorCode === ErrorCode.none) {
-          this.#metrics?.answered(this.#state === 'joining' ? 'join' : 'heartbeat', sentAt);
-        }
-        this.#handleResponse(response);
-        backoff.reset();
-        waitMs = response.heartbeatIntervalMs > 0 ? response.heartbeatIntervalMs : DEFAULT_INTERVAL_MS;
-      } catch (error) {
-        if (!isCurrent()) return;
-        // The coordinator may or may not have received the heartbeat.
-        this.#resendAll();
-        if (!isRetriable(error)) {
-          this.#fail(error);
-          return;
-        }
-        this.#debug({ reason: toError(error).message }, 'Heartbeat failed; retrying');
-        waitMs = backoff.nextMs();
-      }
-    }
+  async #startFirst(): Promise<void> {
+    await this.#removeLeftover();
+    if (this.#state === 'joining') this.#heartbeats.start(0);
   }
 
-  /** Contains the fields that have changed since the last heartbeat, or all fields when joining. */
-  #nextHeartbeat(): MemberHeartbeat {
-    const [subscription, owned] = [this.#subscriptionText(), this.#ownedText()];
-    const isWhole = this.#epoch === Epoch.join || this.#sentSubscription === undefined;
-    const { rackId, rebalanceTimeoutMs, assignor } = this.#options;
-    const heartbeat = {
-      ...this.#unchanged(),
-      ...(isWhole ? { rackId, rebalanceTimeoutMs, assignor } : {}),
-      ...(isWhole || subscription !== this.#sentSubscription ? this.#subscription : {}),
-      ...(isWhole || owned !== this.#sentOwned ? { owned: this.#owned } : {}),
-    };
-    this.#sentSubscription = subscription;
-    this.#sentOwned = owned;
-    return heartbeat;
+  async #sendHeartbeat(): Promise<HeartbeatResult> {
+    const sentAt = Date.now();
+    const { groupId } = this.#options;
+    const heartbeat = { ...this.#unchanged(), ...this.#report.next(this.#epoch === Epoch.join) };
+    return { response: await this.#cluster.callCoordinator(groupId, consumerHeartbeatCall(heartbeat)), sentAt };
+  }
+
+  #handleHeartbeat({ response, sentAt }: HeartbeatResult): number {
+    if (response.errorCode === ErrorCode.none) {
+      this.#metrics?.answered(this.#state === 'joining' ? 'join' : 'heartbeat', sentAt);
+    }
+    this.#handleResponse(response);
+    return response.heartbeatIntervalMs > 0 ? response.heartbeatIntervalMs : DEFAULT_INTERVAL_MS;
   }
 
   #unchanged(): MemberHeartbeat {
@@ -263,7 +234,7 @@ export class HeartbeatMember {
       case ErrorCode.fencedMemberEpoch:
       case ErrorCode.unknownMemberId:
         this.#logger.warn({ group: groupId, reason: errorMessage }, 'Lost the group membership');
-        this.#signal = undefined;
+        this.#heartbeats.stop();
         this.#moveTo('fenced');
         return;
       default: {
@@ -273,28 +244,9 @@ export class HeartbeatMember {
     }
   }
 
-  #fail(error: unknown): void {
-    this.#failure = toError(error);
-    this.#signal = undefined;
-    this.#moveTo('failed');
-  }
-
-  #resendAll(): void {
-    this.#sentSubscription = undefined;
-    this.#sentOwned = undefined;
-  }
-
   #debug(fields: object, message: string): void {
     const { groupId: group } = this.#options;
     this.#logger.debug({ group, memberId: this.memberId, memberEpoch: this.#epoch, ...fields }, message);
-  }
-
-  #subscriptionText(): string {
-    return JSON.stringify(this.#subscription);
-  }
-
-  #ownedText(): string {
-    return JSON.stringify([...this.#owned]);
   }
 
   #moveTo(state: HeartbeatState): void {

@@ -29,8 +29,8 @@ const MEMBERSHIP: MetricGroup = {
   'rebalance-latency-total': counter('Milliseconds of all rebalances together'),
   'last-rebalance-seconds-ago': gauge('Seconds since the last assignment; -1: there was none'),
   'rebalance-rate-per-hour': gauge('Rebalances of the group, per hour'),
-  'failed-rebalance-total': counter('Rebalances that had to begin anew'),
-  'failed-rebalance-rate-per-hour': gauge('Rebalances that had to begin anew, per hour'),
+  'failed-rebalance-total': counter('Rebalances that had to be restarted'),
+  'failed-rebalance-rate-per-hour': gauge('Rebalances that had to be restarted, per hour'),
 };
 
 /** The connections of a client (org.apache.kafka.common.network.Selector). */
@@ -110,7 +110,7 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
   'producer-metrics': {
     ...NETWORK,
     ...meter('record-send', 'Records that were sent'),
-    ...meter('record-error', 'Records that were given up'),
+    ...meter('record-error', 'Records that failed'),
     ...meter('record-retry', 'Records that are sent again'),
     ...meter('batch-split', 'Batches that were too large and were divided'),
     'batch-size-avg': gauge('Bytes of a batch, in the mean'),
@@ -123,7 +123,7 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
   'producer-topic-metrics': {
     ...meter('record-send', 'Records that were sent to the topic'),
     ...meter('byte', 'Bytes that were sent to the topic'),
-    ...meter('record-error', 'Records of the topic that were given up'),
+    ...meter('record-error', 'Records of the topic that failed'),
     ...meter('record-retry', 'Records of the topic that are sent again'),
   },
   'producer-node-metrics': NODE,

@@ -39,7 +39,7 @@ export const CONNECT_GROUPS: Readonly<Record<string, MetricGroup>> = {
     'leader-name': text('Leader of the group'),
     epoch: gauge('Generation of the group'),
     'completed-rebalances-total': counter('Rebalances that this worker completed'),
-    rebalancing: gauge('1 while a rebalance is going on'),
+    rebalancing: gauge('1 while a rebalance is in progress'),
     'rebalance-max-time-ms': gauge('Milliseconds of the longest rebalance within the window'),
     'rebalance-avg-time-ms': gauge('Milliseconds of a rebalance within the window, in the mean'),
     'time-since-last-rebalance-ms': gauge('Milliseconds since the last rebalance'),

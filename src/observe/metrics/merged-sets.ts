@@ -1,8 +1,8 @@
 import type { MetricSet, MetricValue } from './metric-set.ts';
 
 /**
- * Each object once: clients of one id, in whatever thread, are shown as one, because a page may have a name with the same labels
- * once only. Counts and rates are added, of greatest values the greatest is taken, of others the first that is known.
+ * Merges the sets of the same object: clients with the same id, in all threads, are shown as one, because a page may contain a name with
+ * the same labels only once. Counts and rates are added, maxima are combined, and of other values the first known one is used.
  */
 export function mergedSets(sets: readonly MetricSet[]): readonly MetricSet[] {
   const merged = new Map<string, MetricSet>();

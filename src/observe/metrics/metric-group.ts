@@ -1,7 +1,7 @@
 /** `text`: not a number; a page shows it as a label of a sample that is 1. */
 export type MetricKind = 'counter' | 'gauge' | 'text';
 
-/** How an attribute is shown, and what it tells. */
+/** Type and help text of an attribute. */
 export type MetricAttribute = readonly [kind: MetricKind, help: string];
 
 /** The attributes of one group, by Java's names. */

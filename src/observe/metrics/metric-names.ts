@@ -5,15 +5,15 @@ export type Labels = Readonly<Record<string, string>>;
 /** The name of an attribute on a page. */
 export interface MetricName {
   readonly name: string;
-  /** Where given, the value is the text of this label, and the sample is 1. */
+  /** If set, the value is the text of this label, and the sample is 1. */
   readonly valueLabel?: string;
-  /** By what the value is multiplied. */
+  /** Factor of the value. */
   readonly factor?: number;
 }
 
-/** One way to name metrics. Names depend on the group and the attribute alone, labels on the tags. */
+/** A naming scheme of metrics. Names depend only on the group and the attribute, labels on the tags. */
 export interface MetricNaming {
-  /** None where the naming leaves the attribute out. */
+  /** Empty if the naming does not include the attribute. */
   names(group: NamedGroup, attribute: string, isText: boolean): readonly MetricName[];
   labels(set: MetricSet): Labels;
 }
@@ -46,8 +46,8 @@ const STRIMZI_TEXTS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * As jmx_exporter names them by the rules of Strimzi's examples (strimzi-kafka-operator, kafka-connect-metrics.yaml):
- * `kafka_connect_worker_connector_count`, `kafka_connect_sink_task_sink_record_read_total{connector,task}`. The rules leave some
- * attributes out; here those have names of the same kind.
+ * `kafka_connect_worker_connector_count`, `kafka_connect_sink_task_sink_record_read_total{connector,task}`. Attributes that the rules
+ * omit have names of the same kind here.
  */
 const strimzi: MetricNaming = {
   names(of, attribute, isText) {
@@ -69,8 +69,8 @@ const strimzi: MetricNaming = {
 
 /**
  * As jmx_exporter names them by Confluent's rules (confluentinc/jmx-monitoring-stacks, kafka_connect.yml):
- * `kafka_connect_connect_worker_metrics_connector_count{connector="aggregate"}`. What ends in `_total` or `_info` has two names:
- * jmx_exporter 1.x takes these endings away, 0.x leaves them, and dashboards ask for both.
+ * `kafka_connect_connect_worker_metrics_connector_count{connector="aggregate"}`. Names that end in `_total` or `_info` exist twice:
+ * jmx_exporter 1.x removes these endings, 0.x keeps them, and dashboards query both.
  */
 const confluent: MetricNaming = {
   names(of, attribute, isText) {
@@ -98,7 +98,7 @@ function withoutEnding(name: string): readonly string[] {
 
 /**
  * As Strimzi's Metrics Reporter (io.strimzi.kafka.metrics.prometheus) names them: `kafka_connect_connect_worker_metrics_connector_count`,
- * `kafka_connect_connector_metrics_status_info{connector,status}`; `_total` at the end is taken away.
+ * `kafka_connect_connector_metrics_status_info{connector,status}`; `_total` at the end is removed.
  */
 const reporter: MetricNaming = {
   names(of, attribute, isText) {

@@ -1,12 +1,12 @@
-/** Where Java's clients and its Connect worker register their MBeans. */
+/** The domains in which Java's clients and its Connect worker register their MBeans. */
 export type MetricDomain = 'kafka.connect' | 'kafka.consumer' | 'kafka.producer' | 'kafka.admin.client';
 
-/** A number, or a text that a page gives as a label. NaN: nothing was measured yet, as in Java. */
+/** A number, or a text that a page shows as a label. NaN: nothing was measured yet, as in Java. */
 export type MetricValue = number | string;
 
 /**
- * What Java has as one MBean, such as `kafka.connect:type=sink-task-metrics,connector="orders",task="0"`; plain data. `values` has
- * an entry for each attribute that is known, by the names of [METRIC_GROUPS](./metric-groups.ts).
+ * The metrics of one MBean of Java, such as `kafka.connect:type=sink-task-metrics,connector="orders",task="0"`, as plain data. `values`
+ * has an entry for each known attribute, by the names of [METRIC_GROUPS](./metric-groups.ts).
  */
 export interface MetricSet {
   readonly domain: MetricDomain;

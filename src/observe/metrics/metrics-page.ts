@@ -16,9 +16,9 @@ type FamilyType = 'counter' | 'gauge' | 'histogram' | 'summary';
 interface Family {
   readonly type: FamilyType;
   readonly help: string;
-  /** Names that two namings share are written by the first one alone: sums over them would count twice. */
+  /** A name that two namings share is only written by the first one; otherwise sums over it would count twice. */
   readonly writer: string;
-  /** Samples as they stand on the page. */
+  /** Samples as they are written to the page. */
   readonly lines: string[];
 }
 
@@ -31,7 +31,7 @@ interface Shown {
   readonly help: string;
 }
 
-/** Known attributes by naming, domain, group and attribute; there are no more than the tables have. */
+/** Known attributes by naming, domain, group and attribute; their number is limited by the tables. */
 const shownAttributes = new Map<string, Map<string, Shown>>();
 
 /** One page of samples, in the namings that are wanted. */
@@ -43,7 +43,7 @@ export class MetricsPage {
     this.#namings = namings;
   }
 
-  /** A measure of Connect or of its clients, in every naming. Those of METRIC_GROUPS have the help texts from there. */
+  /** Adds a metric of Connect or of its clients in every naming. Help texts come from METRIC_GROUPS. */
   add(set: MetricSet): void {
     for (const naming of this.#namings) {
       const pairs = pairsText(NAMINGS[naming].labels(set));
@@ -65,7 +65,7 @@ export class MetricsPage {
     }
   }
 
-  /** One of this worker's own, under one name. */
+  /** Adds one of this worker's own metrics, with one name. */
   gauge(name: string, help: string, labels: Labels, value: number): void {
     this.part(name, 'gauge', help, { name, labels, value });
   }
@@ -85,7 +85,7 @@ export class MetricsPage {
     this.#family(family, { type, help }, OWN).lines.push(lineOf({ name }, pairsText(labels), value));
   }
 
-  /** Says what a family is before, or without, any sample. */
+  /** Declares a family before its samples, or without any. */
   declare(name: string, type: FamilyType, help: string): void {
     this.#family(name, { type, help }, OWN);
   }
@@ -109,7 +109,7 @@ export class MetricsPage {
     return family;
   }
 
-  /** There a counter is named without `_total`, its samples with it; Java's names do not always end so. */
+  /** In OpenMetrics the samples of a counter end in `_total`, but its family does not; Java's names do not always end so. */
   #inOpenMetrics(name: string, { type }: Family): readonly [name: string, type: string] {
     if (type !== 'counter') return [name, type];
     const base = name.endsWith('_total') ? name.slice(0, -'_total'.length) : name;
@@ -155,8 +155,8 @@ function numberText(value: number): string {
 }
 
 /**
- * What a client that sends `accept` is answered in: OpenMetrics where it prefers that to plain text, as Prometheus does; else
- * plain text, also where it asks for neither, as Prometheus' own clients answer.
+ * The format for a client that sends `accept`: OpenMetrics if the client prefers it, as Prometheus does, otherwise plain text, even if it
+ * accepts neither, as in Prometheus' client libraries.
  */
 export function formatFor(accept: string | undefined): MetricsFormat {
   const best = { openmetrics: 0, text: 0 };

@@ -1,6 +1,6 @@
 import type { MetricSet } from './metric-set.ts';
 
-/** Something that has metrics of its own for as long as it is open. */
+/** An object that provides metrics as long as it is open. */
 export interface MeasuredClient {
   sets(): readonly MetricSet[];
 }

@@ -1,10 +1,10 @@
-/** `metrics.sample.window.ms` and `metrics.num.samples`: over which time rates, means and maxima are computed. */
+/** The window of rates, averages and maxima: `metrics.sample.window.ms` and `metrics.num.samples`. */
 export interface MetricWindow {
   readonly sampleMs: number;
   readonly samples: number;
 }
 
-/** As `metrics.sample.window.ms` and `metrics.num.samples` by default. */
+/** The defaults of `metrics.sample.window.ms` and `metrics.num.samples`. */
 export const DEFAULT_WINDOW: MetricWindow = { sampleMs: 30_000, samples: 2 };
 
 interface Sample {
@@ -17,13 +17,13 @@ interface Sample {
 }
 
 /**
- * What was recorded within the window, as Java's clients keep it (org.apache.kafka.common.metrics.stats.SampledStat, Rate, Avg, Max,
- * Min): in pieces of `sampleMs`, of which the oldest is given up as a whole. Recording costs a few comparisons and additions. Times
- * are milliseconds of one clock. What has no value within the window is NaN, a rate 0.
+ * Statistics over the window, as in Java's clients (org.apache.kafka.common.metrics.stats.SampledStat, Rate, Avg, Max, Min). Values are
+ * recorded in samples of `sampleMs`, of which the oldest is dropped as a whole. Recording costs a few comparisons and additions. Times
+ * are milliseconds of one clock. Without values in the window the results are NaN, and rates are 0.
  */
 export class SampledStat {
   readonly #window: MetricWindow;
-  /** At most one more than the window has: the piece that is being given up. */
+  /** At most one sample more than the window has, which is the next to be dropped. */
   readonly #samples: Sample[] = [];
   #current = 0;
 
@@ -61,13 +61,13 @@ export class SampledStat {
     return min === Infinity ? NaN : min;
   }
 
-  /** Sum of what was recorded, per second. */
+  /** Sum of the recorded values per second. */
   rate(nowMs: number): number {
     this.#purge(nowMs);
     return (this.#total('sum') / this.#elapsedMs(nowMs)) * 1000;
   }
 
-  /** How often something was recorded, per second. */
+  /** Number of recorded values per second. */
   countRate(nowMs: number): number {
     this.#purge(nowMs);
     return (this.#total('count') / this.#elapsedMs(nowMs)) * 1000;
@@ -85,7 +85,7 @@ export class SampledStat {
     });
   }
 
-  /** Rate.windowSize: pieces of the window that have not begun yet count whole, except for one. */
+  /** Rate.windowSize: all samples of the window that have not started yet count in full, except for one. */
   #elapsedMs(nowMs: number): number {
     const { sampleMs, samples } = this.#window;
     const elapsed = nowMs - Math.min(...this.#samples.map(({ startMs }) => startMs));
@@ -122,7 +122,7 @@ export class Meter {
   }
 }
 
-/** How many of several attempts within the window succeeded (org.apache.kafka.common.metrics.stats.Frequencies). */
+/** The ratio of successful attempts within the window (org.apache.kafka.common.metrics.stats.Frequencies). */
 export class SuccessRatio {
   readonly #stat: SampledStat;
 
@@ -134,7 +134,7 @@ export class SuccessRatio {
     this.#stat.record(succeeded ? 1 : 0, nowMs);
   }
 
-  /** From 0 to 1; 0 when nothing was attempted. */
+  /** From 0 to 1; 0 without attempts. */
   success(nowMs: number): number {
     const average = this.#stat.average(nowMs);
     return Number.isNaN(average) ? 0 : average;

@@ -48,7 +48,7 @@ describe('a database that fails under sinks', function () {
     await run(async (stage) => {
       const others = new Crowd(postgres);
       try {
-        await others.takeAll();
+        await others.runAll();
         stage.addFault();
         await delay(OUTAGE_MS);
       } finally {
@@ -67,7 +67,7 @@ class Crowd {
     this.#postgres = postgres;
   }
 
-  async takeAll(): Promise<void> {
+  async runAll(): Promise<void> {
     const first = await this.#join();
     const sinks = `from pg_stat_activity where application_name like 'sluice%'`;
     assert.ok(first !== undefined);

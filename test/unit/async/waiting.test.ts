@@ -12,7 +12,7 @@ describe('waiting', () => {
     assert.deepEqual(openTimers(), before);
   });
 
-  it('for a promise that rejects too late fails nobody', async () => {
+  it('for a promise that rejects too late has no effect', async () => {
     let fail: (error: Error) => void = () => undefined;
     const late = new Promise((_, reject) => {
       fail = reject;

@@ -8,7 +8,7 @@ import { source, SourceBench } from './source-fakes.ts';
 const OFFSET_T = '"table":"t"';
 const tooLarge = () => new KafkaError(ErrorCode.messageTooLarge, 'it is too large');
 
-/** Resolves with the error of a task that fails. */
+/** What the task failed of. */
 async function failure(running: Promise<void>): Promise<SluiceError> {
   const error = await running.then(
     () => undefined,
@@ -19,7 +19,7 @@ async function failure(running: Promise<void>): Promise<SluiceError> {
 }
 
 describe('delivery of source records at least once', () => {
-  it('stores offsets of what is acknowledged, and no others, and tells the task of both', async () => {
+  it('stores offsets of acknowledged records only, and notifies the task of both', async () => {
     const bench = new SourceBench();
     let open: () => void = () => undefined;
     bench.producer.gate = new Promise((resolve) => (open = resolve));
@@ -40,7 +40,7 @@ describe('delivery of source records at least once', () => {
     assert.ok(bench.producer.isClosed);
   });
 
-  it('stores the last offsets when it is stopped, after what is on its way', async () => {
+  it('stores the last offsets when it is stopped, after the records in flight', async () => {
     const bench = new SourceBench({ flushIntervalMs: 60_000 });
     bench.task.polls.push([source(1)], [source(2)]);
     const running = bench.runner.run();
@@ -96,14 +96,14 @@ describe('delivery of source records at least once', () => {
     );
   });
 
-  it('tries offsets again that could not be stored, and survives a task that throws in commit or commitRecord', async () => {
+  it('retries offsets that could not be stored, and survives a task that throws in commit or commitRecord', async () => {
     const bench = new SourceBench();
-    bench.offsets.failure = new Error('the offsets topic is unavailable');
+    bench.offsets.failure = new Error('the offsets topic is unreachable');
     bench.task.commitFailure = new Error('commit');
     bench.task.polls.push([source(1), source(2, 't', 'throws')]);
     const running = bench.runner.run();
     await until(
-      () => bench.messages(50).filter((each) => each.startsWith('Offsets were not stored')).length > 1,
+      () => bench.messages(50).filter((each) => each.startsWith('Failed to flush offsets')).length > 1,
       'twice',
     );
     bench.offsets.failure = undefined;
@@ -115,7 +115,7 @@ describe('delivery of source records at least once', () => {
     assert.ok(bench.messages(50).includes('Exception thrown while calling task.commit()'));
   });
 
-  it('says that offsets took too long, and continues', async () => {
+  it('logs a timeout of an offset flush, and continues', async () => {
     const bench = new SourceBench();
     const write = bench.offsets.write.bind(bench.offsets);
     bench.offsets.write = () => new Promise(() => undefined);
@@ -136,7 +136,7 @@ describe('delivery of source records at least once', () => {
     const error = await bench.runner.run().catch(toError);
     assert.equal(error?.message, 'broken');
     assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 1 });
-    assert.deepEqual(bench.messages(40), ['The task could not be polled and is polled again']);
+    assert.deepEqual(bench.messages(40), ['poll() of the task failed; retrying']);
   });
 
   it('delivers while it is paused what was polled before, and polls no more until it is resumed', async () => {
@@ -150,7 +150,7 @@ describe('delivery of source records at least once', () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     assert.equal(bench.polled, 1);
     bench.runner.resume();
-    await until(() => bench.delivered === 2, 'it continues');
+    await until(() => bench.delivered === 2, 'it goes on');
     bench.runner.stop();
     await running;
     assert.deepEqual(bench.states, ['RUNNING', 'READY', 'PAUSED', 'RUNNING']);
@@ -170,7 +170,7 @@ describe('delivery of source records at least once', () => {
     assert.match((await running).message, /Unrecoverable exception/);
   });
 
-  it('sends what waited together, in order, one batch at a time', async () => {
+  it('sends waiting records together, in order, one batch at a time', async () => {
     const bench = new SourceBench();
     let open: () => void = () => undefined;
     bench.producer.gate = new Promise((resolve) => (open = resolve));
@@ -204,9 +204,9 @@ describe('delivery of source records at least once', () => {
       return bench.log.filter(({ err }) => err !== undefined).map(({ level, msg }) => [level, msg] as const);
     }
 
-    it('does not warn of what the stop itself has cancelled', async () => {
+    it('does not warn of work that the stop itself cancelled', async () => {
       const logged = await stoppedWith((cause) => new Error('the statement was cancelled', { cause }));
-      assert.deepEqual(logged, [[20, 'The stop of the task has cancelled what it was doing']]);
+      assert.deepEqual(logged, [[20, 'The stop of the task cancelled its current work']]);
     });
 
     it('warns of another failure', async () => {

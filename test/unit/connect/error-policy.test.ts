@@ -126,7 +126,7 @@ describe('the error policy', () => {
     await assert.rejects(async () => source.convert(produced), { message: 'Tolerance exceeded in error handler' });
   });
 
-  it('tries again what may pass, within errors.retry.timeout, and nothing else', async () => {
+  it('retries retriable errors within errors.retry.timeout, and no others', async () => {
     let attempts = 0;
     const passing = (failures: number, error: Error): Converter => ({
       ...text,

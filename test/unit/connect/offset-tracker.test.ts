@@ -61,7 +61,7 @@ describe('OffsetTracker', () => {
     assert.deepEqual(tracker.takeCommittable(), [{ partition, offset: { n: 2 } }]);
   });
 
-  it('tells text from numbers and null in keys', () => {
+  it('distinguishes texts, numbers and null in keys', () => {
     const keys = [{ a: '1' }, { a: 1 }, { a: null }, { a: true }, { a: 'true' }].map(coordinatesKey);
     assert.equal(new Set(keys).size, keys.length);
   });

@@ -47,7 +47,7 @@ describe('polled records on their way into a task', () => {
     assert.equal(polled.count, 0);
   });
 
-  it('end their partition at one that cannot be converted: what is in front is put, and other partitions are (L3)', async () => {
+  it('before one that cannot be converted are put, as are those of other partitions (L3)', async () => {
     const put: string[] = [];
     const reason = new Error('no');
     const task = {
@@ -75,7 +75,7 @@ describe('polled records on their way into a task', () => {
     assert.equal(polled.failure, undefined, 'the partition belongs to another task now');
   });
 
-  it('wait for the schema of a key, so that the first block too is read where it lies', async () => {
+  it('wait for the schema of a key, so that even the first block is read in place', async () => {
     const steps: string[] = [];
     const key = {
       prepareToConnectData: (_topic: string, bytes: Uint8Array) => {

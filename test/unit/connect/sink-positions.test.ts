@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { SinkPositions } from '../../../src/connect/sink/sink-positions.ts';
 
 describe('The positions of a sink task', () => {
-  it('tell how many offsets are delivered and not committed, whatever happens to partitions', () => {
+  it('count the offsets that are put and not committed, through all changes of partitions', () => {
     const positions = new SinkPositions();
     const at = (partition: number, offset: number) => ({ topic: 't', partition, offset });
     positions.own(at(0, 0), 10);

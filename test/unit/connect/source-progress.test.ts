@@ -4,14 +4,13 @@ import { SourceProgress } from '../../../src/connect/source/source-progress.ts';
 const nothing = { waiting: 0, waitedMs: 0, deliveredAtMs: undefined };
 
 describe('the progress of a source task', () => {
-  it('says what fails again and again until it succeeds, and counts each retry', () => {
+  it('names a call that fails repeatedly until it succeeds, and counts each retry', () => {
     const progress = new SourceProgress({ waiting: () => nothing });
     progress.retried('poll() of the task', new Error('no room'));
     progress.retried('poll() of the task', new Error('still no room'));
     progress.succeeded('something else');
     const { cause, retries } = progress.values(undefined);
-    const expected =
-      'poll() of the task has failed 2 times in a row and is tried again, the last error was: still no room';
+    const expected = 'poll() of the task has failed 2 times in a row and is retried, the last error was: still no room';
     assert.deepEqual([cause, retries], [expected, 2]);
     progress.succeeded('poll() of the task');
     assert.equal(progress.values(undefined).cause, undefined);

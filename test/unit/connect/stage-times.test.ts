@@ -17,7 +17,7 @@ describe('times of the stages of a task', () => {
     );
   });
 
-  it('are means of one record, with what a transform lets pass and what has failed', () => {
+  it('are averages per record, with the numbers of passed and failed records', () => {
     const times = new StageTimes([{ alias: 'drop', className: 'Filter' }]);
     times.converted(4, 2);
     times.converted(4, 1);

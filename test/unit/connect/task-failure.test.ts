@@ -20,7 +20,7 @@ const beyondTolerance = (cause: Error) =>
 describe('the kind of a failure', () => {
   const kinds = (errors: readonly unknown[]) => [...new Set(errors.map((error) => failureOf(error).kind))];
 
-  it('is infrastructure if a service is unreachable, however the error is wrapped', () => {
+  it('is infrastructure if a service is unreachable, even if the error is wrapped', () => {
     const away = [
       coded('ECONNREFUSED'),
       toDatabaseError(coded('ECONNRESET')),
@@ -35,7 +35,7 @@ describe('the kind of a failure', () => {
     ];
     assert.deepEqual(kinds(away), ['infrastructure']);
     assert.deepEqual(kinds(away.map((error) => fromPut(error))), ['infrastructure']);
-    assert.deepEqual(kinds([beyondTolerance(new UnavailableError('the registry is unreachable'))]), ['infrastructure']);
+    assert.deepEqual(kinds([beyondTolerance(new UnavailableError('the registry is away'))]), ['infrastructure']);
   });
 
   it('is data where a record is wrong', () => {
@@ -65,7 +65,7 @@ describe('the kind of a failure', () => {
     );
   });
 
-  it('comes with the message of the error that tells most, in one short line', () => {
+  it('has the message of the most specific error, in one short line', () => {
     const cause = toDatabaseError(coded('23505', 'duplicate key\nof a table'));
     assert.deepEqual(failureOf(fromPut(cause)), { kind: 'data', reason: 'duplicate key' });
     assert.equal(failureOf(fromPut(new Error('the cause'))).reason, 'the cause');

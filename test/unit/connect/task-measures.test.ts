@@ -67,7 +67,7 @@ describe('Measures of a task', () => {
     assert.equal(values['sink-record-read-rate'], (30 / 30_020) * 1000);
   });
 
-  it('of a source: what it gives and what is written of it', () => {
+  it('of a source: the records that it returns, and those that are written', () => {
     const { clock, task } = measures();
     const { source } = task;
     clock.ms = 5;

@@ -14,7 +14,7 @@ describe('a token bucket', () => {
     assert.ok(taken >= 1000 && taken <= 1030, String(taken));
   });
 
-  it('keeps what is not taken for one second', () => {
+  it('keeps unused tokens for one second', () => {
     const bucket = new TokenBucket(10, 0);
     assert.equal(bucket.waitMs(60_000), 0);
     bucket.take(10, 60_000);
@@ -66,7 +66,7 @@ describe('the throttle of a task', () => {
     assert.equal(byBytes.pollMax, 1);
   });
 
-  it('tells how long it has held the task back in the last ten seconds, and forgets it', () => {
+  it('reports how long it has paused the task in the last ten seconds, and forgets earlier pauses', () => {
     const held = throttle(10);
     held.taken(30, 0);
     assert.equal(held.waitMs(), 3000);
@@ -100,7 +100,7 @@ describe('the throttle of a task', () => {
     assert.equal(held.heldMs(), 1500);
   });
 
-  it('lets go at once when the limit is taken away', () => {
+  it('resumes immediately when the limit is removed', () => {
     const changed = throttle(1);
     changed.taken(100, 0);
     assert.equal(changed.waitMs(), 100_000);

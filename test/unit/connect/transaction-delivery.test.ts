@@ -24,7 +24,7 @@ describe('delivery of source records exactly once', () => {
     await running;
   });
 
-  it('does not take it over when it has been asked to stop meanwhile', async () => {
+  it('does not initialize it if the task was stopped before', async () => {
     let fenced: () => void = () => undefined;
     const bench = new SourceBench({ boundary: POLL, fenceZombies: () => new Promise((resolve) => (fenced = resolve)) });
     const running = bench.runner.run();
@@ -99,7 +99,7 @@ describe('delivery of source records exactly once', () => {
     assert.ok(!bench.task.told.includes('commit'));
   });
 
-  it('says what to do about a transaction that ran out of its time', async () => {
+  it('explains what to do about a transaction that timed out', async () => {
     const bench = new SourceBench({ boundary: POLL });
     bench.producer.commitFailure = KafkaError.ofCode(ErrorCode.invalidProducerEpoch, 'Topic topic');
     bench.task.polls.push([source(1)]);
@@ -109,7 +109,7 @@ describe('delivery of source records exactly once', () => {
     );
   });
 
-  it('commits by time, what is open when it is paused or stopped, and nothing where nothing is', async () => {
+  it('commits at an interval, and on pause or stop if a transaction is open', async () => {
     const bench = new SourceBench({ boundary: { kind: 'interval', intervalMs: 300 } });
     bench.task.polls.push([source(1)]);
     const running = bench.runner.run();

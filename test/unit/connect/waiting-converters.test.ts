@@ -97,7 +97,7 @@ describe('converters that must wait', () => {
     assert.equal(again?.value, 'a3');
   });
 
-  it('attribute the fault of a record to their stage', async () => {
+  it('attribute failures of records to their own stage', async () => {
     const { errors, failures } = policy('all');
     const value = new FetchingConverter(() => Promise.reject(new DataError('no such schema')));
     assert.deepEqual((await sink(value, errors).convert([consumed('a')])).records, []);
@@ -120,7 +120,7 @@ describe('converters that must wait', () => {
   it('fail the task when what they need stays away, tolerance or not, and make no dead letters of it', async () => {
     for (const tolerance of ['none', 'all'] as const) {
       const { errors, failures } = policy(tolerance);
-      const value = new FetchingConverter(() => Promise.reject(new UnavailableError('the registry is unreachable')));
+      const value = new FetchingConverter(() => Promise.reject(new UnavailableError('the registry is away')));
       const { records, failed } = await sink(value, errors).convert([consumed('a')]);
       assert.deepEqual(records, []);
       assert.match((failed?.error.cause as Error).message, /the registry is away/);

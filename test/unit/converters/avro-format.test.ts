@@ -16,7 +16,7 @@ function format(settings: Partial<AvroSettings> = {}): AvroFormat {
   return new AvroFormat({ ...AVRO_DEFAULTS, ...settings });
 }
 
-/** Reads hex digits with an Avro schema. */
+/** What is read of hex digits with an Avro schema. */
 function read(avro: unknown, hex: string, settings: Partial<AvroSettings> = {}) {
   const text = JSON.stringify(avro);
   const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex');
@@ -25,7 +25,7 @@ function read(avro: unknown, hex: string, settings: Partial<AvroSettings> = {}) 
     .read(bytes, 0, bytes.length);
 }
 
-/** The bytes after the prefix, as hex digits. */
+/** The bytes behind the prefix, as hex digits. */
 function written(schema: Schema | null, value: ConnectValue, settings: Partial<AvroSettings> = {}): string {
   const made = format(settings);
   return Buffer.from(made.writer(schema, made.describe(schema), true).write(value, PREFIX))
@@ -134,7 +134,7 @@ describe('Avro values', () => {
     return { type: 'record', name: 'com.acme.Inner', fields: [{ name: 'x', type: 'int' }] };
   }
 
-  it('that end early, or have bytes after their end, are faults of the record', () => {
+  it('that end early, or are followed by other bytes, are faults of the record', () => {
     const schema = record({ name: 'a', type: 'long' }, { name: 'b', type: 'string' });
     assert.throws(() => read(schema, '36 06 66'), { name: 'DataError', message: /end before the value/ });
     assert.throws(() => read(schema, '36 06 66 6f 6f 00'), { name: 'DataError', message: /1 bytes are left/ });
@@ -373,7 +373,7 @@ describe('Avro, both ways', () => {
     );
   });
 
-  it('puts defaults in the place of nulls, unless configured otherwise', () => {
+  it('replaces nulls by defaults, unless that is disabled', () => {
     const schema = Schema.struct([{ name: 'o', schema: new Schema('int32', { optional: true, defaultValue: 5 }) }]);
     assert.equal(written(schema, new Struct(schema, [null])), '000a');
     assert.equal(written(schema, new Struct(schema, [null]), { ignoreDefaultForNullables: true }), '02');

@@ -28,7 +28,7 @@ function format(settings: Partial<ProtobufSettings> = {}): ProtobufFormat {
   return new ProtobufFormat({ ...SETTINGS, ...settings });
 }
 
-/** Reads hex digits (message indexes and message) with the schema in a text. */
+/** What is read of hex digits (message indexes and message) with the schema of a text. */
 function read(
   text: string,
   hex: string,
@@ -44,7 +44,7 @@ function read(
 const values = (text: string, hex: string, settings: Partial<ProtobufSettings> = {}): readonly ConnectValue[] =>
   (read(text, hex, settings).value as Struct).values;
 
-/** The bytes after the prefix, as hex digits; written with the schema's own text or another one. */
+/** The bytes behind the prefix, as hex digits; written with the schema's own text or another one. */
 function written(schema: Schema, value: ConnectValue, settings: Partial<ProtobufSettings> = {}, text?: string): string {
   const made = format(settings);
   const target = text === undefined ? made.describe(schema) : { text, references: [] };
@@ -112,7 +112,7 @@ describe('Protobuf messages', () => {
     ]);
   });
 
-  it('have default values where nothing was sent, and null where that can be distinguished', () => {
+  it('have default values for missing fields, and null for fields with presence', () => {
     const text = proto3(
       'message M { int32 a = 1; string s = 2; optional int32 o = 3; M2 m = 4; repeated int32 r = 5; } message M2 {}',
     );
@@ -294,7 +294,7 @@ describe('Protobuf schemas of Connect schemas', () => {
     assert.equal(written(schema, new Struct(schema, [1]), { scrubInvalidNames: true }), '000801');
   });
 
-  it('tell nulls apart with optional.for.nullables and wrapper.for.nullables', () => {
+  it('distinguish nulls with optional.for.nullables and wrapper.for.nullables', () => {
     const schema = Schema.struct(
       [
         { name: 'n', schema: new Schema('int32', { optional: true }) },
@@ -353,7 +353,7 @@ describe('Protobuf, both ways', () => {
   });
 });
 
-/** A list or map that is null cannot be distinguished from an empty one. */
+/** A list or map that is null is not told from an empty one. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;

@@ -72,7 +72,7 @@ describe('converters with a schema registry', () => {
       assert.deepEqual([first.schema?.name, first.schema?.version], ['com.acme.Row', 1]);
     });
 
-    it('give null for no bytes, and ask nobody', () => {
+    it('return null for no bytes, without a request', () => {
       const made = converter();
       assert.equal(made.prepareToConnectData?.('t', null), undefined);
       assert.deepEqual(made.toConnectData('t', null), { schema: null, value: null });
@@ -111,7 +111,7 @@ describe('converters with a schema registry', () => {
       await assert.rejects(read(converter(), ROW_42), /Schema 1 is of type PROTOBUF, not AVRO/);
     });
 
-    it('keep a bounded number of schemas, and fetch those again that were given up', async () => {
+    it('keep a bounded number of schemas, and request evicted ones again', async () => {
       for (let index = 0; index < 5; index++) {
         registry.add('t-value', { schema: ROW.replace('Row', `Row${String(index)}`) });
       }
@@ -177,7 +177,7 @@ describe('converters with a schema registry', () => {
       assert.equal(made.prepareFromConnectData?.('t', rowSchema, values[0] ?? null), undefined);
     });
 
-    it('recognise by its text a schema that was created again', async () => {
+    it('recognise a schema that was created again by its text', async () => {
       const made = converter();
       for (let index = 0; index < 3; index++) {
         const again = Schema.struct([{ name: 'a', schema: new Schema('int32') }], { name: 'com.acme.Row' });
@@ -225,7 +225,7 @@ describe('converters with a schema registry', () => {
       assert.equal(await write(converter({ 'auto.register.schemas': 'false' }), rowSchema, value), '000000000102');
     });
 
-    it('write with the latest version, or with one id, when so configured', async () => {
+    it('write with the latest version, or with one id, if so configured', async () => {
       const target = ROW.replace('"type":"int"', '"type":"long"');
       registry.add('t-value', { schema: ROW });
       const id = registry.add('t-value', { schema: target });
@@ -298,7 +298,7 @@ describe('converters with a schema registry', () => {
       assert.deepEqual(plain((await read(made, ROW_42)).value), { struct: { a: 42 } });
     });
 
-    it('fails the task also where nobody listens, or something else does', async () => {
+    it('fails the task if its port is closed or used by another service', async () => {
       registry.intercept = () => ({ status: 404, body: '<html>not here</html>' });
       await assert.rejects(read(converter(), ROW_42), isUnavailable(/HTTP 404, as no schema registry does/));
       registry.intercept = () => ({ status: 302, body: '' });
@@ -310,7 +310,7 @@ describe('converters with a schema registry', () => {
       await assert.rejects(read(made, ROW_42), isUnavailable(/ECONNREFUSED/));
     });
 
-    it('is given up when it is silent for http.read.timeout.ms', async () => {
+    it('causes a timeout when it does not answer for http.read.timeout.ms', async () => {
       const silent = createServer((socket) => void socket.resume());
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
       try {
@@ -356,7 +356,7 @@ describe('converters with a schema registry', () => {
       assert.equal(await sent(token), 'Bearer abc');
     });
 
-    it('that are refused fail the task, and are in no error', async () => {
+    it('that are rejected fail the task, and are in no error message', async () => {
       registry.intercept = () => ({ status: 401, body: { error_code: 401, message: 'Unauthorized' } });
       const url = registry.url.replace('http://', 'http://ann:hush-hush@');
       for (const config of [

@@ -77,7 +77,7 @@ describe('Packed records', () => {
     assert.equal(writeBatch(second, options).compare(expected), 0);
   });
 
-  it('leave out what was begun and undone', () => {
+  it('omit a record that was started and undone', () => {
     const packer = new RecordPacker('t', 0);
     packer.add(null, Buffer.from('a'));
     packer.begin(Buffer.from('key'));

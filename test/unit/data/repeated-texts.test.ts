@@ -8,8 +8,8 @@ function hash(text: string): number {
   return value;
 }
 
-describe('repeated texts', () => {
-  it('are the text of the bytes, whatever was read before', () => {
+describe('texts that come again', () => {
+  it('are the texts at these positions, regardless of earlier ones', () => {
     const text = fc.oneof(fc.string({ maxLength: 3 }), fc.string({ minLength: 60, maxLength: 70 }), fc.constant('aé€'));
     fc.assert(
       fc.property(fc.array(text, { maxLength: 60 }), (texts) => {

@@ -37,14 +37,14 @@ describe('host metrics', () => {
     );
   });
 
-  it('tell memory in whole bytes and load as it is', () => {
+  it('have memory in whole bytes and the load unchanged', () => {
     assert.deepEqual(renderHostMetrics(sample()), [
       'host_memory,host=box total=1000i,available=750i,used=250i,used_percent=25 1700000000000',
       'host_load,host=box load1=0.5,load5=1,load15=1.5 1700000000000',
     ]);
   });
 
-  it('tell what each core did since the sample before, and all cores together', () => {
+  it('have the usage of each core since the previous sample, and of all cores together', () => {
     const before = sample({ cores: [core(100, 10, 1000), core(0, 0, 0)] });
     const after = sample({ cores: [core(150, 35, 1025), core(0, 0, 100)] });
     assert.deepEqual(
@@ -57,18 +57,18 @@ describe('host metrics', () => {
     );
   });
 
-  it('escape what line protocol gives a meaning', () => {
+  it('escape special characters of line protocol', () => {
     const [memory] = renderHostMetrics(sample({ host: 'a b,c=d' }));
     assert.match(memory ?? '', /^host_memory,host=a\\ b\\,c\\=d total=/);
     assert.match(renderHostMetrics(sample({ host: '' }))[0] ?? '', /^host_memory,host=unknown /);
   });
 
-  it('take what programs can still get as available memory', () => {
+  it('use the memory that programs can still allocate as available memory', () => {
     assert.equal(availableBytes('MemFree:  10 kB\nMemAvailable:   2048 kB\n'), 2_097_152);
     assert.equal(availableBytes(''), undefined);
   });
 
-  it('come at a steady pace until they are stopped', async () => {
+  it('are produced at a constant interval until they are stopped', async () => {
     const over = new AbortController();
     const samples: (readonly string[])[] = [];
     for await (const lines of hostMetrics(5, over.signal)) {

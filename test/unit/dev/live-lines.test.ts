@@ -83,7 +83,7 @@ describe('the live view', () => {
 
   const shownAt: Readonly<Record<number, readonly string[]>> = {
     60: [
-      '  Kafka is away since 03:04:05: connect ECONNREFUSED 127.0…',
+      '  Kafka is unreachable since 03:04:05: connect ECONNREFUSE…',
       '  Rows into PostgreSQL   12,345',
       '  Records into Kafka     678',
       '  half-broken            RUNNING  tasks: FAILED, 2 RUNNING',
@@ -92,7 +92,7 @@ describe('the live view', () => {
       '  well                   RUNNING  tasks: 40 RUNNING',
     ],
     80: [
-      '  Kafka is away since 03:04:05: connect ECONNREFUSED 127.0.0.1:9092',
+      '  Kafka is unreachable since 03:04:05: connect ECONNREFUSED 127.0.0.1:9092',
       '  Rows into PostgreSQL   12,345',
       '  Records into Kafka     678',
       '  half-broken            RUNNING  tasks: FAILED, 2 RUNNING',
@@ -101,7 +101,7 @@ describe('the live view', () => {
       '  well                   RUNNING  tasks: 40 RUNNING',
     ],
     200: [
-      '  Kafka is away since 03:04:05: connect ECONNREFUSED 127.0.0.1:9092',
+      '  Kafka is unreachable since 03:04:05: connect ECONNREFUSED 127.0.0.1:9092',
       '  Rows into PostgreSQL   12,345',
       '  Records into Kafka     678',
       '  half-broken            RUNNING  tasks: FAILED, 2 RUNNING',
@@ -111,7 +111,7 @@ describe('the live view', () => {
     ],
   };
   for (const [columns, shown] of Object.entries(shownAt)) {
-    it(`is cut at ${columns} columns, with unreachable services before all else`, () => {
+    it(`is cut at ${columns} columns, unreachable services first`, () => {
       const lines = liveLines({ ...MOVED, away: AWAY });
       assert.deepEqual(redrawing([], lines, { columns: Number(columns), rows: 24 }).drawn, shown);
     });
@@ -125,7 +125,7 @@ describe('the live view', () => {
       for (const sinkRows of [1, 1_000_000, 12]) {
         const lines = liveLines({ ...MOVED, sinkRows });
         const { text, drawn } = redrawing(before, lines, { columns, rows: 24 });
-        assert.ok(!text.includes('\x1b[2'), 'nothing is erased before it is written again');
+        assert.ok(!text.includes('\x1b[2'), 'nothing is erased before it is overwritten');
         screen.write(text);
         before = drawn;
         const expected = ['header', ...lines.map((line) => cut(line, columns - 1))];

@@ -56,15 +56,18 @@ describe('what sluice dev prints', () => {
       assert.doesNotMatch(out, /[\x00-\x09\x0b-\x1f]/, 'no escape sequence and no carriage return');
       const [before = '', after = ''] = out.split(/\n {2}Console +http[^]*host_load[^]*limit 5'\n\n/);
       assert.equal(before, 'fetching Kafka\nfetching Kafka [##---] 0 of 64 MB\n');
-      assert.equal(after, `${COUNTS}Kafka is away since 03:04:05: connect ECONNREFUSED\nKafka is back\nStopped\n`);
+      assert.equal(
+        after,
+        `${COUNTS}Kafka is unreachable since 03:04:05: connect ECONNREFUSED\nKafka is reachable again\nStopped\n`,
+      );
     });
   }
 
   it('is drawn in place on a terminal, which an empty NO_COLOR does not change', () => {
     const { out } = written({ isTTY: true, environment: { NO_COLOR: '' } });
     assert.ok(out.includes('\rfetching Kafka [##---] 4 of 64 MB\x1b[K'));
-    assert.ok(out.includes('\x1b[4A\r  Kafka is away since 03:04:05: connect ECONNREFUSED\x1b[K\n'));
-    assert.ok(!out.includes('Kafka is back'));
+    assert.ok(out.includes('\x1b[4A\r  Kafka is unreachable since 03:04:05: connect ECONNREFUSED\x1b[K\n'));
+    assert.ok(!out.includes('Kafka is reachable again'));
   });
 
   it('leaves the output to the one line of JSON, and has its notes beside it', () => {
@@ -73,8 +76,8 @@ describe('what sluice dev prints', () => {
     assert.doesNotMatch(err, /[\x00-\x09\x0b-\x1f]/);
     assert.equal(
       err,
-      'fetching Kafka\nfetching Kafka [##---] 0 of 64 MB\nKafka is away since 03:04:05: connect ECONNREFUSED\n' +
-        'Kafka is back\nStopped\n',
+      'fetching Kafka\nfetching Kafka [##---] 0 of 64 MB\nKafka is unreachable since 03:04:05: connect ECONNREFUSED\n' +
+        'Kafka is reachable again\nStopped\n',
     );
   });
 });

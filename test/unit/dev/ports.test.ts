@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { freePort, isFree, nextFreePort, startOnFreePorts } from '../../../src/dev/ports.ts';
 
 describe('ports', () => {
-  it('a free port lies below those the system takes for outgoing connections, and is given once', async () => {
+  it('a free port is below the ephemeral ports, and is returned once', async () => {
     const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()));
     assert.equal(new Set(ports).size, ports.length);
     assert.ok(ports.every((port) => port >= 20_000 && port < 32_000));
@@ -56,7 +56,7 @@ describe('ports', () => {
       assert.ok(ports.every((port) => port > wanted));
     });
 
-    it('are given up with one message when that happens again and again', async () => {
+    it('fail with one message when that happens repeatedly', async () => {
       const wanted = await freePort();
       let tries = 0;
       const start = async ([port = 0]: readonly number[]) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ImageDownload, MavenDownload } from '../../../src/dev/progress.ts';
 
 describe('the progress of a download', () => {
-  it('adds up what Maven says of each file', () => {
+  it('sums up the files in the output of Maven', () => {
     const download = new MavenDownload('Kafka', 40);
     const central = 'https://repo.maven.apache.org/maven2/org/apache/kafka';
     const downloaded = (file: string, size: string) =>

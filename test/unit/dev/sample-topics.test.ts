@@ -27,14 +27,14 @@ function cluster(failures: Error[], existing: readonly string[] = []) {
 const fenced = () => KafkaError.ofCode(ErrorCode.invalidReplicationFactor, 'Creating topic host-metrics');
 
 describe('the topics of the sample data', () => {
-  it('are created once a broker that is fenced, or away for a moment, takes them', async () => {
+  it('are created once a broker that is fenced or briefly unreachable accepts them', async () => {
     const { kafka, topics, asked } = cluster([fenced(), new BrokerUnreachableError('closed'), fenced()], ['meters']);
     await createSampleTopics(kafka);
     assert.deepEqual(Object.fromEntries(topics), { 'host-metrics': 2, 'process-metrics': 2, meters: 1 });
     assert.equal(asked.closed, 1);
   });
 
-  it('are given up after a time, with one message', async () => {
+  it('fail after a time, with one message', async () => {
     const failures = Array.from({ length: 1000 }, fenced);
     await assert.rejects(createSampleTopics(cluster(failures).kafka, { limitMs: 500 }), {
       message:
@@ -42,7 +42,7 @@ describe('the topics of the sample data', () => {
     });
   });
 
-  it('are given up at once where waiting does not help', async () => {
+  it('fail immediately if waiting does not help', async () => {
     const denied = KafkaError.ofCode(ErrorCode.topicAuthorizationFailed, 'Creating topic host-metrics');
     await assert.rejects(createSampleTopics(cluster([denied]).kafka), denied);
   });

@@ -3,7 +3,7 @@ import { ServiceKeeper } from '../../../src/dev/service-keeper.ts';
 import { until } from '../../support/until.ts';
 
 describe('the keeper of local services', () => {
-  it('starts what has ended again, says so once, and tries again where the start fails', async () => {
+  it('restarts a service that has ended, reports it once, and retries a failed start', async () => {
     const said: string[] = [];
     let refusals = 1;
     let starts = 0;

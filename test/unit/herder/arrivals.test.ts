@@ -39,7 +39,7 @@ describe('tasks that have come to a worker', () => {
     assert.deepEqual([arrivals.count, told], [0, 1]);
   });
 
-  it('are waited for again when they recur', () => {
+  it('are awaited again when they are assigned again', () => {
     arrivals.expect([first]);
     mock.timers.tick(1500);
     arrivals.expect([first]);
@@ -47,7 +47,7 @@ describe('tasks that have come to a worker', () => {
     assert.deepEqual([arrivals.count, told], [1, 0]);
   });
 
-  it('that nobody waits for count for nothing', () => {
+  it('that are not awaited are ignored', () => {
     arrivals.note(first);
     assert.deepEqual([arrivals.count, told], [0, 0]);
   });

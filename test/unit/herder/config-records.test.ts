@@ -71,7 +71,7 @@ describe('the config topic', () => {
     assert.deepEqual(records.connector('c')?.taskConfigs, []);
   });
 
-  it('refuses a value that is not what its key promises', () => {
+  it('rejects a value that does not match its key', () => {
     const records = new ConfigRecords();
     assert.throws(() => records.apply('connector-c', '{"x":1}'), /no properties/);
     assert.throws(() => records.apply('commit-c', '{}'), /no number of tasks/);

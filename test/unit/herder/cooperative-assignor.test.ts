@@ -54,7 +54,7 @@ class Group {
     return distribution;
   }
 
-  /** Another member was the leader meanwhile, so this one's memory does not count. */
+  /** The leader was away: what it remembers counts for nothing. */
   forget(): void {
     this.#lastCompleted = -1;
   }
@@ -100,7 +100,7 @@ describe('work in a worker group', () => {
     assert.deepEqual(group.count('a'), [2, 3]);
   });
 
-  it('is taken away in one rebalance and dealt out in the next when a member comes', () => {
+  it('is revoked in one rebalance and assigned in the next when a member joins', () => {
     const group = new Group();
     group.enter('a');
     group.configure({ one: 4, two: 4 });
@@ -174,7 +174,7 @@ describe('work in a worker group', () => {
     assert.deepEqual(textsOf(group.members.get('b2')), lost);
   });
 
-  it('goes to a leader that was given up and comes back at once, though there is a delay', () => {
+  it('is assigned immediately, in spite of the delay, to a leader that lost its membership and rejoins', () => {
     const group = new Group();
     group.enter('a');
     group.configure({ one: 4 });
@@ -186,7 +186,7 @@ describe('work in a worker group', () => {
     assert.deepEqual(textsOf(group.members.get('a')), all);
   });
 
-  it('is dealt out when its member does not come back, and at once when no delay is wanted', () => {
+  it('is assigned to others if its member does not return, and immediately without a delay', () => {
     for (const maxDelayMs of [MAX_DELAY_MS, 0]) {
       const group = new Group(maxDelayMs);
       group.enter('a', 'b', 'c');
@@ -201,7 +201,7 @@ describe('work in a worker group', () => {
     }
   });
 
-  it('of deleted connectors is stopped, and nobody else is disturbed', () => {
+  it('of deleted connectors is stopped, and no other work is disturbed', () => {
     const group = new Group();
     group.enter('a', 'b');
     group.configure({ one: 2, two: 2 });
@@ -212,7 +212,7 @@ describe('work in a worker group', () => {
     assert.deepEqual(gone, ['two', 'two/0', 'two/1']);
   });
 
-  it('that two members run is taken from both and dealt out again', () => {
+  it('that two members run is revoked from both and assigned again', () => {
     const group = new Group();
     group.enter('a', 'b');
     group.configure({ one: 2 });
@@ -224,7 +224,7 @@ describe('work in a worker group', () => {
     assert.deepEqual([group.count('a')[0] + group.count('b')[0], group.count('a')[1] + group.count('b')[1]], [1, 2]);
   });
 
-  it('is taken away ever more seldom when rebalances in a row would do so', () => {
+  it('is revoked after growing delays when successive rebalances would revoke work', () => {
     const group = new Group(10_000);
     group.enter('a');
     group.configure({ one: 12 });
@@ -237,7 +237,7 @@ describe('work in a worker group', () => {
     assert.equal(delays[0], 40);
   });
 
-  it('moves from a draining member to the others part by part, whatever the delay for lost work is', () => {
+  it('moves from a draining member to the others in parts, regardless of the rebalance delay', () => {
     const group = new Group();
     group.enter('a', 'b', 'c');
     group.configure({ one: 30, two: 30 });
@@ -284,7 +284,7 @@ describe('work in a worker group', () => {
     assert.deepEqual([900, 900, 300, 100, 100, 400, 3000, 100].map(taken), [4, 2, 2, 2, 3, 5, 5, 5]);
   });
 
-  it('is given to a member that comes part by part', () => {
+  it('moves to a new member in parts', () => {
     const group = new Group();
     group.enter('a', 'b');
     group.configure({ one: 15, two: 15 });
@@ -302,7 +302,7 @@ describe('work in a worker group', () => {
     assert.equal(group.join().delayMs, 0);
   });
 
-  it('continues with the remaining members when a member is lost that had got some of it', () => {
+  it('continues to move to the remaining members when a member is lost that had received some of it', () => {
     const group = new Group();
     group.enter('a', 'b', 'c');
     group.configure({ one: 30 });
@@ -338,7 +338,7 @@ describe('work in a worker group', () => {
     assertBalanced(group);
   });
 
-  it('continues under another leader, who remembers nothing', () => {
+  it('continues to move under another leader, which remembers nothing', () => {
     const group = new Group();
     group.enter('a', 'b');
     group.configure({ one: 20, two: 4 });

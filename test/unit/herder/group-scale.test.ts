@@ -37,7 +37,7 @@ function configOf(index: number): Record<string, string> {
   };
 }
 
-/** A store with this number of connectors and tasks, as read from the config topic. */
+/** A store with so many connectors and tasks, as read from the config topic. */
 async function filledStore(): Promise<ConfigStore> {
   const store = new ConfigStore((onRecord) => new MemoryLog(onRecord), silentLogger);
   for (let index = 0; index < CONNECTORS; index++) {
@@ -52,7 +52,7 @@ async function filledStore(): Promise<ConfigStore> {
   return store;
 }
 
-/** Fifty workers that follow their assignments; `rebalance` returns the milliseconds that their leader needed. */
+/** Fifty workers that do what they are told; `rebalance` gives the milliseconds that their leader needed. */
 class Simulation {
   readonly members = new Map<string, Work>();
   last: Distribution | undefined;
@@ -109,7 +109,7 @@ describe('a thousand connectors of ten tasks on fifty workers', function () {
     heapMb = (process.memoryUsage().heapUsed - before) / 2 ** 20;
   });
 
-  it('are divided evenly, whichever members come and go, by a leader that needs little time for it', () => {
+  it('are assigned evenly as members join and leave, by a leader that needs little time for it', () => {
     const work = configuredWork(store);
     const simulation = new Simulation(() => work.work());
     for (let index = 0; index < WORKERS; index++) simulation.members.set(`worker-${String(index)}`, NO_WORK);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LeftHandovers } from '../../../src/herder/group/handovers.ts';
+import { RecentHandovers } from '../../../src/herder/group/handovers.ts';
 import type { Handover } from '../../../src/kafka/api.ts';
 
 function handover(memberId: string): Handover {
@@ -15,20 +15,20 @@ function handover(memberId: string): Handover {
   };
 }
 
-describe('places in consumer groups that tasks leave', () => {
-  it('are said again for five seconds, should the round be repeated, the last ones first', () => {
+describe('handovers of released tasks', () => {
+  it('are repeated for five seconds, in case the rebalance is, and the newest of a task wins', () => {
     let nowMs = 0;
-    const left = new LeftHandovers(() => nowMs);
-    left.add(new Map([['one 0', handover('a')]]));
+    const recent = new RecentHandovers(() => nowMs);
+    recent.add(new Map([['one 0', handover('a')]]));
     nowMs = 3000;
-    left.add(new Map());
-    left.add(
+    recent.add(new Map());
+    recent.add(
       new Map([
         ['one 1', handover('b')],
         ['one 0', handover('c')],
       ]),
     );
-    const members = (): string[] => [...left.all().values()].map(({ memberId }) => memberId);
+    const members = (): string[] => [...recent.all().values()].map(({ memberId }) => memberId);
     assert.deepEqual(members(), ['b', 'c']);
     nowMs = 7999;
     assert.deepEqual(members(), ['b', 'c']);
@@ -37,9 +37,9 @@ describe('places in consumer groups that tasks leave', () => {
   });
 
   it('are lost when everything stops', () => {
-    const left = new LeftHandovers(() => 0);
-    left.add(new Map([['one 0', handover('a')]]));
-    left.clear();
-    assert.equal(left.all().size, 0);
+    const recent = new RecentHandovers(() => 0);
+    recent.add(new Map([['one 0', handover('a')]]));
+    recent.clear();
+    assert.equal(recent.all().size, 0);
   });
 });

@@ -37,7 +37,7 @@ function survey(more: Partial<Survey> = {}): { opened: number; closed: number; o
 }
 
 describe('the internal topics of a group', () => {
-  it('are shown with what the brokers say of them, and of those that are missing nothing', async () => {
+  it('are shown as the brokers describe them, and missing ones as missing', async () => {
     const fake = survey();
     const { brokers, topics } = await new InternalTopics(fake.open, USES).view();
     assert.equal(brokers, 3);
@@ -79,7 +79,7 @@ describe('the internal topics of a group', () => {
     assert.equal(fake.opened, 2);
   });
 
-  it('are shown without their sizes where the brokers do not tell them', async () => {
+  it('are shown without sizes if the brokers do not report them', async () => {
     const fake = survey({ topicSizes: () => Promise.reject(new Error('denied')) });
     const { topics } = await new InternalTopics(fake.open, USES).view();
     assert.deepEqual([topics[0]?.bytes, topics[0]?.partitions], [null, 1]);

@@ -18,7 +18,7 @@ describe('offsets in a request', () => {
     ]);
   });
 
-  it('of a sink beyond what is exact, negative or no integers are refused', () => {
+  it('of a sink that are not exact, negative or not integers are rejected', () => {
     const partition = object({ kafka_topic: 't', kafka_partition: 0n });
     for (const [value, message] of [
       [9223372036854775807n, /'9223372036854775807'\. Offset values for sink connectors need to be integers\.$/],

@@ -60,7 +60,7 @@ describe('source offsets', () => {
     assert.deepEqual(await store.list('c'), []);
   });
 
-  it('with a record nobody can read are still read', async () => {
+  it('with an unreadable record are still read', async () => {
     const { store, arrive } = storeWithLog();
     arrive('not json', '{}');
     arrive('["c",{"t":1}]', '{"n":3}');

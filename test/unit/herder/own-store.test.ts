@@ -13,14 +13,14 @@ class MissingTopic extends MemoryLog {
   }
 }
 
-describe('the store of what Sluice keeps beyond Connect', () => {
+describe('the store of state that Kafka Connect does not have', () => {
   const opened = async () => {
     const store = new OwnStore((onRecord) => new MemoryLog(onRecord), silentLogger);
     await store.start();
     return store;
   };
 
-  it('gives the last value of a key, those of a prefix, and reports each change', async () => {
+  it('returns the last value of a key and the entries of a prefix, and notifies listeners of each change', async () => {
     const store = await opened();
     const told: unknown[] = [];
     const end = store.onChange((key, value) => told.push([key, value]));

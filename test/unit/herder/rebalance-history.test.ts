@@ -26,7 +26,7 @@ describe('the history of rebalances', () => {
     delayMs: 0,
   });
 
-  it('has the last 50, each with its reason and what came', () => {
+  it('has the last 50, each with its reason and its work', () => {
     const history = new RebalanceHistory(silentLogger);
     for (let number = 1; number <= 60; number++) {
       history.begin(`reason ${String(number)}`);

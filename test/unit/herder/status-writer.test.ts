@@ -59,7 +59,7 @@ describe('statuses that a worker writes', () => {
     assert.deepEqual(told(), ['UNASSIGNED', 'here:8083', 6]);
   });
 
-  it('do not say of what runs elsewhere by a later generation that it has ended', async () => {
+  it('do not report the end of work that runs on another worker in a later generation', async () => {
     log.late.push(elsewhere({}));
     await log.readToEnd();
     for (const state of ['UNASSIGNED', 'FAILED', 'RESTARTING'] as const) writer.task(ID, state);
@@ -67,7 +67,7 @@ describe('statuses that a worker writes', () => {
     assert.deepEqual(told(), ['RUNNING', 'there:8083', 5]);
   });
 
-  it('are held against what others have written meanwhile, when it was given up', async () => {
+  it('are compared with newer statuses of other workers after the membership was lost', async () => {
     writer.task(ID, 'RUNNING');
     await writer.flush();
     log.late.push(elsewhere({}));

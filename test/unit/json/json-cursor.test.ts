@@ -52,7 +52,7 @@ describe('the JSON cursor', () => {
     );
   });
 
-  it('gives strings as JSON.parse gives them, and is positioned after them', () => {
+  it('returns strings as JSON.parse does, and advances past them', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const cursor = new JsonCursor();

@@ -44,7 +44,7 @@ describe('the last lines of a connector', () => {
     );
   });
 
-  it('are returned from a line on, and whether some in between are gone', () => {
+  it('are listed from a line on, with whether some in between are no longer kept', () => {
     const log = new ConnectorLog(3);
     for (const text of ['1', '2', '3']) log.note(line('a', text));
     const [first] = log.after('a', 0).lines;

@@ -27,7 +27,7 @@ describe('the watch over the event loop', () => {
     cpu += ms;
   }
 
-  /** The event loop runs, with a tick every 20 ms. */
+  /** The event loop goes on, a tick every 20 ms. */
   function idle(ms: number): void {
     for (let passed = 0; passed < ms; passed += 20) {
       now += 20;
@@ -53,7 +53,7 @@ describe('the watch over the event loop', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('counts the turn that has not ended', () => {
+  it('counts the current turn', () => {
     compute(420);
     assert.equal(watch.longestSeconds(), 0.4);
   });
@@ -72,11 +72,11 @@ describe('the watch over the event loop', () => {
     assert.match(warnings[0] ?? '', /\. Last entered: put of task b-1; also under way: GET \/slow\. /);
     assert.match(
       warnings[0] ?? '',
-      /The thread used 1\.31 s of CPU time meanwhile\. If this happens again: make its batches/,
+      /The thread used 1\.31 s of CPU time during it\. If this happens again: make its batches/,
     );
   });
 
-  it('says which thread stood still, and whose CPU time it tells', () => {
+  it('names the blocked thread, and whose CPU time it reports', () => {
     stop();
     watch = new EventLoopWatch({ nowMs: () => now, cpuMs: () => cpu, cpuOf: 'process' });
     stop = watch.start(logger, 'thread 2');
@@ -86,10 +86,10 @@ describe('the watch over the event loop', () => {
       warnings[0] ?? '',
       /^The event loop of thread 2 stood still for 1\.28 s, in which no other task, request or heartbeat of this thread /,
     );
-    assert.match(warnings[0] ?? '', /The process used 1\.30 s of CPU time meanwhile\./);
+    assert.match(warnings[0] ?? '', /The process used 1\.30 s of CPU time during it\./);
   });
 
-  it('names what is under way when nothing was entered before the long stretch', async () => {
+  it('names activities in progress if none was entered before the long part', async () => {
     let goOn: () => void = () => undefined;
     const going = watch.during('put of task a-0', () => new Promise<void>((resolve) => (goOn = resolve)));
     for (const name of ['b', 'c', 'd']) void watch.during(name, () => new Promise<void>(() => undefined));
@@ -108,7 +108,7 @@ describe('the watch over the event loop', () => {
     assert.match(warnings[0] ?? '', /\. No task and no request was under way\. /);
     assert.match(
       warnings[0] ?? '',
-      /used 0\.00 s of CPU time meanwhile, so it waited in a synchronous call, or the mach/,
+      /used 0\.00 s of CPU time during it, so it waited in a synchronous call, or the mach/,
     );
   });
 

@@ -22,7 +22,7 @@ describe('log levels', () => {
     assert.deepEqual([early.level, late.level, other.level, root.level], ['debug', 'debug', 'info', 'info']);
   });
 
-  it('that are so already are not reported as changed', () => {
+  it('that have the level already are not reported as changed', () => {
     const levels = new LogLevels(logger());
     assert.deepEqual(levels.set('x', 'WARN'), ['x']);
     assert.deepEqual(levels.set('x.y', 'ERROR'), ['x.y']);

@@ -12,7 +12,7 @@ describe('a secret mask', () => {
     assert.equal(masked([], 'password'), 'password');
   });
 
-  it('hides a value wherever it stands, the longest first', () => {
+  it('hides a value everywhere, the longest first', () => {
     assert.equal(
       masked(['hunter22', 'hunter22-and-more'], 'a=hunter22-and-more,b=xhunter22x'),
       'a=[hidden],b=x[hidden]x',

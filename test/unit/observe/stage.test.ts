@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { StageTracker } from '../../../src/observe/stage.ts';
 
 describe('the stage of the control side', () => {
-  it('is the oldest one that has not ended, then the last that ended', async () => {
+  it('is the oldest operation in progress, then the last one that ended', async () => {
     const stage = new StageTracker();
     assert.equal(stage.describe(), '');
     let endFirst: () => void = () => undefined;

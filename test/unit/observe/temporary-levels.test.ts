@@ -27,7 +27,7 @@ describe('a level for one connector', () => {
     ]);
   });
 
-  it('ends automatically, or earlier', async () => {
+  it('ends automatically, or earlier on request', async () => {
     const logger = root();
     const temporary = new TemporaryLevels(new LogLevels(logger));
     const child = logger.child({ connector: 'a' });
@@ -43,7 +43,7 @@ describe('a level for one connector', () => {
     assert.deepEqual([temporary.get('a'), child.level], [undefined, 'info']);
   });
 
-  it('is possible for a limited number of connectors', () => {
+  it('is limited to a number of connectors', () => {
     const temporary = new TemporaryLevels({ setConnector: () => undefined });
     for (let number = 0; number < 100; number++) assert.equal(temporary.set(String(number), 'DEBUG', 1e6), true);
     assert.equal(temporary.set('one more', 'DEBUG', 1e6), false);

@@ -14,7 +14,7 @@ describe('the growth of heaps', () => {
     assert.match(execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' }), /--heap-growing-percent /);
   });
 
-  it('stays as node was configured', () => {
+  it('is not changed if it is set on the command line of node', () => {
     assert.deepEqual(flagsSet(['--heap-growing-percent=300']), []);
     assert.deepEqual(flagsSet(['--heap_growing_percent', '50']), []);
   });

@@ -2,7 +2,7 @@ import module from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The package's exports by the names that plugins import, as modules of this very process, built or as source. */
+/** The exports of this package by the names that plugins import, as modules of this process, compiled or as source. */
 const API_URLS: ReadonlyMap<string, string> = new Map([
   ['sluice', moduleUrl('src/index')],
   ['sluice/database', moduleUrl('plugins/database/index')],
@@ -19,7 +19,7 @@ type Resolve<R> = (specifier: string, context: Context, next: (specifier: string
 /** Available in Node 22.15 and later; hooks of this kind also see `require`. */
 type RegisterHooks = (hooks: { readonly resolve: Resolve<unknown> }) => void;
 
-/** The same hook for Node 20, which runs it in a thread of its own. */
+/** The same hook for Node 20, which runs it in a separate thread. */
 const HOOK_SOURCE = `
 let urls;
 export async function initialize(data) { urls = data; }
@@ -30,9 +30,9 @@ export async function resolve(specifier, context, next) {
 let isRegistered = false;
 
 /**
- * From now on `import … from 'sluice'` and `from 'sluice/database'` mean this process's own modules, wherever they stand. A
- * package that is installed apart from the worker would find another copy of them or none, and a class of another copy is
- * another class: its errors, schemas and structs would not be known here.
+ * Resolves `import … from 'sluice'` and `from 'sluice/database'` to the modules of this process, in all modules. A package that is
+ * installed outside the worker would find another copy of them or none, and the classes of another copy differ: the worker would not
+ * recognize its errors, schemas and structs.
  */
 export function resolvePluginApi(): void {
   if (isRegistered) return;

@@ -18,10 +18,10 @@ const MEMBERS: Readonly<Record<PackagedType, Readonly<Record<string, 'function' 
 };
 
 /**
- * A plugin of a package outside the worker, known by its manifest until it is needed. Every package has its own modules, as
- * Node keeps them by path: two versions of a class live side by side.
+ * A plugin of a package outside the worker, known by its manifest until it is needed. Node caches modules by path, so that two versions
+ * of a class can exist at the same time.
  *
- * known -> loading -> loaded | broken, for good: Node does not load a module twice.
+ * known -> loading -> loaded | broken. A broken plugin stays broken, because Node does not load a module twice.
  */
 export class ExternalPlugin {
   readonly type: PackagedType;
@@ -42,7 +42,7 @@ export class ExternalPlugin {
     this.#logger = logger;
   }
 
-  /** Rejects with a ConfigError that says why it is broken, which is also logged, once. */
+  /** Rejects with a ConfigError that explains why the plugin is broken; this is also logged once. */
   async load(): Promise<Plugin | ConfigProviderPlugin> {
     this.#loading ??= this.#load();
     return this.#loading;
@@ -60,7 +60,7 @@ export class ExternalPlugin {
     }
   }
 
-  /** By its class name and type among all that the module exports, single or in lists. */
+  /** Finds the plugin by class name and type among the exports of the module, which may be lists. */
   #pluginOf(exported: Readonly<Record<string, unknown>>): Plugin | ConfigProviderPlugin {
     const found = Object.values(exported)
       .flat()
@@ -71,7 +71,7 @@ export class ExternalPlugin {
     for (const [member, kind] of Object.entries(MEMBERS[this.type])) {
       if (typeof found[member] !== kind) throw new Error(`it has no ${member} (${kind})`);
     }
-    // The package's version is the plugin's; its author need not say it twice.
+    // The version of the package is that of the plugin, so that its author need not repeat it.
     Object.defineProperty(found, 'version', { value: this.version, enumerable: true, configurable: true });
     return found as unknown as Plugin | ConfigProviderPlugin;
   }

@@ -69,8 +69,8 @@ const isPackageFile = ajv.compile<PackageFile>({
 });
 
 /**
- * The plugins of the package in a folder; `undefined` when there is none, or none with plugins of ours. Rejects with what is
- * wrong with its package.json.
+ * Reads the plugins of the package in a folder; `undefined` if it is not a package with Sluice plugins. Rejects if its package.json is
+ * invalid.
  */
 export async function readPluginPackage(folder: string): Promise<PluginPackage | undefined> {
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined);
@@ -97,6 +97,6 @@ function parse(text: string): unknown {
 
 function moduleWithin(folder: string, module: string): string {
   const path = resolve(folder, module);
-  if (!path.startsWith(`${resolve(folder)}${sep}`)) throw new Error(`its module ${module} lies outside of it`);
+  if (!path.startsWith(`${resolve(folder)}${sep}`)) throw new Error(`its module ${module} is outside of it`);
   return path;
 }

@@ -5,14 +5,14 @@ import type { Plugin } from '../../api.ts';
 import { ExternalPlugin } from './external-plugin.ts';
 import { scanPluginPath } from './scan.ts';
 
-/** The plugins that `plugin.path` leads to; each is loaded when it is needed. */
+/** The plugins in `plugin.path`; each is loaded when it is needed. */
 export interface PluginPath {
   readonly plugins: readonly (ExternalPlugin & { readonly type: Plugin['type'] })[];
   /** The newest config provider of that class name. */
   configProvider(className: string): Promise<ConfigProviderPlugin | undefined>;
 }
 
-/** Looks the packages up; what cannot be used is a warning each. */
+/** Finds the packages and logs a warning for each unusable entry. */
 export async function openPluginPath(entries: readonly string[] | null, logger: Logger): Promise<PluginPath> {
   const { packages, warnings } = await scanPluginPath(entries ?? []);
   for (const warning of warnings) logger.warn(warning);

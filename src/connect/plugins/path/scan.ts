@@ -5,14 +5,14 @@ import { readPluginPackage, type PluginPackage } from './manifest.ts';
 
 export interface PluginPathScan {
   readonly packages: readonly PluginPackage[];
-  /** One sentence for each place that holds nothing that can be used. */
+  /** One sentence for each unusable entry. */
   readonly warnings: readonly string[];
 }
 
 /**
- * The packages that `plugin.path` leads to; nothing of them is loaded. An entry is a package, a folder of packages, a folder
- * into which packages were installed (`npm install --prefix`), or the name of a package that is installed where the worker
- * was started. Folders of Java plugins are passed over. What is wrong with one place does not hide the others.
+ * Finds the packages in `plugin.path` without loading them. An entry is a package, a folder of packages, a folder into which packages
+ * were installed (`npm install --prefix`), or the name of a package that is installed where the worker was started. Folders of Java
+ * plugins are ignored. An invalid entry does not affect the others.
  */
 export async function scanPluginPath(entries: readonly string[]): Promise<PluginPathScan> {
   const scan = new Scan();
@@ -54,7 +54,7 @@ class Scan implements PluginPathScan {
     for (const child of await this.#folders(folder)) await this.#package(join(folder, child));
   }
 
-  /** Whether the folder is a package of ours, good or not. */
+  /** Whether the folder is a package with Sluice plugins, valid or not. */
   async #package(folder: string): Promise<boolean> {
     try {
       const real = await realpath(folder);

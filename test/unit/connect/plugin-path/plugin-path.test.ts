@@ -92,14 +92,14 @@ describe('plugin.path', () => {
     assert.ok(warnings[1]?.startsWith(`The plugin package in ${noType} is passed over: its package.json is wrong: `));
     assert.equal(
       warnings[2],
-      `The plugin package in ${outside} is passed over: its module ../other/x.js lies outside of it`,
+      `The plugin package in ${outside} is passed over: its module ../other/x.js is outside of it`,
     );
     assert.match(warnings[3] ?? '', /nowhere is passed over: there is no such folder and no such package$/);
   });
 
   it('loads a plugin when a configuration names it, with the API of this process', async () => {
     const folder = await install('lazy');
-    // This module fails when it is loaded, but no configuration names it.
+    // A module that fails when it is loaded: nobody asks for it.
     await writeFile(join(folder, 'lines-sink.js'), 'throw new Error("not asked for")');
     const registry = await registryOf(folder);
     const before = registry.find('converter', 'com.example.UpperCaseConverter');
@@ -153,7 +153,7 @@ describe('plugin.path', () => {
     );
   });
 
-  it('says why a plugin cannot be used: once in the log, and in every request for it', async () => {
+  it('reports why a plugin cannot be used: once in the log, and to every caller', async () => {
     const folder = await install('failing');
     await writeFile(join(folder, 'stamp.js'), 'import "a-package-that-there-is-not";');
     await writeFile(join(folder, 'upper-case-converter.js'), 'export const nothing = 1;');
@@ -169,7 +169,7 @@ describe('plugin.path', () => {
     assert.equal(warnings.length, 2);
   });
 
-  it('gives way to what ships with the worker, and to what comes first', async () => {
+  it('yields to built-in plugins, and to earlier entries', async () => {
     const first = await install('first');
     const second = await install('second');
     const registry = await registryOf(first, second);

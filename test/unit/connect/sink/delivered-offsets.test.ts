@@ -45,7 +45,7 @@ class Scene {
 const at = (offset: number): readonly PartitionOffset[] => [{ ...PLACE, offset }];
 
 describe('how far a sink has delivered', () => {
-  it('is what was put, for a task that does not tell what is stored', () => {
+  it('is the put offset, for a task that does not report stored offsets', () => {
     const scene = new Scene();
     scene.put(40);
     assert.equal(scene.lag, 60);
@@ -53,7 +53,7 @@ describe('how far a sink has delivered', () => {
     assert.equal(scene.lag, 50, 'twenty records are polled and not put');
   });
 
-  it('is the last answer of preCommit where that was less than what was put, until the task answers with everything', () => {
+  it('is the last result of preCommit while that is lower than the put offset', () => {
     const scene = new Scene();
     scene.put(40);
     assert.deepEqual(scene.offsets.confirmed(at(30)), at(30));
@@ -66,7 +66,7 @@ describe('how far a sink has delivered', () => {
     assert.equal(scene.lag, 20, 'after an answer with everything, what is put counts');
   });
 
-  it('is what the task says is stored, but not more than what was put', () => {
+  it('is the offset that the task reports as stored, but not more than the put offset', () => {
     let stored = 10;
     const scene = new Scene({ stored: () => [{ ...PLACE, offset: stored }] });
     scene.put(40);

@@ -9,7 +9,7 @@ describe('Statistics within a window, as org.apache.kafka.common.metrics.stats c
     assert.deepEqual([stat.average(0), stat.max(0), stat.min(0), stat.rate(0)], [NaN, NaN, NaN, 0]);
   });
 
-  it('mean, greatest and least of what was recorded lately; older samples go as a whole', () => {
+  it('average, maximum and minimum of recent values; older samples are dropped as a whole', () => {
     const stat = new SampledStat(WINDOW);
     stat.record(100, 0);
     stat.record(2, 29_000);
@@ -22,7 +22,7 @@ describe('Statistics within a window, as org.apache.kafka.common.metrics.stats c
     assert.equal(stat.average(91_000), NaN);
   });
 
-  it('a rate is divided by a window that is whole except for the current sample', () => {
+  it('a rate is divided by the full window except for the current sample', () => {
     const meter = new Meter(WINDOW);
     meter.record(300, 0);
     // 300 within 0 s of the first sample, and the 30 s of the other.

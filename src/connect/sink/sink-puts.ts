@@ -1,0 +1,103 @@
+import { topicPartitionKey } from '../../data/record.ts';
+import { ConnectError, RetriableError, toError } from '../../errors.ts';
+import type { RecordBlock } from '../../kafka/api.ts';
+import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
+import { taskActivities, type TaskActivities, type TaskRuntime } from '../tasks/task-runner.ts';
+import { valueBytes } from './consumer-holds.ts';
+import type { DeliveredOffsets } from './delivered-offsets.ts';
+import type { PolledRecords } from './polled-records.ts';
+import type { SinkPositions } from './sink-positions.ts';
+import { SinkProgress } from './sink-progress.ts';
+import type { SinkTaskLog } from './sink-task-log.ts';
+
+/** Polled records and their offsets. */
+interface SinkRecords {
+  readonly polled: PolledRecords;
+  readonly positions: SinkPositions;
+  readonly delivery: DeliveredOffsets;
+}
+
+/** Converts polled records and puts them into a sink task. */
+export class SinkPuts {
+  readonly progress: SinkProgress;
+  readonly #runtime: TaskRuntime;
+  readonly #polled: PolledRecords;
+  readonly #positions: SinkPositions;
+  readonly #delivery: DeliveredOffsets;
+  readonly #log: SinkTaskLog;
+  readonly #activities: TaskActivities;
+
+  constructor(runtime: TaskRuntime, { polled, positions, delivery }: SinkRecords, log: SinkTaskLog) {
+    this.progress = new SinkProgress(runtime.throttle);
+    this.#runtime = runtime;
+    this.#polled = polled;
+    this.#positions = positions;
+    this.#delivery = delivery;
+    this.#log = log;
+    this.#activities = taskActivities(runtime.assignment.id);
+  }
+
+  /** Converts the records of a poll. */
+  async take(consumed: readonly RecordBlock[]): Promise<void> {
+    this.#delivery.polled(consumed);
+    this.#log.polled(consumed);
+    if (consumed.length > 0) {
+      this.#runtime.place.enter('conversion', this.#positions.unsettled());
+      this.progress.begin('conversion');
+    }
+    await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
+    const { measures, onEvent, throttle } = this.#runtime;
+    const count = consumed.reduce((sum, block) => sum + block.count, 0);
+    if (count > 0) measures.sink.read(count);
+    if (throttle.isOn) throttle.taken(count, valueBytes(consumed));
+    const { id } = this.#runtime.assignment;
+    for (const { topic } of consumed) if (this.#polled.waitsFor(topic)) onEvent({ id, state: 'TOPIC', topic });
+  }
+
+  /** Puts the converted records, or one step of them. Resolves with the error if the task requests a retry. */
+  async put(): Promise<RetriableError | undefined> {
+    const { measures, abort } = this.#runtime;
+    const startedAt = measures.now();
+    let put = 0;
+    if (this.#polled.count > 0) {
+      this.progress.begin('put');
+      this.#enterPut();
+    }
+    try {
+      await eventLoopWatch.during(this.#activities.put, () =>
+        this.#polled.put((end, count) => {
+          put += count;
+          const key = topicPartitionKey(end.topic, end.partition);
+          if (this.#positions.delivered.has(key)) this.#positions.deliver(key, end);
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof RetriableError) || abort.signal.aborted) throw unrecoverable(error, this.#runtime);
+      return error;
+    }
+    // All records before the one that could not be converted have been put.
+    if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
+    const ms = measures.now() - startedAt;
+    this.#log.put(put, ms);
+    this.progress.put(put, this.#polled.isEmpty, ms);
+    measures.batch(put);
+    measures.sink.put(put, startedAt);
+    measures.sink.active(this.#positions.active);
+    return undefined;
+  }
+
+  #enterPut(): void {
+    const { count, ranges } = this.#polled.next();
+    // Before a step all earlier records are stored.
+    this.#runtime.place.enter(
+      `put of ${String(count)} record${count === 1 ? '' : 's'}`,
+      this.#polled.isCareful ? ranges : [...this.#positions.unsettled(), ...ranges],
+    );
+  }
+}
+
+/** Wraps errors of the plugin with Connect's message; failures of converters and clients have their own. */
+export function unrecoverable(cause: unknown, { abort }: Pick<TaskRuntime, 'abort'>): Error {
+  if (abort.signal.aborted) return toError(cause);
+  return new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause });
+}

@@ -1,0 +1,35 @@
+import type { GroupCoordinatorMetrics, GroupRequest } from './group-coordinator-metrics.ts';
+
+/** The last contact of a member to its group coordinator. */
+export class CoordinatorContact {
+  readonly #metrics: GroupCoordinatorMetrics | undefined;
+  #lastAt = 0;
+  #unanswered = false;
+
+  constructor(metrics: GroupCoordinatorMetrics | undefined) {
+    this.#metrics = metrics;
+  }
+
+  /**
+   * When the coordinator last accepted a sign of life, in milliseconds since the epoch: the time at which the request was sent. The
+   * time of the response would be misleading, because a suspended process may read it late.
+   */
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  /** True while the last request to the coordinator received no response. */
+  get unanswered(): boolean {
+    return this.#unanswered;
+  }
+
+  answered(request: GroupRequest, sentAt: number): void {
+    this.#metrics?.answered(request, sentAt);
+    this.#lastAt = sentAt;
+    this.#unanswered = false;
+  }
+
+  failed(): void {
+    this.#unanswered = true;
+  }
+}
