@@ -35,17 +35,29 @@ export function skipsExisting({ rule, others }: Conflict): boolean {
  * column. It runs with the session's search path, which triggers may need, so all names in it are qualified. Without a
  * conflict clause, a duplicate key is an error (23505); with `any`, rows that violate any unique constraint are
  * skipped.
+ *
+ * PostgreSQL checks NOT NULL before it looks for a conflict. Values of the `kept` columns are therefore read from the
+ * stored row, although they do not change: without a stored row they are NULL, which the column refuses.
  */
 export function insertStatement(
   table: TableName,
   columns: readonly InsertColumn[],
   conflict: Conflict | 'any' | undefined,
+  kept: readonly string[] = [],
 ): string {
-  const names = columns.map((column) => quoteIdentifier(column.name)).join(', ');
-  const cells = columns.map((column, index) => selected(column, index));
+  const keptNames = kept.map(quoteIdentifier);
+  const names = [...columns.map((column) => quoteIdentifier(column.name)), ...keptNames].join(', ');
+  const cells = [
+    ...columns.map((column, index) => selected(column, index)),
+    ...keptNames.map((name) => `existing.${name}`),
+  ].join(', ');
+  const join =
+    kept.length === 0 || conflict === undefined || conflict === 'any'
+      ? ''
+      : ` LEFT JOIN ${quoteTable(table)} AS existing ON ${sameKey(columns, conflict.key, 'existing')}`;
   return (
-    `INSERT INTO ${quoteTable(table)} AS stored (${names}) SELECT ${cells.join(', ')} ` +
-    `FROM ${inputRows(columns)}${conflictClause(conflict)}`
+    `INSERT INTO ${quoteTable(table)} AS stored (${names}) SELECT ${cells} ` +
+    `FROM ${inputRows(columns)}${join}${conflictClause(conflict)}`
   );
 }
 
@@ -73,11 +85,11 @@ function inputRows(columns: readonly InsertColumn[]): string {
   return `ROWS FROM (${arrays.join(', ')}) AS input(${aliases})`;
 }
 
-function sameKey(columns: readonly InsertColumn[], key: readonly string[]): string {
+function sameKey(columns: readonly InsertColumn[], key: readonly string[], alias = 'stored'): string {
   return columns
     .flatMap((column, index) =>
       key.includes(column.name)
-        ? [`stored.${quoteIdentifier(column.name)} ${equals(column)} ${selected(column, index)}`]
+        ? [`${alias}.${quoteIdentifier(column.name)} ${equals(column)} ${selected(column, index)}`]
         : [],
     )
     .join(' AND ');
@@ -87,9 +99,10 @@ function equals({ operatorSchema }: InsertColumn): string {
   return `OPERATOR(${quoteIdentifier(operatorSchema)}.=)`;
 }
 
+/** Qualified, because the table may have a column of the same name. */
 function selected(column: InsertColumn, index: number): string {
-  const alias = `c${String(index + 1)}`;
-  const value = column.isArray ? `${alias}::${column.baseType}` : alias;
+  const cell = `input.c${String(index + 1)}`;
+  const value = column.isArray ? `${cell}::${column.baseType}` : cell;
   return column.nullDefault === undefined ? value : `COALESCE(${value}, ${column.nullDefault})`;
 }
 

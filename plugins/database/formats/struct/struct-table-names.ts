@@ -1,7 +1,8 @@
 import { BoundedMap } from '../../../../src/data/bounded-map.ts';
 import type { SinkRecord } from '../../../../src/data/record.ts';
 import type { TableName } from '../../../../src/data/row-batch.ts';
-import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
+import type { ConnectValue } from '../../../../src/data/value.ts';
+import { memberOf } from './struct-envelope.ts';
 
 const SOURCE = /^source\.(.+)$/;
 /** Cache size for table names by topic. */
@@ -77,8 +78,6 @@ export class TableNames {
 }
 
 function sourceField(value: ConnectValue, name: string): string | undefined {
-  const source = value instanceof Struct && value.schema.field('source') !== undefined ? value.get('source') : null;
-  if (!(source instanceof Struct) || source.schema.field(name) === undefined) return undefined;
-  const part = source.get(name);
+  const part = memberOf(memberOf(value, 'source') ?? null, name);
   return typeof part === 'string' || typeof part === 'number' ? String(part) : undefined;
 }

@@ -15,6 +15,8 @@ const POLICY: StructPolicy = {
   include: [],
   exclude: [],
   deletes: false,
+  truncates: false,
+  placeholder: '__debezium_unavailable_value',
 };
 
 const SCHEMAS = [
