@@ -118,7 +118,7 @@ describe('rows of struct records in the database', function () {
       for (const constraint of ['', 'not null']) {
         await db.run(
           'drop table if exists t',
-          `create table t (id int8 primary key, ${columns.replaceAll(',', ` ${constraint},`)} ${constraint}, n int4)`,
+          `create table t (id int8 primary key, ${columns.replaceAll(',', ` ${constraint},`)} ${constraint}, n int4, check (t <> '' and r is not null))`,
           `insert into t select id, ${large}, 0 from generate_series(1, 3) id`,
         );
         executor.catalogue.forget();
@@ -134,15 +134,15 @@ describe('rows of struct records in the database', function () {
     }
   });
 
-  it('without a value for a column get its default if they do not exist, or are refused if they need one', async () => {
+  it('that do not exist get a default where they need a value, and are refused if there is none', async () => {
     await db.run(
       'drop table if exists t',
-      `create table t (id int8 primary key, a text default 'd', b int4, kept text)`,
+      `create table t (id int8 primary key, a text not null default 'd', b int4, kept text default 'k')`,
     );
     executor.catalogue.forget();
     const unknown = { key: struct(KEY, 1n), value: struct(AB, 1n, UNAVAILABLE, 1) };
     assert.equal((await write([unknown], 'upsert')).stored, 1);
-    assert.deepEqual(await table(), [['1', 'd', '1']]);
+    assert.deepEqual(await db.rows('select * from t'), [['1', 'd', '1', 'k']]);
     await db.run('drop table t', 'create table t (id int8 primary key, a text not null, b int4)');
     executor.catalogue.forget();
     const report = await write([put(2n, 'a', 1), unknown], 'upsert');

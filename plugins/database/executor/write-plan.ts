@@ -8,6 +8,7 @@ import {
   deleteStatement,
   type InsertColumn,
   insertStatement,
+  type KeptColumn,
   skipsExisting,
   updateStatement,
 } from '../sql/insert.ts';
@@ -127,8 +128,7 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   const conflict = hasKey && operation === 'upsert' ? conflictOf(table, given, wanted, policy) : undefined;
   const changesOnly = operation === 'update' || operation === 'delete';
   const lacking = changesOnly ? [] : table.columns.filter((column) => isRequired(column) && !given.has(column.name));
-  const unchanged = conflict === undefined ? undefined : group?.unchanged;
-  const kept = lacking.map(({ name }) => name).filter((name) => unchanged?.has(name) === true);
+  const kept = conflict === undefined ? [] : keptColumns(table, given, group);
   const prepared = (on: Conflict | 'any' | undefined): PreparedText => {
     const parts = { table, columns: columns.map((column) => inputColumn(column, policy)), conflict: on };
     return named(columns.length === 0 ? '' : statementText(operation, { ...parts, key: wanted, kept }));
@@ -153,11 +153,20 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
     computed,
-    required: lacking.find(({ name }) => !kept.includes(name)),
+    required: lacking.find(({ name }) => !kept.some((column) => column.name === name)),
     missingKeyColumn:
       policy.insertMode === undefined || operation === 'insert' ? undefined : wanted.find((name) => !given.has(name)),
     countsAffected: operation === 'update' || conflict?.rule === 'discard',
   };
+}
+
+/** The columns that the rows leave unchanged, with the default for rows that do not exist yet. */
+function keptColumns(table: CatalogueTable, given: ReadonlySet<string>, group: RowGroup | undefined): KeptColumn[] {
+  const { unchanged } = group ?? {};
+  if (unchanged === undefined) return [];
+  return table.columns
+    .filter(({ name, generated }) => unchanged.has(name) && !given.has(name) && !generated)
+    .map(({ name, nullable, defaultExpression }) => ({ name, nullDefault: nullable ? undefined : defaultExpression }));
 }
 
 function isKeyOf({ key }: CatalogueTable, names: readonly string[]): boolean {
@@ -169,8 +178,7 @@ interface StatementParts {
   readonly columns: readonly InsertColumn[];
   readonly conflict: Conflict | 'any' | undefined;
   readonly key: readonly string[];
-  /** Required columns without a value, which keep their stored one. */
-  readonly kept: readonly string[];
+  readonly kept: readonly KeptColumn[];
 }
 
 function statementText(

@@ -25,6 +25,9 @@ export interface Conflict {
   readonly others: readonly string[];
 }
 
+/** A column whose stored value does not change. */
+export type KeptColumn = Pick<InsertColumn, 'name' | 'nullDefault'>;
+
 /** Returns true if rows with an existing key are skipped; this requires no privilege other than INSERT. */
 export function skipsExisting({ rule, others }: Conflict): boolean {
   return rule === 'discard' || others.length === 0;
@@ -36,23 +39,19 @@ export function skipsExisting({ rule, others }: Conflict): boolean {
  * conflict clause, a duplicate key is an error (23505); with `any`, rows that violate any unique constraint are
  * skipped.
  *
- * PostgreSQL checks NOT NULL before it looks for a conflict. Values of the `kept` columns are therefore read from the
- * stored row, although they do not change: without a stored row they are NULL, which the column refuses.
+ * PostgreSQL runs triggers and checks constraints before it looks for a conflict. Values of the `kept` columns are
+ * therefore read from the stored row, although they do not change. Without a stored row they are NULL.
  */
 export function insertStatement(
   table: TableName,
   columns: readonly InsertColumn[],
   conflict: Conflict | 'any' | undefined,
-  kept: readonly string[] = [],
+  kept: readonly KeptColumn[] = [],
 ): string {
-  const keptNames = kept.map(quoteIdentifier);
-  const names = [...columns.map((column) => quoteIdentifier(column.name)), ...keptNames].join(', ');
-  const cells = [
-    ...columns.map((column, index) => selected(column, index)),
-    ...keptNames.map((name) => `existing.${name}`),
-  ].join(', ');
+  const names = [...columns, ...kept].map(({ name }) => quoteIdentifier(name)).join(', ');
+  const cells = [...columns.map((column, index) => selected(column, index)), ...kept.map(keptValue)].join(', ');
   const join =
-    kept.length === 0 || conflict === undefined || conflict === 'any'
+    kept.length === 0 || typeof conflict !== 'object'
       ? ''
       : ` LEFT JOIN ${quoteTable(table)} AS existing ON ${sameKey(columns, conflict.key, 'existing')}`;
   return (
@@ -97,6 +96,11 @@ function sameKey(columns: readonly InsertColumn[], key: readonly string[], alias
 
 function equals({ operatorSchema }: InsertColumn): string {
   return `OPERATOR(${quoteIdentifier(operatorSchema)}.=)`;
+}
+
+function keptValue({ name, nullDefault }: KeptColumn): string {
+  const value = `existing.${quoteIdentifier(name)}`;
+  return nullDefault === undefined ? value : `COALESCE(${value}, ${nullDefault})`;
 }
 
 /** Qualified, because the table may have a column of the same name. */

@@ -64,9 +64,9 @@ export class StructDecoder {
   addBlock(block: SinkRecordBlock, from: number, to: number): number {
     const { messages } = block;
     const { keyMode } = this.#policy;
-    if (!this.#tables.byTopicAlone) return from;
     return block.readStructs(from, to, (schema, values, index, record) => {
-      const table = this.#tables.of({ topic: record.topic, value: null });
+      const value = this.#tables.byTopicAlone ? null : new Struct(schema, [...values]);
+      const table = this.#tables.of({ topic: record.topic, value });
       const key = keyMode === 'record_key' ? this.#keyOfStruct(record) : undefined;
       if (typeof table === 'string' || typeof key === 'string') return false;
       const event = eventPlaces(schema);

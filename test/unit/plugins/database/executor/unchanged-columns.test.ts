@@ -8,7 +8,7 @@ const COLUMNS = ['id', 'n', 'a', 'b'] as const;
 const POLICY: WritePolicy = { dedupRule: 'override', unknownColumns: 'fault', insertMode: 'upsert' };
 const TABLE: CatalogueTable = { name: { schema: 'public', name: 't' }, columns: [], key: ['id'] };
 
-type Row = readonly [id: string, n: number, a?: string, b?: string];
+type Row = readonly [id: string, n: number, a?: string | undefined, b?: string];
 
 /** Rows that leave `a` or `b` unchanged if they have no value for it; a row without `n` is a deletion. */
 function batchOf(rows: readonly (Row | readonly [id: string])[]): RowBatch {

@@ -94,9 +94,14 @@ function recordOf(messages: readonly (string | null)[], index: number, json = co
   }
 }
 
-function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>, inBlocks: boolean) {
+function read(
+  messages: readonly (string | null)[],
+  between: Buffer<ArrayBuffer>,
+  inBlocks: boolean,
+  tableNameFormat = POLICY.tableNameFormat,
+) {
   const json = converter();
-  const decoder = new StructDecoder(POLICY);
+  const decoder = new StructDecoder({ ...POLICY, tableNameFormat });
   const read = blockOf(messages, between);
   const block: SinkRecordBlock = {
     messages: read,
@@ -118,6 +123,7 @@ function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>
   const { rows, faults } = decoder.take();
   const seen = {
     rows: rows.map(({ batch }) => ({
+      table: batch.table,
       rows: rowsOf(batch),
       groups: groupsOf(batch),
       kinds: batch.columns.map(({ name, kind }) => [name, kind]),
@@ -134,9 +140,10 @@ describe('records with schemas in a block', () => {
       fc.property(
         fc.array(message, { maxLength: 20 }),
         fc.uint8Array({ minLength: 1, maxLength: 6 }),
-        (messages, bytes) => {
+        fc.constantFrom('${topic}', '${source.table}'),
+        (messages, bytes, format) => {
           const between = Buffer.from(bytes);
-          assert.deepEqual(read(messages, between, true).seen, read(messages, between, false).seen);
+          assert.deepEqual(read(messages, between, true, format).seen, read(messages, between, false, format).seen);
         },
       ),
       { numRuns: 300 },

@@ -43,11 +43,13 @@ describe('insert statement', () => {
     assert.equal(insertStatement(table, columns, { rule: 'override', key: ['ts'], others: [] }), nothing);
   });
 
-  it('reads required values that it keeps from the stored row, because NOT NULL is checked before the conflict', () => {
+  it('reads values that it keeps from the stored row, because constraints are checked before the conflict', () => {
     const conflict = { rule: 'override', key: ['ts', 'host'], others: ['v'] } as const;
+    const kept = [{ name: 'note', nullDefault: undefined }, column('kind', 'text', { nullDefault: "'x'::text" })];
     assert.equal(
-      insertStatement(table, columns, conflict, ['note']),
-      `INSERT INTO "public"."cpu" AS stored ("ts", "host", "v", "note") SELECT input.c1, input.c2, input.c3, existing."note" ${input} ` +
+      insertStatement(table, columns, conflict, kept),
+      `INSERT INTO "public"."cpu" AS stored ("ts", "host", "v", "note", "kind") ` +
+        `SELECT input.c1, input.c2, input.c3, existing."note", COALESCE(existing."kind", 'x'::text) ${input} ` +
         'LEFT JOIN "public"."cpu" AS existing ON existing."ts" OPERATOR("pg_catalog".=) input.c1 AND existing."host" OPERATOR("pg_catalog".=) input.c2 ' +
         'ON CONFLICT ("ts", "host") DO UPDATE SET "v" = EXCLUDED."v"',
     );

@@ -37,7 +37,7 @@ describe('ExtractNewRecordState', () => {
       const dropped = apply(['id', 'price', 'absent']);
       assert.deepEqual(fieldsOf(dropped?.value), { id: 1n, name: 'pump' });
       assert.equal(dropped?.valueSchema?.name, PRODUCT.name);
-      assert.deepEqual(fieldsOf(dropped.key), { id: 1n });
+      assert.deepEqual(fieldsOf(dropped?.key), { id: 1n });
     });
 
     it('and required ones with drop.fields.keep.schema.compatible=false', () => {
