@@ -90,7 +90,7 @@ export const headerToValue = debeziumTransform('HeaderToValue', options, (config
       const kept = operation === 'move' ? record.headers.filter(({ key }) => !paths.has(key)) : record.headers;
       return { ...record, valueSchema: schema, value: filled(value, schema, added), headers: kept };
     },
-    /** The values of headers are not known to a plan. Records without these headers stay as they are. */
+    /** Records without these headers stay as they are. The schema of a header is only known with its value. */
     [PLAN](plan) {
       const names = plan.headerNames;
       return plan.value.schema.type === 'struct' && names?.some((name) => paths.has(name)) === false;
