@@ -28,7 +28,6 @@ export { MAX_PACKED_VALUE, PackedRecords, RecordPacker } from './data/packed-rec
 export * from './data/record.ts';
 export { decimalBytes, parseDecimal } from './data/logical-values.ts';
 export { javaClassOf } from './data/java-class.ts';
-export { nameUuid } from './data/name-uuid.ts';
 export { withoutTrailing } from './data/text-ends.ts';
 export { JSON_TEXT, LogicalName, Schema } from './data/schema.ts';
 export { Decimal, Struct, TypedNumber, type ConnectValue } from './data/value.ts';

@@ -1,5 +1,6 @@
 import type { Struct } from '../../src/index.ts';
-import { Decimal, LogicalName, nameUuid, Schema, type ConnectValue } from '../../src/index.ts';
+import { Decimal, LogicalName, Schema, type ConnectValue } from '../../src/index.ts';
+import { nameUuid } from '../database/index.ts';
 import { parseArray } from './array-text.ts';
 import type { DataType } from './catalogue.ts';
 import * as cells from './column-values.ts';

@@ -22,7 +22,10 @@ export function fieldDropping(options: DroppingOptions): <R extends ConnectRecor
   const without = (value: ConnectValue, names: string): Struct | undefined => {
     if (!(value instanceof Struct)) return undefined;
     const schema = schemaWithout(value.schema, names);
-    return new Struct(schema, schema.fields.map(({ name }) => value.get(name)));
+    return new Struct(
+      schema,
+      schema.fields.map(({ name }) => value.get(name)),
+    );
   };
 
   return (record) => {

@@ -114,9 +114,7 @@ function extended(schema: Schema, added: readonly NewField[]): Schema {
     if (own.type !== 'struct') {
       const [field] = fields;
       const path = [name, ...(field?.path ?? [])].join('.');
-      throw new DataError(
-        `Field '${name}' is a primitive type, not a struct. Cannot add nested field '${path}'.`,
-      );
+      throw new DataError(`Field '${name}' is a primitive type, not a struct. Cannot add nested field '${path}'.`);
     }
     return { name, schema: extended(own, fields) };
   });

@@ -42,9 +42,7 @@ function objectHash(value: Exclude<Present, string | boolean | bigint | number>,
   }
   if (value instanceof Map) {
     const entries = [...(value as ReadonlyMap<ConnectValue, ConnectValue>)];
-    const hashes = entries.map(
-      ([key, item]) => partHash(key, schema.keySchema) ^ partHash(item, schema.valueSchema),
-    );
+    const hashes = entries.map(([key, item]) => partHash(key, schema.keySchema) ^ partHash(item, schema.valueSchema));
     return hashes.reduce((sum, hash) => (sum + hash) | 0, 0);
   }
   throw new DataError(`A ${value instanceof Struct ? 'struct' : 'value of this type'} does not decide a partition`);

@@ -18,9 +18,7 @@ export function listOfNames({ spacesAllowed }: { readonly spacesAllowed: boolean
 export const positive: Validator = {
   text: 'a positive integer',
   check: (name, value) =>
-    Number(value) > 0
-      ? undefined
-      : `The '${name}' value is invalid: A positive, non-zero integer value is expected`,
+    Number(value) > 0 ? undefined : `The '${name}' value is invalid: A positive, non-zero integer value is expected`,
 };
 
 export function choiceOf(...choices: readonly string[]): Validator {

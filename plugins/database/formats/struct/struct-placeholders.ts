@@ -1,6 +1,6 @@
-import { nameUuid } from '../../../../src/data/name-uuid.ts';
 import { LogicalName, type Schema } from '../../../../src/data/schema.ts';
 import type { ConnectValue } from '../../../../src/data/value.ts';
+import { nameUuid } from './name-uuid.ts';
 import type { Present } from './struct-cells.ts';
 
 /** Returns true if the value is a placeholder: the source does not know the value, which has not changed. */

@@ -61,21 +61,27 @@ function completed(rows: Parameters<typeof batchOf>[0], policy: Partial<WritePol
 
 describe('rows with unchanged columns', () => {
   it('get the values of the previous row with the same key', () => {
-    assert.deepEqual(completed([['1', 1, 'x', 'y'], ['2', 2, 'p', 'q'], ['1', 3, undefined, 'z'], ['1', 4]]), [
-      'id=1 n=1 a=x b=y',
-      'id=2 n=2 a=p b=q',
-      'id=1 n=3 a=x b=z',
-      'id=1 n=4 a=x b=z',
-    ]);
+    assert.deepEqual(
+      completed([
+        ['1', 1, 'x', 'y'],
+        ['2', 2, 'p', 'q'],
+        ['1', 3, undefined, 'z'],
+        ['1', 4],
+      ]),
+      ['id=1 n=1 a=x b=y', 'id=2 n=2 a=p b=q', 'id=1 n=3 a=x b=z', 'id=1 n=4 a=x b=z'],
+    );
   });
 
   it('keep those unchanged that no previous row has', () => {
-    assert.deepEqual(completed([['1', 1, 'x'], ['1', 2], ['1', 3, undefined, 'z'], ['3', 4]]), [
-      'id=1 n=1 a=x',
-      'id=1 n=2 a=x',
-      'id=1 n=3 a=x b=z',
-      'id=3 n=4',
-    ]);
+    assert.deepEqual(
+      completed([
+        ['1', 1, 'x'],
+        ['1', 2],
+        ['1', 3, undefined, 'z'],
+        ['3', 4],
+      ]),
+      ['id=1 n=1 a=x', 'id=1 n=2 a=x', 'id=1 n=3 a=x b=z', 'id=3 n=4'],
+    );
   });
 
   it('get nothing from before a deletion', () => {
@@ -94,16 +100,25 @@ describe('rows with unchanged columns', () => {
   });
 
   it('are left alone without a repeated key, and under rules that do not replace rows', () => {
-    const batch = batchOf([['1', 1, 'x', 'y'], ['2', 2]]);
+    const batch = batchOf([
+      ['1', 1, 'x', 'y'],
+      ['2', 2],
+    ]);
     assert.equal(completedFromBatch(batch, TABLE, POLICY), batch);
-    const repeated = batchOf([['1', 1, 'x', 'y'], ['1', 2]]);
+    const repeated = batchOf([
+      ['1', 1, 'x', 'y'],
+      ['1', 2],
+    ]);
     for (const policy of [{ insertMode: 'insert' }, { dedupRule: 'merge' }, { dedupRule: 'discard' }] as const) {
       assert.equal(completedFromBatch(repeated, TABLE, { ...POLICY, ...policy }), repeated);
     }
   });
 
   it('do not change the given batch', () => {
-    const batch = batchOf([['1', 1, 'x', 'y'], ['1', 2]]);
+    const batch = batchOf([
+      ['1', 1, 'x', 'y'],
+      ['1', 2],
+    ]);
     const before = cellsOf(batch);
     completedFromBatch(batch, TABLE, POLICY);
     assert.deepEqual(cellsOf(batch), before);

@@ -19,8 +19,7 @@ const POLICY: StructPolicy = {
   placeholder: '__debezium_unavailable_value',
 };
 
-const ROW_FIELDS =
-  '[{"type":"int64","optional":false,"field":"id"},{"type":"string","optional":true,"field":"s"}]';
+const ROW_FIELDS = '[{"type":"int64","optional":false,"field":"id"},{"type":"string","optional":true,"field":"s"}]';
 
 const SCHEMAS = [
   '{"type":"struct","fields":[{"type":"int64","optional":false,"field":"id"},{"type":"string","optional":true,"field":"s"},{"type":"double","optional":true,"field":"d"},{"type":"int64","name":"org.apache.kafka.connect.data.Timestamp","optional":true,"field":"t"}],"optional":false}',

@@ -80,9 +80,12 @@ describe('change events of Debezium', () => {
 
   it('have the columns of the new state, also after a change of its schema', () => {
     const wide = Schema.struct([...ROW.fields, { name: 'note', schema: TEXT }], { optional: true });
-    const schema = Schema.struct(EVENT.fields.map(({ name, schema: own }) => ({ name, schema: own === ROW ? wide : own })), {
-      name: EVENT.name,
-    });
+    const schema = Schema.struct(
+      EVENT.fields.map(({ name, schema: own }) => ({ name, schema: own === ROW ? wide : own })),
+      {
+        name: EVENT.name,
+      },
+    );
     const value = struct(schema, null, struct(wide, 2n, 'b', 'n'), source, 'u');
     const [rows] = decode(DELETES, created(1n, 'a'), { key: struct(KEY, 2n), value }).rows;
     assert.ok(rows);
@@ -157,7 +160,7 @@ describe('change events of Debezium', () => {
   });
 
   it('of truncations without a valid table name are faults', () => {
-    const tableNameFormat = `${'x'.repeat(64)}`;
+    const tableNameFormat = 'x'.repeat(64);
     const { faults, parts } = decode({ ...DELETES, truncates: true, tableNameFormat }, truncated);
     assert.equal(parts, undefined);
     assert.match(faults[0]?.message ?? '', /PostgreSQL allows at most 63/);

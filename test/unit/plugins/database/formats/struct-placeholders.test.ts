@@ -55,7 +55,14 @@ describe('the placeholder of a large value that did not change', () => {
     ['a list with one more text', list(TEXT), [PLACEHOLDER, 'b']],
     ['an empty list', list(TEXT), []],
     ['a list of other numbers', list(new Schema('int32')), [...BYTES].reverse()],
-    ['a map with more entries', Schema.map(texts, TEXT), new Map([[PLACEHOLDER, PLACEHOLDER], ['a', 'b']])],
+    [
+      'a map with more entries',
+      Schema.map(texts, TEXT),
+      new Map([
+        [PLACEHOLDER, PLACEHOLDER],
+        ['a', 'b'],
+      ]),
+    ],
     ['a decimal', new Schema('bytes', { name: LogicalName.decimal }), new Decimal(1n, 0)],
     ['null', TEXT, null],
   ];
@@ -72,7 +79,10 @@ describe('the placeholder of a large value that did not change', () => {
   });
 
   it('is not looked for in key columns', () => {
-    const schema = Schema.struct([{ name: 'k', schema: new Schema('string') }, { name: 'v', schema: TEXT }]);
+    const schema = Schema.struct([
+      { name: 'k', schema: new Schema('string') },
+      { name: 'v', schema: TEXT },
+    ]);
     const decoder = structDecoder({ keyMode: 'record_value', keyFields: ['k'] });
     addAll(decoder, { value: struct(schema, PLACEHOLDER, PLACEHOLDER) });
     const [rows] = decoder.take().rows;

@@ -74,7 +74,8 @@ export function textHeader(key: string, value: string): Header {
 export function chainOf(name: string, options: ConnectorConfig = {}): TransformationChain {
   const own = Object.entries(options).map(([option, value]) => [`transforms.x.${option}`, value]);
   const type = `io.debezium.transforms.${name}`;
-  return transformationChain({ transforms: 'x', 'transforms.x.type': type, ...Object.fromEntries(own) }, registry);
+  const all: Readonly<Record<string, string>> = Object.fromEntries(own) as Record<string, string>;
+  return transformationChain({ transforms: 'x', 'transforms.x.type': type, ...all }, registry);
 }
 
 /** The fields of a struct as an object; structs in it too. */

@@ -74,8 +74,18 @@ describe('HeaderToValue', () => {
   const invalid: [string, string, string, RegExp][] = [
     ['a,b', 'a', 'copy', /^'fields' config must have the same number of elements as 'headers' config\.$/],
     ['a', 'a', 'both', /configuration operation: The 'operation' value is invalid: Value must be one of move, copy$/],
-    ['a,', 'b', 'copy', /configuration headers: The 'headers' value is invalid: Empty string element\(s\) not permitted$/],
-    ['a', 'a b', 'copy', /configuration fields: The 'fields' value is invalid: Element\(s\) containing space not permi/],
+    [
+      'a,',
+      'b',
+      'copy',
+      /configuration headers: The 'headers' value is invalid: Empty string element\(s\) not permitted$/,
+    ],
+    [
+      'a',
+      'a b',
+      'copy',
+      /configuration fields: The 'fields' value is invalid: Element\(s\) containing space not permi/,
+    ],
     ['', 'b', 'copy', /The 'headers' value is invalid: A value is required$/],
   ];
   for (const [names, fields, operation, message] of invalid) {

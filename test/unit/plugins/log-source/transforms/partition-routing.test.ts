@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { LogicalName, Schema } from '../../../../../src/data/schema.ts';
-import { Decimal, Struct, type ConnectValue } from '../../../../../src/data/value.ts';
+import { Decimal, type ConnectValue, type Struct } from '../../../../../src/data/value.ts';
 import { ConfigError } from '../../../../../src/errors.ts';
 import type { Operation } from '../../../../../plugins/log-source/envelope.ts';
 import { javaHash, murmurHash } from '../../../../../plugins/log-source/transforms/partition-hash.ts';
