@@ -2,6 +2,13 @@
 export * from './connect/api.ts';
 export { backoffMs, NO_JITTER } from './async/backoff.ts';
 export { within } from './async/within.ts';
+export {
+  PLAN,
+  placeOf,
+  type PlannableTransformation,
+  type PlannedPart,
+  type StructPlan,
+} from './connect/pipeline/struct-plan.ts';
 export { Turn } from './connect/pipeline/turn.ts';
 export { recordsOfBlock } from './connect/source/source-block.ts';
 export { countService, watchService, type ServiceFigure } from './observe/service-figures.ts';
@@ -20,6 +27,7 @@ export type * from './data/message-block.ts';
 export { MAX_PACKED_VALUE, PackedRecords, RecordPacker } from './data/packed-records.ts';
 export * from './data/record.ts';
 export { decimalBytes, parseDecimal } from './data/logical-values.ts';
+export { javaClassOf } from './data/java-class.ts';
 export { withoutTrailing } from './data/text-ends.ts';
 export { JSON_TEXT, LogicalName, Schema } from './data/schema.ts';
 export { Decimal, Struct, TypedNumber, type ConnectValue } from './data/value.ts';
@@ -35,6 +43,7 @@ export {
 export { bodyChunks, BodyTooLargeError, type BodyLimits } from './http/body-chunks.ts';
 export { allowOrigin } from './http/cross-origin.ts';
 export { PortListener, type PortTimeouts } from './http/port-listener.ts';
+export { javaStringHash } from './java/java-hash-order.ts';
 export { JavaPattern, javaRegexMatcher } from './java/java-regex.ts';
 export { javaText } from './java/java-text.ts';
 export * from './json/open-api.ts';

@@ -58,6 +58,7 @@ export {
   type DecodedFormatName,
   type EncodedFormatName,
 } from './formats/registry.ts';
+export { nameUuid } from './formats/struct/name-uuid.ts';
 export type { KeyMode } from './formats/struct/struct-layout.ts';
 export { tableFormatProblem, TableNames } from './formats/struct/struct-table-names.ts';
 export { StructDecoder, type StructPolicy } from './formats/struct/struct.ts';

@@ -87,7 +87,7 @@ export class ChangeRunner {
         `Skipped a ${kind} statement for ${statement.table ?? 'no table'} that was applied before: ${error.message}`,
       );
     } finally {
-      if (kind !== 'update' && kind !== 'delete') place.catalogue.forget();
+      if (kind !== 'update' && kind !== 'delete' && kind !== 'truncate') place.catalogue.forget();
     }
     return [];
   }

@@ -62,7 +62,8 @@ function neededRights(options: SinkOptions): readonly TableRight[] {
   if (mode === 'upsert') needed.push('SELECT', 'UPDATE');
   if (mode === undefined) needed.push('SELECT', ...(options['dedup.rule'] === 'discard' ? [] : (['UPDATE'] as const)));
   if (deletes) needed.push('SELECT', 'DELETE');
-  return ALL.filter((right) => needed.includes(right));
+  const truncates = mode !== undefined && options['truncate.enabled'];
+  return [...ALL.filter((right) => needed.includes(right)), ...(truncates ? (['TRUNCATE'] as const) : [])];
 }
 
 class SinkRights {

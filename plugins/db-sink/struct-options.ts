@@ -53,10 +53,30 @@ export const structOptions = declareOptions({
     default: false,
     importance: 'MEDIUM',
     documentation:
-      '`struct`: whether a record with a key and without a value deletes the row, as does a deletion event of Debezium. Without it, such records are skipped. Needs `pk.mode=record_key`.',
+      '`struct`: whether a record with a key and without a value deletes the row, as does a deletion event of Debezium. Without it, such records are skipped. Needs `pk.mode=record_key`; with `record_value` and `pk.fields`, the old state in the events of Debezium identifies the row.',
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable deletions',
+  },
+  'truncate.enabled': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation:
+      '`struct`: whether a truncation event of Debezium truncates the table. Without it, such events are skipped.',
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Enable truncations',
+  },
+  'unavailable.value.placeholder': {
+    type: 'STRING',
+    default: '__debezium_unavailable_value',
+    importance: 'LOW',
+    documentation:
+      '`struct`: value by which Debezium says that a large value has not changed and was not sent; the column keeps its value. Empty: no value means this.',
+    group: GROUP,
+    width: 'LONG',
+    displayName: 'Placeholder of unchanged values',
   },
   'fields.include': {
     type: 'LIST',
@@ -102,6 +122,8 @@ export function structPolicyOf(options: StructOptions): StructPolicy {
     include: [...options['fields.include'], ...options['fields.whitelist']],
     exclude: options['fields.exclude'],
     deletes: options['delete.enabled'],
+    truncates: options['truncate.enabled'],
+    placeholder: options['unavailable.value.placeholder'],
   };
 }
 
@@ -120,10 +142,11 @@ export function structProblems(options: StructOptions): [string, string][] {
     const reason = `insert.mode=${insertMode} finds rows by their key: set it to record_key, record_value or kafka`;
     problems.push(['pk.mode', reason]);
   }
-  if (options['delete.enabled'] && keyMode !== 'record_key') {
-    problems.push(['delete.enabled', `deletions require pk.mode=record_key, not ${keyMode}`]);
-  }
   const names = options['pk.fields'];
+  if (options['delete.enabled'] && keyMode !== 'record_key' && (keyMode !== 'record_value' || names.length === 0)) {
+    const reason = `deletions require pk.mode=record_key, or record_value with pk.fields, not ${keyMode}`;
+    problems.push(['delete.enabled', reason]);
+  }
   if (keyMode === 'kafka' && names.length !== 0 && names.length !== KAFKA_FIELDS) {
     const reason = `pk.mode=kafka requires three names, for topic, partition and offset, or none, not ${String(names.length)}`;
     problems.push(['pk.fields', reason]);

@@ -1,5 +1,6 @@
 import type { Struct } from '../../src/index.ts';
 import { Decimal, LogicalName, Schema, type ConnectValue } from '../../src/index.ts';
+import { nameUuid } from '../database/index.ts';
 import { parseArray } from './array-text.ts';
 import type { DataType } from './catalogue.ts';
 import * as cells from './column-values.ts';
@@ -296,7 +297,7 @@ function arrayRule(element: DataType, modifier: number, settings: ModeSettings):
 
 /** The placeholder of an array, as Debezium has it: one text, its bytes as numbers, or a UUID made from it. */
 function arrayPlaceholder(rule: ColumnRule, schema: Schema, { placeholder }: ModeSettings): ConnectValue {
-  if (rule.name === `${PREFIX}.data.Uuid`) return [cells.nameUuid(placeholder)];
+  if (rule.name === `${PREFIX}.data.Uuid`) return [nameUuid(placeholder)];
   if (rule.type === 'int32' || rule.type === 'int16') return [...Buffer.from(placeholder)];
   if (rule.type === 'int64') return [...Buffer.from(placeholder)].map(BigInt);
   return [rule.placeholder(schema)];

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   Decimal,
   decimalBytes,
@@ -266,12 +265,4 @@ export function point(text: string, schema: Schema): Struct {
   wkb.writeDoubleLE(Number(y), 13);
   const values: ConnectValue[] = [Number(x), Number(y), wkb, null];
   return new Struct(schema, values);
-}
-
-/** java.util.UUID.nameUUIDFromBytes. */
-export function nameUuid(name: string): string {
-  const hash = createHash('md5').update(name).digest();
-  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x30;
-  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
-  return hash.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -70,6 +70,8 @@ export interface RowGroup {
   readonly operation: 'store' | 'delete';
   /** Names of the columns that its rows have; their other cells mean nothing. */
   readonly columns: ReadonlySet<string>;
+  /** Columns whose stored values stay, because the source did not send them. Absent if there are none. */
+  readonly unchanged?: ReadonlySet<string> | undefined;
 }
 
 /** The origin of each row. Implementations share one object per batch, not one per row. */

@@ -94,6 +94,84 @@ describe('rows of struct records in the database', function () {
     ]);
   });
 
+  const UNAVAILABLE = '__debezium_unavailable_value';
+
+  it('keep unchanged columns of all types, whichever rows of the batch have them', async () => {
+    const types: [string, string, Schema, ConnectValue, string][] = [
+      ['t', 'text', new Schema('string'), UNAVAILABLE, 'large'],
+      ['j', 'jsonb', new Schema('string', { name: 'io.debezium.data.Json' }), UNAVAILABLE, '{"a": 1}'],
+      ['r', 'bytea', new Schema('bytes'), Buffer.from(UNAVAILABLE), '\\x00ff'],
+      ['l', 'text[]', Schema.array(new Schema('string')), [UNAVAILABLE], '{a,b}'],
+    ];
+    const columns = types.map(([name, type]) => `${name} ${type}`).join(', ');
+    const large = types.map(([, type, , , value]) => `'${value}'::${type}`).join(', ');
+    const schema = Schema.struct([
+      ...KEY.fields,
+      ...types.map(([name, , each]) => ({ name, schema: each })),
+      field('n', 'int32'),
+    ]);
+    const changed = (id: bigint, n: number, ...values: ConnectValue[]): Given => ({
+      key: struct(KEY, id),
+      value: struct(schema, id, ...types.map(([, , , placeholder], index) => values[index] ?? placeholder), n),
+    });
+    for (const mode of ['upsert', 'update'] as const) {
+      for (const constraint of ['', 'not null']) {
+        await db.run(
+          'drop table if exists t',
+          `create table t (id int8 primary key, ${columns.replaceAll(',', ` ${constraint},`)} ${constraint}, n int4, check (t <> '' and r is not null))`,
+          `insert into t select id, ${large}, 0 from generate_series(1, 3) id`,
+        );
+        executor.catalogue.forget();
+        const report = await write([changed(1n, 1), changed(2n, 2, 'small'), changed(3n, 3), changed(2n, 4)], mode);
+        assert.deepEqual(report, { stored: 3, discarded: 0, collapsed: 1, faults: [] }, `${mode} ${constraint}`);
+        const values = types.map(([, , , , value]) => value);
+        assert.deepEqual(await db.rows('select * from t order by id'), [
+          ['1', ...values, '1'],
+          ['2', 'small', ...values.slice(1), '4'],
+          ['3', ...values, '3'],
+        ]);
+      }
+    }
+  });
+
+  it('that do not exist get a default where they need a value, and are refused if there is none', async () => {
+    await db.run(
+      'drop table if exists t',
+      `create table t (id int8 primary key, a text not null default 'd', b int4, kept text default 'k')`,
+    );
+    executor.catalogue.forget();
+    const unknown = { key: struct(KEY, 1n), value: struct(AB, 1n, UNAVAILABLE, 1) };
+    assert.equal((await write([unknown], 'upsert')).stored, 1);
+    assert.deepEqual(await db.rows('select * from t'), [['1', 'd', '1', 'k']]);
+    await db.run('drop table t', 'create table t (id int8 primary key, a text not null, b int4)');
+    executor.catalogue.forget();
+    const report = await write([put(2n, 'a', 1), unknown], 'upsert');
+    assert.deepEqual(
+      report.faults.map(({ sqlstate, origin }) => [sqlstate, origin?.kind === 'record' && origin.offset]),
+      [['23502', 1]],
+    );
+    assert.deepEqual(await table(), [['2', 'a', '1']]);
+  });
+
+  it('with columns that are named like those of the statement are written in all modes', async () => {
+    const C1 = Schema.struct([...KEY.fields, field('c1', 'int32'), field('c2', 'string')]);
+    const numbered = (id: bigint, c1: number, c2: string): Given => ({
+      key: struct(KEY, id),
+      value: struct(C1, id, c1, c2),
+    });
+    await db.run('drop table if exists t', 'create table t (id int8 primary key, c1 int4, c2 text not null)');
+    executor.catalogue.forget();
+    await write([numbered(1n, 1, 'a'), numbered(2n, 2, 'b')], 'upsert');
+    await write([numbered(1n, 3, UNAVAILABLE)], 'upsert');
+    await write([numbered(2n, 4, 'c')], 'update');
+    assert.deepEqual(await db.rows('select * from t order by id'), [
+      ['1', '3', 'a'],
+      ['2', '4', 'c'],
+    ]);
+    await write([gone(1n)], 'upsert');
+    assert.deepEqual(await db.rows('select id from t'), [['2']]);
+  });
+
   it('with the same key and different columns are all written, in order', async () => {
     await fill();
     const key = struct(KEY, 1n);

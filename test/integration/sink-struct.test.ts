@@ -179,7 +179,7 @@ describe('struct records in a sink', function () {
       `${prefix('pk.mode')}insert.mode=upsert finds rows by their key: set it to record_key, record_value or kafka`,
     ]);
     assert.deepEqual(await errors({ 'delete.enabled': 'true', 'pk.mode': 'record_value' }), [
-      `${prefix('delete.enabled')}deletions require pk.mode=record_key, not record_value`,
+      `${prefix('delete.enabled')}deletions require pk.mode=record_key, or record_value with pk.fields, not record_value`,
     ]);
     assert.deepEqual(await errors({ 'pk.mode': 'kafka', 'pk.fields': 'a,b' }), [
       `${prefix('pk.fields')}pk.mode=kafka requires three names, for topic, partition and offset, or none, not 2`,

@@ -9,6 +9,7 @@ import { groupedByDefaults } from './default-groups.ts';
 import { encodeMerged, encodeRows, type Parameters } from './encode-batch.ts';
 import { type EqualKeys, selectByGroup } from './group-selection.ts';
 import { halvesOf, type KeyPart, numberKeys, remainingRows, type RowSelection, selectRows } from './row-selection.ts';
+import { completedFromBatch } from './unchanged-columns.ts';
 import { type PlannedColumn, planWrite, type WritePlan } from './write-plan.ts';
 
 /** For fewer rows, a prepared INSERT is as fast, because COPY is parsed every time. */
@@ -51,7 +52,7 @@ export class PlannedBatch {
   #rounds: readonly Round[] | undefined;
 
   constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy, minCopiedRows = MIN_COPIED_ROWS) {
-    const grouped = groupedByDefaults(batch, table, policy);
+    const grouped = completedFromBatch(groupedByDefaults(batch, table, policy), table, policy);
     this.batch = grouped;
     this.table = table;
     this.#policy = policy;

@@ -2,7 +2,7 @@ import type { TableName } from '../../../src/data/row-batch.ts';
 import { ownStatement } from '../sql/own-statement.ts';
 import type { Executor } from './api.ts';
 
-export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
+export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE' | 'TRUNCATE';
 
 /** Privileges of a user on a table. */
 export interface TableRights {
@@ -15,14 +15,15 @@ export interface TableRights {
 }
 
 const MAX_TABLES = 10_000;
-const RIGHTS: readonly TableRight[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+const RIGHTS: readonly TableRight[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'];
 
 const TABLES = ownStatement(
   'doctor: rights on tables',
   `SELECT n.nspname, c.relname,
     n.allowed AND has_any_column_privilege(c.oid, 'SELECT'), n.allowed AND has_any_column_privilege(c.oid, 'INSERT'),
     n.allowed AND has_any_column_privilege(c.oid, 'UPDATE'), n.allowed AND has_table_privilege(c.oid, 'DELETE'),
-    n.allowed AND has_table_privilege(c.oid, 'SELECT'), pg_has_role(c.relowner, 'USAGE')
+    n.allowed AND has_table_privilege(c.oid, 'TRUNCATE'), n.allowed AND has_table_privilege(c.oid, 'SELECT'),
+    pg_has_role(c.relowner, 'USAGE')
   FROM pg_catalog.pg_class c
   JOIN (SELECT oid, nspname, has_schema_privilege(oid, 'USAGE') AS allowed FROM pg_catalog.pg_namespace) n
     ON n.oid = c.relnamespace

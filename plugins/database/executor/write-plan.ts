@@ -8,6 +8,7 @@ import {
   deleteStatement,
   type InsertColumn,
   insertStatement,
+  type KeptColumn,
   skipsExisting,
   updateStatement,
 } from '../sql/insert.ts';
@@ -95,6 +96,7 @@ function signatureOf({ policy, batch, group }: PlanRequest): string {
   if (policy.insertMode !== undefined) for (const name of batch.key ?? []) signature += `\0${name}`;
   for (const { role, name } of batch.columns) {
     signature += group === undefined || group.columns.has(name) ? `\0${role}\0${name}` : '\0';
+    if (group?.unchanged?.has(name) === true) signature += `unchanged\0${name}`;
   }
   return signature;
 }
@@ -125,49 +127,68 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   const hasKey = operation !== 'insert' && wanted.length > 0 && wanted.every((name) => given.has(name));
   const conflict = hasKey && operation === 'upsert' ? conflictOf(table, given, wanted, policy) : undefined;
   const changesOnly = operation === 'update' || operation === 'delete';
+  const lacking = changesOnly ? [] : table.columns.filter((column) => isRequired(column) && !given.has(column.name));
+  const kept = conflict === undefined ? [] : keptColumns(table, given, group);
   const prepared = (on: Conflict | 'any' | undefined): PreparedText => {
-    const inputs = columns.map((column) => inputColumn(column, policy));
-    return named(columns.length === 0 ? '' : statementText(operation, table, inputs, on, wanted));
+    const parts = { table, columns: columns.map((column) => inputColumn(column, policy)), conflict: on };
+    return named(columns.length === 0 ? '' : statementText(operation, { ...parts, key: wanted, kept }));
   };
   const path = pathOf(table);
   // Stored rows may only be disregarded if the server is known to reject duplicate keys.
-  const mayTry = !changesOnly && (conflict === undefined || isKeyOf(table, wanted));
+  const mayTry = !changesOnly && kept.length === 0 && (conflict === undefined || isKeyOf(table, wanted));
   const inserted = columns.map(({ column }) => column);
   return {
     statement: prepared(conflict),
     copy: mayTry ? { target: copyTarget(table.name, inserted), path, refused: false } : undefined,
     plainInsert: mayTry && conflict !== undefined ? { statement: prepared(undefined), path } : undefined,
-    insertOnly: conflict && {
-      statement: prepared(skipsExisting(conflict) ? 'any' : undefined),
-      lacking: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
-      isNeeded: false,
-    },
+    insertOnly:
+      conflict === undefined || kept.length > 0
+        ? undefined
+        : {
+            statement: prepared(skipsExisting(conflict) ? 'any' : undefined),
+            lacking: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
+            isNeeded: false,
+          },
     columns,
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
     computed,
-    required: changesOnly ? undefined : table.columns.find((column) => isRequired(column) && !given.has(column.name)),
+    required: lacking.find(({ name }) => !kept.some((column) => column.name === name)),
     missingKeyColumn:
       policy.insertMode === undefined || operation === 'insert' ? undefined : wanted.find((name) => !given.has(name)),
     countsAffected: operation === 'update' || conflict?.rule === 'discard',
   };
 }
 
+/** The columns that the rows leave unchanged, with the default for rows that do not exist yet. */
+function keptColumns(table: CatalogueTable, given: ReadonlySet<string>, group: RowGroup | undefined): KeptColumn[] {
+  const { unchanged } = group ?? {};
+  if (unchanged === undefined) return [];
+  return table.columns
+    .filter(({ name, generated }) => unchanged.has(name) && !given.has(name) && !generated)
+    .map(({ name, nullable, defaultExpression }) => ({ name, nullDefault: nullable ? undefined : defaultExpression }));
+}
+
 function isKeyOf({ key }: CatalogueTable, names: readonly string[]): boolean {
   return key.length === names.length && names.every((name) => key.includes(name));
 }
 
+interface StatementParts {
+  readonly table: CatalogueTable;
+  readonly columns: readonly InsertColumn[];
+  readonly conflict: Conflict | 'any' | undefined;
+  readonly key: readonly string[];
+  readonly kept: readonly KeptColumn[];
+}
+
 function statementText(
   operation: 'insert' | 'upsert' | 'update' | 'delete',
-  table: CatalogueTable,
-  columns: readonly InsertColumn[],
-  conflict: Conflict | 'any' | undefined,
-  key: readonly string[],
+  { table, columns, conflict, key, kept }: StatementParts,
 ): string {
   switch (operation) {
     case 'insert':
     case 'upsert':
-      return insertStatement(table.name, columns, conflict);
+      return insertStatement(table.name, columns, conflict, kept);
     case 'update':
       return updateStatement(table.name, columns, key);
     case 'delete':

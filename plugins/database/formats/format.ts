@@ -4,6 +4,7 @@ import type { MessageBlock } from '../../../src/data/message-block.ts';
 import type { ColumnRole, RowBatch } from '../../../src/data/row-batch.ts';
 import type { CellBounds } from '../../../src/data/row-block.ts';
 import type { TableShape } from '../../../src/data/table-shape.ts';
+import type { ChangeKind } from '../sql/change-statement.ts';
 
 /** Unit of times that do not specify their own. */
 export type Precision = 's' | 'ms' | 'us' | 'ns';
@@ -26,11 +27,10 @@ export interface DecodedRows {
   readonly nameTag?: string | undefined;
 }
 
-/** SQL received as data, to be executed unchanged in the database that it names (docs/formats.md#cdc_db). */
+/** A statement that is executed unchanged: SQL received as data (docs/formats.md#cdc_db), or a truncation. */
 export interface DecodedStatement {
   readonly sql: string;
-  readonly kind: 'update' | 'delete' | 'create' | 'alter' | 'drop';
-  readonly database: string;
+  readonly kind: ChangeKind;
   /** The affected schema and table, if the message specifies them. */
   readonly schema: string | undefined;
   readonly table: string | undefined;

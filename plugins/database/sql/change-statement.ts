@@ -2,8 +2,8 @@ import { classify } from './classify.ts';
 import { splitStatements } from './split.ts';
 import { TokenReader } from './token-reader.ts';
 
-/** The kind of statement that a change message declares (docs/formats.md#cdc_db). */
-export type ChangeKind = 'update' | 'delete' | 'create' | 'alter' | 'drop';
+/** The kind of statement that a change message declares (docs/formats.md#cdc_db), or `truncate` for events of Debezium. */
+export type ChangeKind = 'update' | 'delete' | 'create' | 'alter' | 'drop' | 'truncate';
 
 /** Returns why the SQL of a message is not exactly one statement of the declared kind; `undefined` when it is. */
 export function changeProblem(sql: string, kind: ChangeKind): string | undefined {
@@ -39,6 +39,7 @@ export function isAlreadyApplied(sql: string, kind: ChangeKind, sqlstate: string
     case 'create':
       return ALREADY_EXISTS.has(sqlstate);
     case 'drop':
+    case 'truncate':
       return DOES_NOT_EXIST.has(sqlstate);
     case 'alter':
       return isAlterAlreadyApplied(sql, sqlstate);

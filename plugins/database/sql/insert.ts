@@ -25,6 +25,9 @@ export interface Conflict {
   readonly others: readonly string[];
 }
 
+/** A column whose stored value does not change. */
+export type KeptColumn = Pick<InsertColumn, 'name' | 'nullDefault'>;
+
 /** Returns true if rows with an existing key are skipped; this requires no privilege other than INSERT. */
 export function skipsExisting({ rule, others }: Conflict): boolean {
   return rule === 'discard' || others.length === 0;
@@ -35,17 +38,25 @@ export function skipsExisting({ rule, others }: Conflict): boolean {
  * column. It runs with the session's search path, which triggers may need, so all names in it are qualified. Without a
  * conflict clause, a duplicate key is an error (23505); with `any`, rows that violate any unique constraint are
  * skipped.
+ *
+ * PostgreSQL runs triggers and checks constraints before it looks for a conflict. Values of the `kept` columns are
+ * therefore read from the stored row, although they do not change. Without a stored row they are NULL.
  */
 export function insertStatement(
   table: TableName,
   columns: readonly InsertColumn[],
   conflict: Conflict | 'any' | undefined,
+  kept: readonly KeptColumn[] = [],
 ): string {
-  const names = columns.map((column) => quoteIdentifier(column.name)).join(', ');
-  const cells = columns.map((column, index) => selected(column, index));
+  const names = [...columns, ...kept].map(({ name }) => quoteIdentifier(name)).join(', ');
+  const cells = [...columns.map((column, index) => selected(column, index)), ...kept.map(keptValue)].join(', ');
+  const join =
+    kept.length === 0 || typeof conflict !== 'object'
+      ? ''
+      : ` LEFT JOIN ${quoteTable(table)} AS existing ON ${sameKey(columns, conflict.key, 'existing')}`;
   return (
-    `INSERT INTO ${quoteTable(table)} AS stored (${names}) SELECT ${cells.join(', ')} ` +
-    `FROM ${inputRows(columns)}${conflictClause(conflict)}`
+    `INSERT INTO ${quoteTable(table)} AS stored (${names}) SELECT ${cells} ` +
+    `FROM ${inputRows(columns)}${join}${conflictClause(conflict)}`
   );
 }
 
@@ -73,11 +84,11 @@ function inputRows(columns: readonly InsertColumn[]): string {
   return `ROWS FROM (${arrays.join(', ')}) AS input(${aliases})`;
 }
 
-function sameKey(columns: readonly InsertColumn[], key: readonly string[]): string {
+function sameKey(columns: readonly InsertColumn[], key: readonly string[], alias = 'stored'): string {
   return columns
     .flatMap((column, index) =>
       key.includes(column.name)
-        ? [`stored.${quoteIdentifier(column.name)} ${equals(column)} ${selected(column, index)}`]
+        ? [`${alias}.${quoteIdentifier(column.name)} ${equals(column)} ${selected(column, index)}`]
         : [],
     )
     .join(' AND ');
@@ -87,9 +98,15 @@ function equals({ operatorSchema }: InsertColumn): string {
   return `OPERATOR(${quoteIdentifier(operatorSchema)}.=)`;
 }
 
+function keptValue({ name, nullDefault }: KeptColumn): string {
+  const value = `existing.${quoteIdentifier(name)}`;
+  return nullDefault === undefined ? value : `COALESCE(${value}, ${nullDefault})`;
+}
+
+/** Qualified, because the table may have a column of the same name. */
 function selected(column: InsertColumn, index: number): string {
-  const alias = `c${String(index + 1)}`;
-  const value = column.isArray ? `${alias}::${column.baseType}` : alias;
+  const cell = `input.c${String(index + 1)}`;
+  const value = column.isArray ? `${cell}::${column.baseType}` : cell;
   return column.nullDefault === undefined ? value : `COALESCE(${value}, ${column.nullDefault})`;
 }
 

@@ -7,7 +7,7 @@ import {
   validRegex,
   type ConnectRecord,
 } from '../../../src/index.ts';
-import { changeEvent, rememberedFor, withOptions } from './change-event.ts';
+import { changeEvent, rememberedByName, withOptions } from './change-event.ts';
 import { debeziumTransform } from './declaration.ts';
 
 const TEXT = new Schema('string');
@@ -57,10 +57,10 @@ export const byLogicalTableRouter = debeziumTransform('ByLogicalTableRouter', op
   const topicPattern = JavaPattern.compile(parsed['topic.regex']);
   const keyRegex = parsed['key.field.regex'];
   const keyPattern = keyRegex === null ? undefined : JavaPattern.compile(keyRegex);
-  const keySchemaFor = remembered((schema, name) =>
+  const keySchemaFor = rememberedByName((schema, name) =>
     withOptions(schema, { name }, [...schema.fields, { name: parsed['key.field.name'], schema: TEXT }]),
   );
-  const eventSchemaFor = remembered((schema, name) => {
+  const eventSchemaFor = rememberedByName((schema, name) => {
     const row = `${name.slice(0, -'.Envelope'.length)}.Value`;
     const fields = schema.fields.map((field) => {
       const isRow = field.name === 'before' || field.name === 'after';
@@ -94,20 +94,3 @@ export const byLogicalTableRouter = debeziumTransform('ByLogicalTableRouter', op
     },
   };
 });
-
-/** Keeps what was made from a schema for a name. */
-function remembered(make: (schema: Schema, name: string) => Schema): (schema: Schema, name: string) => Schema {
-  const madeFor = rememberedFor(() => new Map<string, Schema>());
-  return (schema, name) => {
-    const made = madeFor(schema);
-    const known = made.get(name);
-    if (known !== undefined) return known;
-    if (made.size >= MAX_NAMES) made.clear();
-    const value = make(schema, name);
-    made.set(name, value);
-    return value;
-  };
-}
-
-/** Topics of one schema. */
-const MAX_NAMES = 1_000;

@@ -2,8 +2,11 @@ import { Schema, Struct, type ConnectRecord } from '../../../src/index.ts';
 
 /** A change event of Debezium: a struct whose schema name ends with `.Envelope`. */
 export function changeEvent({ valueSchema, value }: ConnectRecord): Struct | undefined {
-  if (!(value instanceof Struct) || valueSchema?.name?.endsWith('.Envelope') !== true) return undefined;
-  return value;
+  return value instanceof Struct && valueSchema !== null && isEventSchema(valueSchema) ? value : undefined;
+}
+
+export function isEventSchema({ name }: Schema): boolean {
+  return name?.endsWith('.Envelope') === true;
 }
 
 export function structField(event: Struct, name: string): Struct | null {
@@ -19,6 +22,23 @@ export function rememberedFor<T>(make: (schema: Schema) => T): (schema: Schema) 
     if (known !== undefined) return known;
     const value = make(schema);
     made.set(schema, value);
+    return value;
+  };
+}
+
+/** Schemas made from one schema that are kept. */
+const MAX_NAMES = 1_000;
+
+/** Keeps the schema made from a schema and a name. */
+export function rememberedByName(make: (schema: Schema, name: string) => Schema): typeof make {
+  const madeFor = rememberedFor(() => new Map<string, Schema>());
+  return (schema, name) => {
+    const made = madeFor(schema);
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    if (made.size >= MAX_NAMES) made.clear();
+    const value = make(schema, name);
+    made.set(name, value);
     return value;
   };
 }

@@ -2,7 +2,7 @@ import {
   SLUICE_VERSION,
   type ConnectorConfig,
   type OptionDeclarations,
-  type Transformation,
+  type PlannableTransformation,
   type TransformationPlugin,
 } from '../../../src/index.ts';
 
@@ -10,7 +10,7 @@ import {
 export function debeziumTransform(
   name: string,
   options: OptionDeclarations,
-  create: (config: ConnectorConfig) => Transformation,
+  create: (config: ConnectorConfig) => PlannableTransformation,
 ): TransformationPlugin {
   return {
     type: 'transformation',

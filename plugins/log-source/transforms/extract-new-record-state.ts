@@ -1,23 +1,20 @@
 import {
   declareOptions,
   parseOptions,
+  PLAN,
+  placeOf,
   Schema,
   Struct,
   type ConnectRecord,
   type ConnectValue,
   type Header,
-  type Validator,
+  type PlannedPart,
+  type StructPlan,
 } from '../../../src/index.ts';
-import { changeEvent, rememberedFor, structField, withOptions } from './change-event.ts';
+import { changeEvent, isEventSchema, rememberedFor, structField, withOptions } from './change-event.ts';
 import { debeziumTransform } from './declaration.ts';
-
-const MODES = ['drop', 'tombstone', 'rewrite', 'rewrite-with-tombstone', 'delete-to-tombstone'];
-
-const MODE: Validator = {
-  text: `one of ${MODES.join(', ')}`,
-  choices: MODES,
-  check: (_name, value) => (MODES.includes(String(value)) ? undefined : `Value must be one of ${MODES.join(', ')}`),
-};
+import { fieldDropping } from './dropped-fields.ts';
+import { choiceOf } from './validators.ts';
 
 const options = declareOptions({
   'delete.tombstone.handling.mode': {
@@ -26,7 +23,7 @@ const options = declareOptions({
     importance: 'MEDIUM',
     documentation:
       'What becomes of deletes: drop; tombstone (a record without a value); rewrite (the old row with `__deleted`); rewrite-with-tombstone; delete-to-tombstone.',
-    validator: MODE,
+    validator: choiceOf('drop', 'tombstone', 'rewrite', 'rewrite-with-tombstone', 'delete-to-tombstone'),
   },
   'route.by.field': {
     type: 'STRING',
@@ -114,6 +111,19 @@ function valueAt(event: Struct, path: readonly string[]): ConnectValue {
   return source?.schema.field(first) === undefined ? null : source.get(first);
 }
 
+/** The place of the value that `valueAt` returns; `undefined`: it is null. */
+function placeAt(plan: StructPlan, event: PlannedPart, path: readonly string[]): number | undefined {
+  const [first = '', second] = path;
+  const own = event.schema.field(first);
+  if (second === undefined && own !== undefined) return placeOf(event, own);
+  const block = second === undefined ? event.schema.field('source') : BLOCKS.includes(first) ? own : undefined;
+  const field = block?.schema.field(second ?? first);
+  if (block === undefined || field === undefined) return undefined;
+  return plan.changed(placeOf(event, block), (value) =>
+    value instanceof Struct ? (value.values[field.index] ?? null) : null,
+  );
+}
+
 /** `io.debezium.transforms.ExtractNewRecordState`: the row after a change in place of the event. Other records stay as they are. */
 export const extractNewRecordState = debeziumTransform('ExtractNewRecordState', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
@@ -122,6 +132,7 @@ export const extractNewRecordState = debeziumTransform('ExtractNewRecordState', 
   const added = addedFields(parsed['add.fields'], parsed['add.fields.prefix']);
   const addedHeaders = addedFields(parsed['add.headers'], parsed['add.headers.prefix']);
   const routeField = parsed['route.by.field'];
+  const dropFields = fieldDropping(parsed);
   const rowSchema = rememberedFor((event: Schema) => {
     const row = event.field('after')?.schema ?? OPTIONAL_TEXT;
     const extra = [
@@ -171,14 +182,45 @@ export const extractNewRecordState = debeziumTransform('ExtractNewRecordState', 
       const after = structField(event, 'after');
       if (after !== null) {
         const value = rowOf(event, after, false);
-        return { ...record, topic: routed(record, after), headers, valueSchema: value.schema, value };
+        return dropFields({ ...record, topic: routed(record, after), headers, valueSchema: value.schema, value });
       }
       const before = structField(event, 'before');
       if (mode === 'drop' || before === null) return null;
       const topic = routed(record, before);
       if (!isRewriting) return { ...record, topic, headers, valueSchema: before.schema, value: null };
       const value = rowOf(event, before, true);
-      return { ...record, topic, headers, valueSchema: value.schema, value };
+      return dropFields({ ...record, topic, headers, valueSchema: value.schema, value });
+    },
+    [PLAN](plan) {
+      const event = plan.value;
+      if (!isEventSchema(event.schema)) return true;
+      const after = event.schema.field('after');
+      // Headers that name fields differ from record to record.
+      if (after?.schema.type !== 'struct' || parsed['drop.fields.header.name'] !== null) return false;
+      const row = plan.opened(placeOf(event, after), after.schema);
+      const schema = rowSchema(event.schema);
+      const places = [...row];
+      if (isRewriting) places.push(plan.constant('false'));
+      for (const { path } of added) places.push(placeAt(plan, event, path) ?? plan.inserted(() => null));
+      for (const { name, path } of addedHeaders) {
+        const own = schemaAt(event.schema, path);
+        const place = placeAt(plan, event, path) ?? plan.inserted(() => null);
+        plan.addHeader(name, own === undefined ? OPTIONAL_TEXT : plainOptional(own), place);
+      }
+      const routedBy = after.schema.field(routeField);
+      if (routedBy !== undefined) {
+        const { topic } = plan;
+        const from = row[routedBy.index] ?? 0;
+        if (topic === undefined) return false;
+        plan.topic = undefined;
+        plan.topicPlace = plan.place((to) => (cells) => {
+          const name = cells[from] ?? null;
+          cells[to] = typeof name === 'string' ? name : topic;
+          return true;
+        });
+      }
+      plan.value = { schema, places };
+      return true;
     },
   };
 });

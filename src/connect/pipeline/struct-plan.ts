@@ -106,6 +106,11 @@ export class StructPlan {
     });
   }
 
+  /** Names of the record's headers; `undefined`: not known. */
+  get headerNames(): readonly string[] | undefined {
+    return this.#headers?.map(({ key }) => key);
+  }
+
   changeHeaders(change: HeaderChange): void {
     this.#headers = this.#headers && change(this.#headers, this.#cells);
     this.headerSteps.push(change);

@@ -359,6 +359,8 @@ const POLICIES = (['none', 'record_key', 'record_value', 'kafka'] as const).map(
   include: [],
   exclude: [],
   deletes: keyMode === 'record_key',
+  truncates: false,
+  placeholder: '__debezium_unavailable_value',
 }));
 
 describe('transforms that are planned by schema', () => {

@@ -25,10 +25,19 @@ export interface CdcRows {
   readonly suffix: string;
 }
 
-export type CdcMessage = CdcRows | { readonly kind: 'statement'; readonly statement: Omit<DecodedStatement, 'origin'> };
+/** A parsed message with a statement. */
+export interface CdcStatement {
+  readonly kind: 'statement';
+  readonly database: string;
+  readonly statement: Omit<DecodedStatement, 'origin'>;
+}
+
+export type CdcMessage = CdcRows | CdcStatement;
+
+type StatementKind = Exclude<DecodedStatement['kind'], 'truncate'>;
 
 interface Envelope {
-  readonly kind: 'insert' | 'snapshot' | DecodedStatement['kind'];
+  readonly kind: 'insert' | 'snapshot' | StatementKind;
   readonly database: string;
   readonly schema?: string | null;
   readonly table?: string | null;
@@ -104,12 +113,13 @@ function readMembers(cursor: JsonCursor): Members | string {
   return cursor.atEnd() ? { described, valuesStart, valuesEnd } : notJson(cursor);
 }
 
-function statementOf(envelope: Envelope & { kind: DecodedStatement['kind'] }): CdcMessage | string {
+function statementOf(envelope: Envelope & { kind: StatementKind }): CdcMessage | string {
   const { kind, database, schema, table, statement } = envelope;
   if ((statement ?? '').trim() === '') return `the message is of kind ${kind} and has no "statement"`;
   return {
     kind: 'statement',
-    statement: { sql: statement ?? '', kind, database, schema: named(schema), table: named(table) },
+    database,
+    statement: { sql: statement ?? '', kind, schema: named(schema), table: named(table) },
   };
 }
 

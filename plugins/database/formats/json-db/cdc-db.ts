@@ -89,7 +89,7 @@ export class CdcDbDecoder implements Decoder {
     this.#cursor.open(text);
     const message = readCdcMessage(this.#cursor);
     if (typeof message === 'string') return message;
-    const { database } = message.kind === 'rows' ? message.table : message.statement;
+    const { database } = message.kind === 'rows' ? message.table : message;
     if (this.#database !== undefined && database !== this.#database) {
       return `the message is for database ${shown(database)}, but the sink writes to ${shown(this.#database)}; changes can only be applied to a database of the same name`;
     }

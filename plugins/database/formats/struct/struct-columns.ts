@@ -2,6 +2,7 @@ import type { Cell, CellKind } from '../../../../src/data/row-batch.ts';
 import type { Schema } from '../../../../src/data/schema.ts';
 import type { ConnectValue } from '../../../../src/data/value.ts';
 import type { ToCell } from './struct-cells.ts';
+import type { Placeholders, IsPlaceholder } from './struct-placeholders.ts';
 import { ruleOf } from './struct-types.ts';
 
 /** A field of a struct schema as a column. */
@@ -13,6 +14,8 @@ export interface StructColumn {
   readonly schema: Schema;
   readonly kind: CellKind;
   readonly toCell: ToCell;
+  /** Recognizes values that mean that the column has not changed, for which `toCell` returns `undefined`. */
+  readonly isPlaceholder?: IsPlaceholder | undefined;
   /** The cell for null: the field's default, as in Connect's Struct.get, or null. */
   readonly nullCell: Cell;
   /** The column type for new tables, as in TableShape; `undefined` if it is unknown. */
@@ -38,6 +41,14 @@ export function compileValue(schema: Schema, name: string): StructColumn {
   const byDefault = schema.defaultValue as ConnectValue | undefined;
   const nullCell = byDefault === undefined || byDefault === null ? null : (toCell(byDefault) ?? null);
   return { name, index: 0, schema, kind, toCell, nullCell, type, nullable: schema.optional };
+}
+
+/** The column with placeholders recognized. Values of other types cost nothing. */
+export function withPlaceholders(column: StructColumn, placeholders: Placeholders): StructColumn {
+  const { toCell } = column;
+  const isPlaceholder = placeholders.testOf(column.schema);
+  if (isPlaceholder === undefined) return column;
+  return { ...column, isPlaceholder, toCell: (value) => (isPlaceholder(value) ? undefined : toCell(value)) };
 }
 
 /** The message of a fault for a value that does not match its column's schema. */

@@ -2,44 +2,97 @@ import type { Schema } from '../../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
 
 /**
- * The state of a row according to a record: its current value, or deleted; `none` for events that do not concern a row.
+ * The state of a row according to a record: its current value, or deleted; `truncated` for all rows of the table, and
+ * `none` for events that do not concern a row. `before` is the old state of a deleted row, if the event has it.
  */
 export type RowState =
   | { readonly is: 'present'; readonly schema: Schema | null; readonly value: ConnectValue }
-  | { readonly is: 'deleted' }
+  | { readonly is: 'deleted'; readonly before: ConnectValue }
+  | { readonly is: 'truncated' }
   | { readonly is: 'none' };
 
-const DELETED: RowState = { is: 'deleted' };
+const TOMBSTONE: RowState = { is: 'deleted', before: null };
+const TRUNCATED: RowState = { is: 'truncated' };
 const NONE: RowState = { is: 'none' };
-const envelopes = new WeakMap<Schema, boolean>();
 
 /**
- * Extracts the row from Debezium's change events (schema names ending in `.Envelope`; Debezium documentation, "Change
- * event values"): the state after the event, or its deletion. Truncations and messages do not concern a row.
+ * Extracts the row from Debezium's change events (Debezium documentation, "Change event values"), with and without
+ * schemas: the state after the event, or its deletion. Logical messages do not concern a row.
  */
 export function rowStateOf(schema: Schema | null, value: ConnectValue): RowState {
-  if (value === null) return DELETED;
-  if (schema === null || !(value instanceof Struct) || !isEnvelope(schema)) return { is: 'present', schema, value };
-  const after = value.get('after');
-  switch (value.get('op')) {
+  if (value === null) return TOMBSTONE;
+  if (!isEvent(schema, value)) return { is: 'present', schema, value };
+  const after = memberOf(value, 'after') ?? null;
+  switch (memberOf(value, 'op')) {
     case 'd':
-      return DELETED;
+      return { is: 'deleted', before: memberOf(value, 'before') ?? null };
+    case 't':
+      return TRUNCATED;
     case 'c':
     case 'u':
     case 'r':
-      return after === null ? NONE : { is: 'present', schema: schema.field('after')?.schema ?? null, value: after };
+      if (after === null) return NONE;
+      return { is: 'present', schema: after instanceof Struct ? after.schema : null, value: after };
     default:
       return NONE;
   }
 }
 
-export function isEnvelope(schema: Schema): boolean {
-  let known = envelopes.get(schema);
-  if (known === undefined) envelopes.set(schema, (known = hasEnvelopeForm(schema)));
-  return known;
+function isEvent(schema: Schema | null, value: ConnectValue): boolean {
+  if (value instanceof Struct) return schema !== null && eventPlaces(schema) !== undefined;
+  return value instanceof Map && isEventMap(value as ReadonlyMap<ConnectValue, ConnectValue>);
 }
 
-function hasEnvelopeForm(schema: Schema): boolean {
-  if (schema.name?.endsWith('.Envelope') !== true) return false;
-  return ['op', 'after', 'source'].every((name) => schema.field(name) !== undefined);
+function isEventMap(map: ReadonlyMap<ConnectValue, ConnectValue>): boolean {
+  const operation = map.get('op');
+  if (typeof operation !== 'string' || !(map.get('source') instanceof Map)) return false;
+  return operation === 'm' ? map.has('message') : map.has('before') && map.has('after');
 }
+
+/** A field of a struct, or an entry of a map; `undefined` if there is none, and for other values. */
+export function memberOf(value: ConnectValue, name: string): ConnectValue | undefined {
+  if (value instanceof Map) return (value as ReadonlyMap<ConnectValue, ConnectValue>).get(name);
+  if (!(value instanceof Struct)) return undefined;
+  const field = value.schema.field(name);
+  return field === undefined ? undefined : (value.values[field.index] ?? null);
+}
+
+/** Where structs of an event schema have their parts; `after` is -1 in the schema of logical messages. */
+interface EventPlaces {
+  readonly operation: number;
+  readonly after: number;
+}
+
+/** `null`: the schema is not that of an event. */
+const known = new WeakMap<Schema, EventPlaces | null>();
+
+/** `undefined` if the schema is not that of a change event. */
+export function eventPlaces(schema: Schema): EventPlaces | undefined {
+  let places = known.get(schema);
+  if (places === undefined) known.set(schema, (places = findPlaces(schema) ?? null));
+  return places ?? undefined;
+}
+
+/**
+ * Events have Debezium's name, also as converters shorten it, or all four parts: converters and transforms may have
+ * renamed the schema.
+ */
+function findPlaces(schema: Schema): EventPlaces | undefined {
+  const [operation, source, before, after] = ['op', 'source', 'before', 'after'].map((name) => schema.field(name));
+  if (operation?.schema.type !== 'string' || source?.schema.type !== 'struct') return undefined;
+  const simpleName = schema.name?.split('.').at(-1);
+  if (simpleName === 'MessageValue' && schema.field('message') !== undefined) {
+    return { operation: operation.index, after: -1 };
+  }
+  if (after?.schema.type !== 'struct') return undefined;
+  if (simpleName !== 'Envelope' && before?.schema.type !== 'struct') return undefined;
+  return { operation: operation.index, after: after.index };
+}
+
+/** The row after an event of a block; `undefined` if the event has to be processed individually. */
+export function rowAfter({ operation, after }: EventPlaces, values: readonly ConnectValue[]): Struct | undefined {
+  const row = values[after];
+  return row instanceof Struct && WITH_ROW.includes(values[operation] ?? null) ? row : undefined;
+}
+
+const WITH_ROW: readonly ConnectValue[] = ['c', 'u', 'r'];

@@ -2,7 +2,8 @@ import type { SinkRecord } from '../../../../src/data/record.ts';
 import { Schema } from '../../../../src/data/schema.ts';
 import type { ColumnShape, TableShape } from '../../../../src/data/table-shape.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
-import { compileStruct, compileValue, type StructColumn } from './struct-columns.ts';
+import { compileStruct, compileValue, withPlaceholders, type StructColumn } from './struct-columns.ts';
+import { Placeholders } from './struct-placeholders.ts';
 
 export type KeyMode = 'none' | 'record_key' | 'record_value' | 'kafka';
 
@@ -13,6 +14,8 @@ export interface LayoutPolicy {
   /** Empty means all fields. Key columns are always included. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
+  /** `unavailable.value.placeholder`; empty if no value is a placeholder. */
+  readonly placeholder: string;
 }
 
 /** How records with the same schemas are converted to rows. */
@@ -37,10 +40,13 @@ const NO_SCHEMA = new Schema('struct');
 /** Layouts by the schemas of value and key, cached as long as the schemas exist. */
 export class RowLayouts {
   readonly #policy: LayoutPolicy;
+  readonly #placeholders: Placeholders;
   readonly #known = new WeakMap<Schema, WeakMap<Schema, RowLayout | string>>();
+  readonly #deletions = new WeakMap<Schema, RowLayout | string>();
 
   constructor(policy: LayoutPolicy) {
     this.#policy = policy;
+    this.#placeholders = new Placeholders(policy.placeholder);
   }
 
   /** `value` is the schema of the record's struct, absent for a deletion. Returns a string if no row can be built. */
@@ -50,7 +56,14 @@ export class RowLayouts {
     let byKey = this.#known.get(valueSchema);
     if (byKey === undefined) this.#known.set(valueSchema, (byKey = new WeakMap()));
     let layout = byKey.get(keySchema);
-    if (layout === undefined) byKey.set(keySchema, (layout = makeLayout(this.#policy, value, key)));
+    if (layout === undefined) byKey.set(keySchema, (layout = makeLayout(this.#policy, this.#placeholders, value, key)));
+    return layout;
+  }
+
+  /** For deletions of rows whose key is in their old state, which has this schema. */
+  ofDeleted(before: Schema): RowLayout | string {
+    let layout = this.#deletions.get(before);
+    if (layout === undefined) this.#deletions.set(before, (layout = deletionLayout(this.#policy, before)));
     return layout;
   }
 }
@@ -62,7 +75,12 @@ export function keyValues(mode: KeyMode, key: ConnectValue, { original }: SinkRe
   return key instanceof Struct ? key.values : [key];
 }
 
-function makeLayout(policy: LayoutPolicy, value: Schema | undefined, key: Schema | undefined): RowLayout | string {
+function makeLayout(
+  policy: LayoutPolicy,
+  placeholders: Placeholders,
+  value: Schema | undefined,
+  key: Schema | undefined,
+): RowLayout | string {
   const fromKey = keyColumns(policy, key);
   if (typeof fromKey === 'string') return fromKey;
   const inKey = new Set(fromKey.map(({ name }) => name));
@@ -70,16 +88,34 @@ function makeLayout(policy: LayoutPolicy, value: Schema | undefined, key: Schema
   const keyInValue = policy.keyMode === 'record_value' ? chosen(all, policy.keyFields) : [];
   if (typeof keyInValue === 'string') return `pk.mode=record_value: the record's value ${keyInValue}`;
   const names = [...fromKey, ...keyInValue].map(({ name }) => name);
-  const fromValue = all.filter(({ name }) => names.includes(name) || isWanted(name, policy));
+  const fromValue = all.flatMap((column) => {
+    if (names.includes(column.name)) return [column];
+    return isWanted(column.name, policy) ? [withPlaceholders(column, placeholders)] : [];
+  });
   if (fromKey.length + fromValue.length === 0) return 'the record has no fields that could be columns';
+  return layoutOf(value === undefined ? 'delete' : 'store', names, fromKey, fromValue);
+}
+
+function deletionLayout({ keyFields }: LayoutPolicy, before: Schema): RowLayout | string {
+  const columns = chosen(compileStruct(before), keyFields);
+  if (typeof columns === 'string') return `pk.mode=record_value: the old state of the deleted row ${columns}`;
+  return layoutOf('delete', keyFields, [], columns);
+}
+
+function layoutOf(
+  operation: RowLayout['operation'],
+  key: readonly string[],
+  fromKey: readonly StructColumn[],
+  fromValue: readonly StructColumn[],
+): RowLayout {
   const columns = [...fromKey, ...fromValue];
   return {
-    operation: value === undefined ? 'delete' : 'store',
-    key: names,
+    operation,
+    key,
     fromKey,
     fromValue,
     columns: new Set(columns.map(({ name }) => name)),
-    shape: shapeOf(columns, names),
+    shape: shapeOf(columns, key),
   };
 }
 

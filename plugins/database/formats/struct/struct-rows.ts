@@ -15,6 +15,8 @@ interface Place {
   readonly group: number;
   readonly keyCells: readonly Cell[][];
   readonly valueCells: readonly Cell[][];
+  /** Groups of the rows that have placeholders, by the columns of these. */
+  readonly groupsByUnchanged: Map<string, number>;
 }
 
 /** Collects rows of a table, with any layouts that have the same key. */
@@ -29,6 +31,8 @@ export class StructRows {
   /** Columns of unknown kind, because all their cells are nulls without a schema. */
   readonly #untyped = new Set<string>();
   #last: Place | undefined;
+  /** Columns of the last row that have a placeholder. */
+  readonly #unchanged: string[] = [];
 
   constructor(table: TableName, key: readonly string[]) {
     this.#builder = new RowBatchBuilder(table);
@@ -53,6 +57,7 @@ export class StructRows {
       place = {
         layout,
         group: this.#groupOf(layout),
+        groupsByUnchanged: new Map(),
         keyCells: layout.fromKey.map((column) => this.#open(column).cells),
         valueCells: layout.fromValue.map((column) => this.#open(column).cells),
       };
@@ -85,13 +90,29 @@ export class StructRows {
     const place = this.#last;
     if (place === undefined) throw new Error('no layout was prepared');
     const { fromKey, fromValue } = place.layout;
-    const problem = push(fromKey, place.keyCells, keyValues) ?? push(fromValue, place.valueCells, values);
+    const unchanged = this.#unchanged;
+    unchanged.length = 0;
+    const problem =
+      push(fromKey, place.keyCells, keyValues, unchanged) ?? push(fromValue, place.valueCells, values, unchanged);
     if (problem !== undefined) {
       this.#builder.abandonRow();
       return problem;
     }
-    this.#rowGroups?.push(place.group);
+    const group = unchanged.length === 0 ? place.group : this.#groupWithout(place, unchanged);
+    this.#rowGroups?.push(group);
     return undefined;
+  }
+
+  #groupWithout({ layout, groupsByUnchanged }: Place, unchanged: readonly string[]): number {
+    const names = unchanged.join('\0');
+    let group = groupsByUnchanged.get(names);
+    if (group === undefined) {
+      const columns = new Set(layout.columns);
+      for (const name of unchanged) columns.delete(name);
+      group = this.#groupOf({ operation: layout.operation, columns, unchanged: new Set(unchanged) });
+      groupsByUnchanged.set(names, group);
+    }
+    return group;
   }
 
   /** Returns the collected rows; the object must not be used afterwards. */
@@ -104,11 +125,11 @@ export class StructRows {
     return { batch: { ...this.#builder.build(), key: this.#key, groups }, shape: shapes.of(layouts) };
   }
 
-  #groupOf({ operation, columns }: RowLayout): number {
-    const signature = `${operation}\0${[...columns].sort().join('\0')}`;
+  #groupOf({ operation, columns, unchanged }: RowGroup): number {
+    const signature = JSON.stringify([operation, [...columns].sort(), [...(unchanged ?? [])].sort()]);
     let group = this.#groupIds.get(signature);
     if (group !== undefined) return group;
-    group = this.#groups.push({ operation, columns }) - 1;
+    group = this.#groups.push({ operation, columns, unchanged }) - 1;
     this.#groupIds.set(signature, group);
     if (group === 1) this.#rowGroups = new Array<number>(this.#builder.rowCount).fill(0);
     return group;
@@ -139,10 +160,12 @@ function widthOf(kind: CellKind): number {
   return NUMBERS.indexOf(kind);
 }
 
+/** Adds a cell for each column, and the names of those that have a placeholder to `unchanged`. */
 function push(
   columns: readonly StructColumn[],
   cells: readonly Cell[][],
   values: readonly ConnectValue[],
+  unchanged: string[],
 ): string | undefined {
   for (let i = 0; i < columns.length; i++) {
     const column = columns[i];
@@ -150,8 +173,14 @@ function push(
     if (column === undefined || list === undefined) break;
     const value = values[column.index] ?? null;
     const cell = value === null ? column.nullCell : column.toCell(value);
-    if (cell === undefined) return mismatch(column, value);
-    list.push(cell);
+    if (cell !== undefined) {
+      list.push(cell);
+    } else if (value !== null && column.isPlaceholder?.(value) === true) {
+      unchanged.push(column.name);
+      list.push(null);
+    } else {
+      return mismatch(column, value);
+    }
   }
   return undefined;
 }

@@ -1,7 +1,8 @@
 import { BoundedMap } from '../../../../src/data/bounded-map.ts';
 import type { SinkRecord } from '../../../../src/data/record.ts';
 import type { TableName } from '../../../../src/data/row-batch.ts';
-import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
+import type { ConnectValue } from '../../../../src/data/value.ts';
+import { memberOf } from './struct-envelope.ts';
 
 const SOURCE = /^source\.(.+)$/;
 /** Cache size for table names by topic. */
@@ -43,17 +44,18 @@ export class TableNames {
   readonly #parts: readonly FormatPart[];
   /** True if the name depends on the topic only. */
   readonly byTopicAlone: boolean;
-  readonly #known = new BoundedMap<string, TableName | string>(MAX_KNOWN);
+  readonly #byTopic = new BoundedMap<string, TableName | string>(MAX_KNOWN);
+  readonly #byText = new BoundedMap<string, TableName | string>(MAX_KNOWN);
 
   constructor(format: string) {
     this.#parts = partsOf(format);
     this.byTopicAlone = this.#parts.every(({ placeholder = 'topic' }) => placeholder === 'topic');
   }
 
-  /** Returns a string if there is no name. The same topic produces the same object if only the topic matters. */
+  /** Returns a string if there is no name. The same name is the same object. */
   of(record: Pick<SinkRecord, 'topic' | 'value'>): TableName | string {
     if (!this.byTopicAlone) return this.#make(record);
-    return this.#known.getOrCreate(record.topic, () => this.#make(record));
+    return this.#byTopic.getOrCreate(record.topic, () => this.#make(record));
   }
 
   #make({ topic, value }: Pick<SinkRecord, 'topic' | 'value'>): TableName | string {
@@ -67,18 +69,20 @@ export class TableNames {
       text += part ?? '';
     }
     if (missing !== undefined) return `table.name.format uses ${missing}, which the record does not have`;
-    const names = text.split('.');
-    const [first = '', second] = names;
-    if (names.length > 2 || names.includes('')) {
-      return `"${text}" is not a table name, with or without a schema: set table.name.format`;
-    }
-    return second === undefined ? { name: first } : { schema: first, name: second };
+    return this.#byText.getOrCreate(text, () => parsedName(text));
   }
 }
 
+function parsedName(text: string): TableName | string {
+  const names = text.split('.');
+  const [first = '', second] = names;
+  if (names.length > 2 || names.includes('')) {
+    return `"${text}" is not a table name, with or without a schema: set table.name.format`;
+  }
+  return second === undefined ? { name: first } : { schema: first, name: second };
+}
+
 function sourceField(value: ConnectValue, name: string): string | undefined {
-  const source = value instanceof Struct && value.schema.field('source') !== undefined ? value.get('source') : null;
-  if (!(source instanceof Struct) || source.schema.field(name) === undefined) return undefined;
-  const part = source.get(name);
+  const part = memberOf(memberOf(value, 'source') ?? null, name);
   return typeof part === 'string' || typeof part === 'number' ? String(part) : undefined;
 }

@@ -4,8 +4,10 @@ import type { SinkRecord } from '../../../../src/data/record.ts';
 import { type TableName, tableText } from '../../../../src/data/row-batch.ts';
 import type { Schema } from '../../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
-import type { Decoded, DecodedRows } from '../format.ts';
-import { isEnvelope, rowStateOf } from './struct-envelope.ts';
+import { toError } from '../../../../src/errors.ts';
+import { quoteTable } from '../../sql/quote.ts';
+import type { Decoded, DecodedPart, DecodedRows } from '../format.ts';
+import { eventPlaces, rowAfter, rowStateOf } from './struct-envelope.ts';
 import { keyValues, RowLayouts, type LayoutPolicy, type RowLayout } from './struct-layout.ts';
 import { MapForms, type ConnectMap } from './struct-maps.ts';
 import { MergedShapes, StructRows } from './struct-rows.ts';
@@ -15,8 +17,10 @@ import { schemaOf } from './struct-types.ts';
 export interface StructPolicy extends LayoutPolicy {
   /** `table.name.format`, see struct-table-names.ts. */
   readonly tableNameFormat: string;
-  /** `delete.enabled`; requires keyMode record_key. If false, records of deleted rows are skipped. */
+  /** `delete.enabled`; requires keyMode record_key or record_value. If false, records of deleted rows are skipped. */
   readonly deletes: boolean;
+  /** `truncate.enabled`; if false, truncations are skipped. */
+  readonly truncates: boolean;
 }
 
 /**
@@ -36,6 +40,8 @@ export class StructDecoder {
   #last: StructRows | undefined;
   #faults: Fault[] = [];
   #rowCount = 0;
+  /** What precedes the last truncation, and the truncation. */
+  #parts: DecodedPart[] = [];
 
   constructor(policy: StructPolicy) {
     this.#policy = policy;
@@ -54,19 +60,23 @@ export class StructDecoder {
     if (problem !== undefined) this.#faults.push({ scope: 'record', message: problem, origin });
   }
 
-  /** Like `Decoder.addBlock`, for structs that represent rows themselves. */
+  /** Like `Decoder.addBlock`, for structs that are rows, or events with one. */
   addBlock(block: SinkRecordBlock, from: number, to: number): number {
     const { messages } = block;
     const { keyMode } = this.#policy;
-    if (!this.#tables.byTopicAlone) return from;
     return block.readStructs(from, to, (schema, values, index, record) => {
-      const table = this.#tables.of({ topic: record.topic, value: null });
+      const value = this.#tables.byTopicAlone ? null : new Struct(schema, [...values]);
+      const table = this.#tables.of({ topic: record.topic, value });
       const key = keyMode === 'record_key' ? this.#keyOfStruct(record) : undefined;
-      if (typeof table === 'string' || typeof key === 'string' || isEnvelope(schema)) return false;
-      const layout = this.#layouts.of(schema, key?.schema);
+      if (typeof table === 'string' || typeof key === 'string') return false;
+      const event = eventPlaces(schema);
+      const row = event && rowAfter(event, values);
+      if (event !== undefined && row === undefined) return false;
+      const layout = this.#layouts.of(row?.schema ?? schema, key?.schema);
       if (typeof layout === 'string') return false;
       const keys = keyMode === 'kafka' ? kafkaValues(messages, index) : key === undefined ? NO_VALUES : valuesOf(key);
-      if (this.#rowsOf(table, layout).addOf(keys, values, messages, index) !== undefined) return false;
+      const problem = this.#rowsOf(table, layout).addOf(keys, row?.values ?? values, messages, index);
+      if (problem !== undefined) return false;
       this.#rowCount++;
       return true;
     });
@@ -78,26 +88,79 @@ export class StructDecoder {
     return (key && this.#keyOf({ key: key.value, keySchema: key.schema })) ?? 'not known';
   }
 
-  /** Returns the rows and faults since the last call. Batches of a table must be written in order. */
+  /** Returns the rows, truncations and faults since the last call. Batches of a table must be written in order. */
   take(): Decoded {
-    const rows: DecodedRows[] = this.#batches
-      .filter(({ rowCount }) => rowCount > 0)
-      .map((batch) => batch.build(this.#shapes));
+    const rows = this.#takeRows();
     const faults = this.#faults;
+    const before = this.#parts;
+    this.#faults = [];
+    this.#parts = [];
+    this.#rowCount = 0;
+    if (before.length === 0) return { rows, faults };
+    const parts = [...before, ...rows.map((each) => ({ kind: 'rows', rows: each }) as const)];
+    return { rows: parts.flatMap((part) => (part.kind === 'rows' ? [part.rows] : [])), faults, parts };
+  }
+
+  #takeRows(): DecodedRows[] {
+    const rows = this.#batches.filter(({ rowCount }) => rowCount > 0).map((batch) => batch.build(this.#shapes));
     this.#batches = [];
     this.#open = new Map();
     this.#last = undefined;
-    this.#faults = [];
-    this.#rowCount = 0;
-    return { rows, faults };
+    return rows;
   }
 
   /** Returns the problem if the record is invalid. */
   #add(record: SinkRecord, origin: Origin): string | undefined {
     const state = rowStateOf(record.valueSchema, record.value);
-    if (state.is === 'none' || (state.is === 'deleted' && !this.#policy.deletes)) return undefined;
-    const struct = state.is === 'deleted' ? undefined : this.#toStruct(state.schema, state.value);
+    switch (state.is) {
+      case 'none':
+        return undefined;
+      case 'truncated':
+        return this.#policy.truncates ? this.#addTruncation(record, origin) : undefined;
+      case 'deleted':
+        if (!this.#policy.deletes) return undefined;
+        return this.#policy.keyMode === 'record_value'
+          ? this.#addDeletion(state.before, record, origin)
+          : this.#addRow(undefined, record, origin);
+      case 'present': {
+        const struct = this.#toStruct(state.schema, state.value);
+        return typeof struct === 'string' ? struct : this.#addRow(struct, record, origin);
+      }
+    }
+  }
+
+  /** A row that the old state of the event identifies. A tombstone has none. */
+  #addDeletion(before: ConnectValue, record: SinkRecord, origin: Origin): string | undefined {
+    if (before === null) return undefined;
+    const struct = this.#toStruct(null, before);
     if (typeof struct === 'string') return struct;
+    const layout = this.#layouts.ofDeleted(struct.schema);
+    if (typeof layout === 'string') return layout;
+    const table = this.#tables.of(record);
+    if (typeof table === 'string') return table;
+    const problem = this.#rowsOf(table, layout).add(NO_VALUES, struct.values, origin);
+    if (problem === undefined) this.#rowCount++;
+    return problem;
+  }
+
+  /** The rows so far are written before the truncation. */
+  #addTruncation(record: SinkRecord, origin: Origin): string | undefined {
+    const table = this.#tables.of(record);
+    if (typeof table === 'string') return table;
+    for (const rows of this.#takeRows()) this.#parts.push({ kind: 'rows', rows });
+    try {
+      const sql = `TRUNCATE TABLE ${quoteTable(table)}`;
+      const statement = { sql, kind: 'truncate', schema: undefined, table: table.name, origin } as const;
+      this.#parts.push({ kind: 'statement', statement });
+    } catch (error) {
+      return toError(error).message;
+    }
+    this.#rowCount++;
+    return undefined;
+  }
+
+  /** `struct`: the state of the row; `undefined` if it is deleted. */
+  #addRow(struct: Struct | undefined, record: SinkRecord, origin: Origin): string | undefined {
     const key = this.#policy.keyMode === 'record_key' ? this.#keyOf(record) : undefined;
     if (typeof key === 'string') return key;
     const layout = this.#layouts.of(struct?.schema, key?.schema);

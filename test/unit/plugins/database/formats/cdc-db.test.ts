@@ -137,7 +137,6 @@ describe('a cdc_db message with a statement', () => {
       statement: {
         sql: 'ALTER TABLE meters ADD COLUMN x int4',
         kind: 'alter',
-        database: 'plant',
         schema: 'public',
         table: 'meters',
         origin: RECORD,

@@ -12,3 +12,11 @@ export function rowsOf(batch: RowBatch | undefined): Record<string, Cell>[] {
 export function columnsOf(batch: RowBatch | undefined): string[] {
   return batch?.columns.map(({ name, kind, role }) => `${name} ${kind} ${role}`) ?? [];
 }
+
+/** Operation and columns of each row. */
+export function groupsOf({ rowCount, groups }: RowBatch): string[] {
+  return Array.from({ length: rowCount }, (_, row) => {
+    const group = groups?.list[groups.of(row)];
+    return group === undefined ? 'all' : `${group.operation} ${[...group.columns].join(',')}`;
+  });
+}

@@ -6,7 +6,7 @@ import { DataError } from '../../../../../src/errors.ts';
 import { jsonConverterPlugins } from '../../../../../src/converters/json-converter.ts';
 import { StructDecoder, type StructPolicy } from '../../../../../plugins/database/formats/struct/struct.ts';
 import { blockOf } from './block-of.ts';
-import { rowsOf } from './rows-of.ts';
+import { groupsOf, rowsOf } from './rows-of.ts';
 
 const POLICY: StructPolicy = {
   tableNameFormat: '${topic}',
@@ -15,12 +15,24 @@ const POLICY: StructPolicy = {
   include: [],
   exclude: [],
   deletes: false,
+  truncates: false,
+  placeholder: '__debezium_unavailable_value',
 };
+
+const ROW_FIELDS = '[{"type":"int64","optional":false,"field":"id"},{"type":"string","optional":true,"field":"s"}]';
 
 const SCHEMAS = [
   '{"type":"struct","fields":[{"type":"int64","optional":false,"field":"id"},{"type":"string","optional":true,"field":"s"},{"type":"double","optional":true,"field":"d"},{"type":"int64","name":"org.apache.kafka.connect.data.Timestamp","optional":true,"field":"t"}],"optional":false}',
   '{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"},{"type":"array","items":{"type":"int32"},"optional":true,"field":"a"},{"type":"bytes","name":"org.apache.kafka.connect.data.Decimal","version":1,"parameters":{"scale":"2"},"optional":true,"field":"n"}],"optional":false}',
   '{"type":"string","optional":false}',
+  `{"type":"struct","fields":[{"type":"struct","fields":${ROW_FIELDS},"optional":true,"field":"before"},{"type":"struct","fields":${ROW_FIELDS},"optional":true,"field":"after"},{"type":"struct","fields":[{"type":"string","optional":false,"field":"table"}],"optional":false,"field":"source"},{"type":"string","optional":false,"field":"op"}],"optional":false,"name":"t.Envelope"}`,
+];
+
+const EVENTS = [
+  '{"before":null,"after":{"id":1,"s":"a"},"source":{"table":"t"},"op":"c"}',
+  '{"before":null,"after":{"id":2,"s":"__debezium_unavailable_value"},"source":{"table":"t"},"op":"u"}',
+  '{"before":{"id":1,"s":null},"after":null,"source":{"table":"t"},"op":"d"}',
+  '{"before":null,"after":null,"source":{"table":"t"},"op":"t"}',
 ];
 
 const payload = fc.oneof(
@@ -33,6 +45,8 @@ const payload = fc.oneof(
     })
     .map(({ id, s, d, t }) => `{"id":${String(id)},"s":${s},"d":${d},"t":${t}}`),
   fc.constantFrom(
+    ...EVENTS,
+    '{"id":1,"s":"__debezium_unavailable_value","d":1,"t":null}',
     '{"id":1,"a":[1,2],"n":"AfQ="}',
     '{"id":2,"a":null,"n":null}',
     '{ "id":3,"a":[],"n":null}',
@@ -45,7 +59,7 @@ const message = fc.oneof(
   {
     weight: 9,
     arbitrary: fc
-      .tuple(fc.constantFrom(0, 0, 0, 1, 2), payload, fc.constantFrom('}', '}', '}', '} ', '', '}}'))
+      .tuple(fc.constantFrom(0, 0, 0, 1, 2, 3), payload, fc.constantFrom('}', '}', '}', '} ', '', '}}'))
       .map(([schema, value, end]) => `{"schema":${SCHEMAS[schema] ?? ''},"payload":${value}${end}`),
   },
   { weight: 1, arbitrary: fc.constantFrom(null, '', '{}', '{"payload":1,"schema":null}') },
@@ -79,9 +93,14 @@ function recordOf(messages: readonly (string | null)[], index: number, json = co
   }
 }
 
-function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>, inBlocks: boolean) {
+function read(
+  messages: readonly (string | null)[],
+  between: Buffer<ArrayBuffer>,
+  inBlocks: boolean,
+  tableNameFormat = POLICY.tableNameFormat,
+) {
   const json = converter();
-  const decoder = new StructDecoder(POLICY);
+  const decoder = new StructDecoder({ ...POLICY, tableNameFormat });
   const read = blockOf(messages, between);
   const block: SinkRecordBlock = {
     messages: read,
@@ -103,7 +122,9 @@ function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>
   const { rows, faults } = decoder.take();
   const seen = {
     rows: rows.map(({ batch }) => ({
+      table: batch.table,
       rows: rowsOf(batch),
+      groups: groupsOf(batch),
       kinds: batch.columns.map(({ name, kind }) => [name, kind]),
       origins: Array.from({ length: batch.rowCount }, (_, row) => batch.origins.at(row)),
     })),
@@ -118,9 +139,10 @@ describe('records with schemas in a block', () => {
       fc.property(
         fc.array(message, { maxLength: 20 }),
         fc.uint8Array({ minLength: 1, maxLength: 6 }),
-        (messages, bytes) => {
+        fc.constantFrom('${topic}', '${source.table}'),
+        (messages, bytes, format) => {
           const between = Buffer.from(bytes);
-          assert.deepEqual(read(messages, between, true).seen, read(messages, between, false).seen);
+          assert.deepEqual(read(messages, between, true, format).seen, read(messages, between, false, format).seen);
         },
       ),
       { numRuns: 300 },
@@ -133,5 +155,24 @@ describe('records with schemas in a block', () => {
       (_, index) => `{"schema":${SCHEMAS[0] ?? ''},"payload":{"id":${String(index)},"s":"a","d":1.5,"t":null}}`,
     );
     assert.equal(read(messages, Buffer.of(0, 12), true).fast, 49);
+  });
+
+  it('are read in place in change events with a row after them', () => {
+    const messages = Array.from(
+      { length: 50 },
+      (_, index) => `{"schema":${SCHEMAS[3] ?? ''},"payload":${EVENTS[index % 2] ?? ''}}`,
+    );
+    const { fast, seen } = read(messages, Buffer.of(0, 12), true);
+    assert.equal(fast, 49);
+    assert.deepEqual(
+      seen.rows.map(({ groups }) => [groups.length, groups[0], groups[1]]),
+      [
+        [
+          50,
+          'store __connect_topic,__connect_partition,__connect_offset,id,s',
+          'store __connect_topic,__connect_partition,__connect_offset,id',
+        ],
+      ],
+    );
   });
 });

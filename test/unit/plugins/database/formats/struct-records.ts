@@ -6,7 +6,8 @@ import { StructDecoder, type StructPolicy } from '../../../../../plugins/databas
 /** A decoder with the defaults of the options, but for `changes`. */
 export function structDecoder(changes: Partial<StructPolicy> = {}): StructDecoder {
   const defaults = { tableNameFormat: '${topic}', keyMode: 'none', keyFields: [], include: [], exclude: [] } as const;
-  return new StructDecoder({ ...defaults, deletes: false, ...changes });
+  const placeholder = '__debezium_unavailable_value';
+  return new StructDecoder({ ...defaults, deletes: false, truncates: false, placeholder, ...changes });
 }
 
 /** A struct with these values in the order of its fields; those left out are null. */

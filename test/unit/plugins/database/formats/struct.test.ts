@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { RowBatch } from '../../../../../src/data/row-batch.ts';
 import { Schema } from '../../../../../src/data/schema.ts';
-import { columnsOf, rowsOf } from './rows-of.ts';
+import { columnsOf, groupsOf, rowsOf } from './rows-of.ts';
 import { addAll, struct, structDecoder } from './struct-records.ts';
 
 const INT64 = new Schema('int64');
@@ -12,14 +11,6 @@ const ORDER = Schema.struct([
 ]);
 const ORDER_WITH_NOTE = Schema.struct([...ORDER.fields, { name: 'note', schema: TEXT }]);
 const KEY = Schema.struct([{ name: 'id', schema: INT64 }]);
-
-/** Operation and columns of each row. */
-function groupsOf({ rowCount, groups }: RowBatch): string[] {
-  return Array.from({ length: rowCount }, (_, row) => {
-    const group = groups?.list[groups.of(row)];
-    return group === undefined ? 'all' : `${group.operation} ${[...group.columns].join(',')}`;
-  });
-}
 
 describe('struct records', () => {
   it('become rows of the table named like their topic, in one batch without groups if they have the same schema', () => {
@@ -318,50 +309,6 @@ describe('deletions of struct rows', () => {
     const decoder = structDecoder({ keyMode: 'record_key' });
     addAll(decoder, { key: struct(KEY, 1n) });
     assert.deepEqual(decoder.take(), { rows: [], faults: [] });
-  });
-});
-
-describe('change events of Debezium', () => {
-  const source = Schema.struct([
-    { name: 'schema', schema: new Schema('string') },
-    { name: 'table', schema: new Schema('string') },
-  ]);
-  const row = Schema.struct(ORDER.fields, { optional: true, name: 's.orders.Value' });
-  const envelope = Schema.struct(
-    [
-      { name: 'before', schema: row },
-      { name: 'after', schema: row },
-      { name: 'source', schema: source },
-      { name: 'op', schema: new Schema('string') },
-    ],
-    { name: 's.orders.Envelope' },
-  );
-  const from = struct(source, 'sales', 'orders');
-
-  it('become the new state, a deletion, or nothing', () => {
-    const decoder = structDecoder({ keyMode: 'record_key', deletes: true, tableNameFormat: 'x' });
-    const key = struct(KEY, 1n);
-    addAll(
-      decoder,
-      { key, value: struct(envelope, null, struct(row, 1n, 'a'), from, 'c') },
-      { key, value: struct(envelope, struct(row, 1n, 'a'), null, from, 'd') },
-      { key: null, value: struct(envelope, null, null, from, 't') },
-    );
-    const { rows, faults } = decoder.take();
-    assert.deepEqual(faults, []);
-    assert.ok(rows[0]);
-    assert.deepEqual(groupsOf(rows[0].batch), ['store id,name', 'delete id']);
-  });
-
-  it('use the table name of their source, and the tombstone after a deletion is skipped', () => {
-    const tableNameFormat = '${source.schema}.${source.table}_copy';
-    const decoder = structDecoder({ keyMode: 'record_key', deletes: true, tableNameFormat });
-    const key = struct(KEY, 1n);
-    addAll(decoder, { key, value: struct(envelope, null, null, from, 'd') }, { key });
-    const { rows, faults } = decoder.take();
-    assert.deepEqual(faults, []);
-    assert.deepEqual(rows[0]?.batch.table, { schema: 'sales', name: 'orders_copy' });
-    assert.equal(rows[0].batch.rowCount, 1);
   });
 });
 

@@ -16,7 +16,7 @@ function column(name: string, baseType: string, changes: { isArray?: boolean; nu
 const columns = [column('ts', 'timestamp with time zone'), column('host', 'character varying'), column('v', 'integer')];
 const input =
   'FROM ROWS FROM (pg_catalog.unnest($1::timestamp with time zone[]), pg_catalog.unnest($2::character varying[]), pg_catalog.unnest($3::integer[])) AS input(c1, c2, c3)';
-const insert = `INSERT INTO "public"."cpu" AS stored ("ts", "host", "v") SELECT c1, c2, c3 ${input}`;
+const insert = `INSERT INTO "public"."cpu" AS stored ("ts", "host", "v") SELECT input.c1, input.c2, input.c3 ${input}`;
 
 describe('insert statement', () => {
   it('is one text for any number of rows, without a conflict clause if there is no key', () => {
@@ -43,6 +43,18 @@ describe('insert statement', () => {
     assert.equal(insertStatement(table, columns, { rule: 'override', key: ['ts'], others: [] }), nothing);
   });
 
+  it('reads values that it keeps from the stored row, because constraints are checked before the conflict', () => {
+    const conflict = { rule: 'override', key: ['ts', 'host'], others: ['v'] } as const;
+    const kept = [{ name: 'note', nullDefault: undefined }, column('kind', 'text', { nullDefault: "'x'::text" })];
+    assert.equal(
+      insertStatement(table, columns, conflict, kept),
+      `INSERT INTO "public"."cpu" AS stored ("ts", "host", "v", "note", "kind") ` +
+        `SELECT input.c1, input.c2, input.c3, existing."note", COALESCE(existing."kind", 'x'::text) ${input} ` +
+        'LEFT JOIN "public"."cpu" AS existing ON existing."ts" OPERATOR("pg_catalog".=) input.c1 AND existing."host" OPERATOR("pg_catalog".=) input.c2 ' +
+        'ON CONFLICT ("ts", "host") DO UPDATE SET "v" = EXCLUDED."v"',
+    );
+  });
+
   it('passes array columns as text and uses defaults for missing cells', () => {
     const special = [
       column('tags', 'text[]', { isArray: true }),
@@ -50,7 +62,7 @@ describe('insert statement', () => {
     ];
     assert.equal(
       insertStatement({ schema: 's', name: 't' }, special, undefined),
-      `INSERT INTO "s"."t" AS stored ("tags", "kind") SELECT c1::text[], COALESCE(c2, 'x'::character varying) ` +
+      `INSERT INTO "s"."t" AS stored ("tags", "kind") SELECT input.c1::text[], COALESCE(input.c2, 'x'::character varying) ` +
         'FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::character varying[])) AS input(c1, c2)',
     );
   });
@@ -63,14 +75,14 @@ describe('update and delete statements', () => {
   it('find stored rows by the key and set the rest', () => {
     assert.equal(
       updateStatement(table, columns, ['host', 'ts']),
-      `UPDATE "public"."cpu" AS stored SET "v" = c3 FROM ${input2} WHERE stored."ts" OPERATOR("pg_catalog".=) c1 AND stored."host" OPERATOR("pg_catalog".=) c2`,
+      `UPDATE "public"."cpu" AS stored SET "v" = input.c3 FROM ${input2} WHERE stored."ts" OPERATOR("pg_catalog".=) input.c1 AND stored."host" OPERATOR("pg_catalog".=) input.c2`,
     );
   });
 
   it('set the key to itself if there are no other columns', () => {
     assert.equal(
       updateStatement(table, columns.slice(1, 2), ['host']),
-      'UPDATE "public"."cpu" AS stored SET "host" = c1 FROM ROWS FROM (pg_catalog.unnest($1::character varying[])) AS input(c1) WHERE stored."host" OPERATOR("pg_catalog".=) c1',
+      'UPDATE "public"."cpu" AS stored SET "host" = input.c1 FROM ROWS FROM (pg_catalog.unnest($1::character varying[])) AS input(c1) WHERE stored."host" OPERATOR("pg_catalog".=) input.c1',
     );
   });
 
@@ -78,7 +90,7 @@ describe('update and delete statements', () => {
     assert.equal(
       deleteStatement(table, columns.slice(0, 2), ['ts', 'host']),
       'DELETE FROM "public"."cpu" AS stored USING ROWS FROM (pg_catalog.unnest($1::timestamp with time zone[]), pg_catalog.unnest($2::character varying[])) AS input(c1, c2) ' +
-        'WHERE stored."ts" OPERATOR("pg_catalog".=) c1 AND stored."host" OPERATOR("pg_catalog".=) c2',
+        'WHERE stored."ts" OPERATOR("pg_catalog".=) input.c1 AND stored."host" OPERATOR("pg_catalog".=) input.c2',
     );
   });
 });
