@@ -9,7 +9,7 @@ import type { OffsetStorage } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { closeAtOnce, tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
-import type { PolledPart } from './source-block.ts';
+import { isSingle, type PolledPart } from './source-block.ts';
 import { taskText } from '../task-assignment.ts';
 import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
 
@@ -41,6 +41,10 @@ export class AcknowledgedDelivery implements SourceDelivery {
     this.#producer = clients.producer;
     this.#storage = clients.storage;
     this.#queue = new BatchQueue((batch) => this.#deliver(batch), onFailure);
+  }
+
+  refusal(record: ProducedRecord): Error | undefined {
+    return this.#producer.refusal(record);
   }
 
   get failure(): Error | undefined {
@@ -91,12 +95,13 @@ export class AcknowledgedDelivery implements SourceDelivery {
     tellDelivered(this.#runtime, this.#task, batch.sources);
   }
 
-  /** With `errors.tolerance=all` gives the number of records left out, else throws. */
+  /** With `errors.tolerance=all` sends their dead letters and returns the number of records left out, else throws. */
   async #judge(batch: PolledBatch, failures: readonly SendFailure[]): Promise<number> {
     const { errors, logger, assignment } = this.#runtime;
     const name = `WorkerSourceTask{id=${taskText(assignment.id)}}`;
     const isClosed = failures.some(({ error }) => error instanceof ClosedError);
     let left = 0;
+    const letters: ProducedRecord[] = [];
     for (const failure of failures) {
       const error = batch.explain(failure, this.#task);
       const count = failure.records.length;
@@ -107,11 +112,15 @@ export class AcknowledgedDelivery implements SourceDelivery {
         this.#acknowledgeBefore(batch, failures);
         throw new ConnectError('Unrecoverable exception from producer send callback', { cause: error });
       }
-      for (let record = 0; record < count; record++) {
+      for (const record of failure.records) {
         await errors.failed({ stage: 'KAFKA_PRODUCE', className: WORKER_SOURCE_TASK, error, consumed: undefined });
+        const source = batch.sourceOf(record);
+        const letter = source !== undefined && isSingle(source) ? this.#runtime.deadLetters?.take(source) : undefined;
+        if (letter !== null && letter !== undefined) letters.push(letter);
       }
       left += count;
     }
+    if (letters.length > 0) await this.#producer.send(letters);
     return left;
   }
 

@@ -1,13 +1,38 @@
 import { PackedRecords } from '../../data/packed-records.ts';
 import type { SourceRecord } from '../../data/record.ts';
-import type { SourceBlock } from '../api.ts';
+import type { FailedRecord, OffsetUpdate, PolledRecord, SourceBlock } from '../api.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 
-/** A record or a block that a poll returns. */
-export type PolledPart = SourceRecord | SourceBlock;
+/** What a poll returns. */
+export type PolledPart = PolledRecord | SourceBlock;
+
+/** One record, made or not. */
+export type SinglePart = SourceRecord | FailedRecord;
 
 export function isBlock(part: PolledPart): part is SourceBlock {
   return 'packed' in part && part.packed instanceof PackedRecords;
+}
+
+export function isOffsetUpdate(part: PolledPart): part is OffsetUpdate {
+  return !('topic' in part) && !isBlock(part);
+}
+
+export function isFailed(part: PolledPart): part is FailedRecord {
+  return 'error' in part && part.error instanceof Error;
+}
+
+export function isRecord(part: PolledPart): part is SourceRecord {
+  return !isBlock(part) && !isOffsetUpdate(part) && !isFailed(part);
+}
+
+export function isSingle(part: PolledPart): part is SinglePart {
+  return isRecord(part) || isFailed(part);
+}
+
+/** The number of records of a part. */
+export function recordsIn(part: PolledPart): number {
+  if (isBlock(part)) return part.packed.length;
+  return isOffsetUpdate(part) ? 0 : 1;
 }
 
 /** Whether these converters would convert the records of a block to the same bytes. */

@@ -1,4 +1,5 @@
 import type { SourceTask, SourceTransactions } from '../api.ts';
+import type { ProducedRecord } from '../../kafka/api.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { isBlock, type PolledPart } from './source-block.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
@@ -13,6 +14,8 @@ export interface SourceDelivery {
   readonly reservedTopic: string | undefined;
   /** Where the task sets the boundaries of transactions. */
   readonly transactions?: SourceTransactions | undefined;
+  /** Why the record would not be sent, by its size; `undefined`: it would. */
+  refusal(record: ProducedRecord): Error | undefined;
   /** Why nothing is delivered any more. */
   readonly failure: Error | undefined;
   /** Before the task is started, and reads its offsets. */
