@@ -1,8 +1,9 @@
-import { ConnectError, toError, type Logger, type SourceRecord } from '../../src/index.ts';
+import { ConnectError, toError, type FailedRecord, type Logger, type SourceRecord } from '../../src/index.ts';
 import type { Executor } from '../database/index.ts';
 import { describeTable, readTypes, type TableColumn } from './catalogue.ts';
 import type { ChangePlace, ChangeRecords } from './change-records.ts';
 import { lsnText } from './lsn.ts';
+import type { LogMetrics } from './log-metrics.ts';
 import type { LogMessage, Relation } from './pgoutput.ts';
 import { PositionTracker, toOffset, type LogPosition } from './position.ts';
 import type { LogSettings } from './settings.ts';
@@ -10,10 +11,13 @@ import { readSignal, type SnapshotSignal } from './signals.ts';
 import { TableRecords } from './table-records.ts';
 import { TransactionCounts, transactionId, transactionOffset } from './transaction-log.ts';
 
+type ChangeRecord = SourceRecord | FailedRecord;
+
 interface ReaderParts {
   readonly executor: Executor;
   readonly settings: LogSettings;
   readonly records: ChangeRecords;
+  readonly metrics: LogMetrics;
   readonly logger: Logger;
 }
 
@@ -22,6 +26,7 @@ export class ChangeReader {
   readonly #executor: Executor;
   readonly #settings: LogSettings;
   readonly #records: ChangeRecords;
+  readonly #metrics: LogMetrics;
   readonly #logger: Logger;
   readonly #tracker: PositionTracker;
   #signal: SnapshotSignal | undefined;
@@ -33,17 +38,23 @@ export class ChangeReader {
   /** Time of the last commit, or of the start: messages outside of transactions have no time of their own. */
   #lastMicros = BigInt(Date.now()) * 1000n;
 
-  /** @param sent what was sent already; `undefined`: nothing */
-  constructor({ executor, settings, records, logger }: ReaderParts, sent: LogPosition | undefined) {
+  /** @param sent what was sent already */
+  constructor({ executor, settings, records, metrics, logger }: ReaderParts, sent: LogPosition) {
     this.#executor = executor;
     this.#settings = settings;
     this.#records = records;
+    this.#metrics = metrics;
     this.#logger = logger;
     this.#tracker = new PositionTracker(sent);
   }
 
   get position(): LogPosition {
     return this.#tracker.position;
+  }
+
+  /** The server has sent everything before `end`. */
+  advance(end: bigint): void {
+    this.#tracker.advance(end);
   }
 
   /** A snapshot that was requested since the last call. */
@@ -53,8 +64,8 @@ export class ChangeReader {
     return signal;
   }
 
-  /** @throws ConnectError if a value cannot be converted; DatabaseError if the catalogue cannot be read */
-  async recordsOf(message: LogMessage, lsn: bigint): Promise<readonly SourceRecord[]> {
+  /** A change whose values cannot be converted becomes a failed record. @throws DatabaseError if the catalogue cannot be read */
+  async recordsOf(message: LogMessage, lsn: bigint): Promise<readonly ChangeRecord[]> {
     const records = this.#records;
     switch (message.kind) {
       case 'begin':
@@ -99,6 +110,7 @@ export class ChangeReader {
     const counts = this.#counts;
     const isNew = counts !== undefined && this.#tracker.isNew(lsn, 'COMMIT');
     this.#lastMicros = message.commitMicros;
+    this.#metrics.committed(this.#tracker.transaction?.xid ?? 0);
     this.#tracker.commit(message);
     if (!isNew) return [];
     const offset = { ...toOffset(this.#tracker.position), ...transactionOffset(counts) };
@@ -132,13 +144,17 @@ export class ChangeReader {
     type: string,
     lsn: bigint,
     make: (table: TableRecords, place: ChangePlace) => readonly SourceRecord[],
-  ): readonly SourceRecord[] {
+  ): readonly ChangeRecord[] {
     const { lastCommit } = this.#tracker.position;
     const transaction = this.#tracker.transaction;
     if (!this.#tracker.isNew(lsn, type) || transaction === undefined) return [];
-    const table = this.#tables.get(oid);
-    if (table === undefined) return [];
     const { xid, micros } = transaction;
+    this.#metrics.seen(type, micros);
+    const table = this.#tables.get(oid);
+    if (table === undefined) {
+      this.#metrics.filtered();
+      return [];
+    }
     const offset = toOffset(this.#tracker.position);
     const begun: SourceRecord[] = [];
     if (this.#settings.transactionMetadata && this.#counts === undefined) {
@@ -160,11 +176,21 @@ export class ChangeReader {
       },
     };
     try {
-      return [...begun, ...make(table, place)];
+      const made = make(table, place);
+      if (made.length === 0) this.#metrics.filtered();
+      return [...begun, ...made];
     } catch (error) {
       const { schema, name } = table.definition;
       const where = `table ${schema}.${name} at ${lsnText(lsn)}`;
-      throw new ConnectError(`A change of ${where} cannot be converted: ${toError(error).message}`, { cause: error });
+      const message = `A change of ${where} cannot be converted: ${toError(error).message}`;
+      const failed: FailedRecord = {
+        error: new ConnectError(message, { scope: 'record', cause: error }),
+        topic: table.topic,
+        sourcePartition: this.#records.partition,
+        sourceOffset: offset,
+        content: null,
+      };
+      return [...begun, failed];
     }
   }
 

@@ -32,11 +32,11 @@ export interface ChangePlace {
 export class ChangeRecords {
   readonly #settings: LogSettings;
   readonly #headers: readonly Header[];
-  readonly #partition: SourceCoordinates;
+  readonly partition: SourceCoordinates;
 
   constructor(settings: LogSettings, taskIndex: number) {
     this.#settings = settings;
-    this.#partition = { server: settings.prefix };
+    this.partition = { server: settings.prefix };
     const header = (key: string, value: string): Header => ({ key: `__debezium.context.${key}`, schema: TEXT, value });
     this.#headers = settings.headers
       ? [
@@ -130,7 +130,7 @@ export class ChangeRecords {
       value: null,
       timestamp: null,
       headers,
-      sourcePartition: this.#partition,
+      sourcePartition: this.partition,
       sourceOffset,
     };
   }

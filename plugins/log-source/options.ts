@@ -116,6 +116,25 @@ export const logSourceOptions = declareOptions({
     width: 'SHORT',
     displayName: 'Status interval (ms)',
   },
+  'log.max.lag.bytes': {
+    type: 'LONG',
+    default: 0,
+    importance: 'MEDIUM',
+    documentation: 'Bytes of its log that the server may keep for the slot; 0: no limit.',
+    validator: AT_LEAST_ZERO,
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Largest lag (bytes)',
+  },
+  'log.max.lag.action': {
+    ...text(
+      LOG,
+      'Action at largest lag',
+      'Beyond log.max.lag.bytes: warn (the connector is DEGRADED), fail (the task fails) or drop-slot (the task fails and the slot is dropped; its changes are lost).',
+    ),
+    default: 'warn',
+    validator: choice('warn', 'fail', 'drop-slot'),
+  },
   'publication.name': {
     ...text(LOG, 'Publication', 'Name of the publication that the stream takes its tables from.'),
     default: 'dbz_publication',
