@@ -55,11 +55,8 @@ export const logSourceOptions = declareOptions({
   'database.sslcert': text(DATABASE, 'Client certificate', 'File with the certificate of the client.'),
   'database.sslkey': text(DATABASE, 'Client key', 'File with the private key of the client.'),
   'plugin.name': {
-    ...text(
-      LOG,
-      'Output plugin',
-      'Output plugin of the slot. Only pgoutput is supported, which is used if this is not set.',
-    ),
+    ...text(LOG, 'Output plugin', 'Output plugin of the slot. Only pgoutput is supported.'),
+    default: 'pgoutput',
     validator: choice('pgoutput'),
   },
   'slot.name': {
