@@ -2,6 +2,7 @@ import { ConnectError, toError, type FailedRecord, type Logger, type SourceRecor
 import type { Executor } from '../database/index.ts';
 import { describeTable, readTypes, type TableColumn } from './catalogue.ts';
 import type { ChangePlace, ChangeRecords } from './change-records.ts';
+import { EventTime } from './envelope.ts';
 import { lsnText } from './lsn.ts';
 import type { LogMetrics } from './log-metrics.ts';
 import type { LogMessage, Relation } from './pgoutput.ts';
@@ -35,8 +36,11 @@ export class ChangeReader {
   #origin: { readonly name: string; readonly lsn: bigint } | undefined;
   /** Rows of the current transaction, with `provide.transaction.metadata`. */
   #counts: TransactionCounts | undefined;
+  /** Number and time of the current transaction, as its records have them. */
+  #xid = 0n;
+  #time = new EventTime(0n);
   /** Time of the last commit, or of the start: messages outside of transactions have no time of their own. */
-  #lastMicros = BigInt(Date.now()) * 1000n;
+  #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
   /** @param sent what was sent already */
   constructor({ executor, settings, records, metrics, logger }: ReaderParts, sent: LogPosition) {
@@ -71,6 +75,8 @@ export class ChangeReader {
       case 'begin':
         this.#origin = undefined;
         this.#tracker.begin(message);
+        this.#xid = BigInt(message.xid);
+        this.#time = new EventTime(message.commitMicros);
         this.#counts = undefined;
         return [];
       case 'commit':
@@ -109,7 +115,7 @@ export class ChangeReader {
   #committed(message: Extract<LogMessage, { kind: 'commit' }>, lsn: bigint): readonly SourceRecord[] {
     const counts = this.#counts;
     const isNew = counts !== undefined && this.#tracker.isNew(lsn, 'COMMIT');
-    this.#lastMicros = message.commitMicros;
+    this.#lastTime = new EventTime(message.commitMicros);
     this.#metrics.committed(this.#tracker.transaction?.xid ?? 0);
     this.#tracker.commit(message);
     if (!isNew) return [];
@@ -121,7 +127,7 @@ export class ChangeReader {
     const transaction = message.isTransactional ? this.#tracker.transaction : undefined;
     const isNew = message.isTransactional
       ? this.#tracker.isNew(message.lsn, 'MESSAGE')
-      : this.#tracker.isNewMessage(message.lsn, this.#lastMicros);
+      : this.#tracker.isNewMessage(message.lsn, this.#lastTime.micros);
     if (!isNew) return [];
     const { lastCommit } = this.#tracker.position;
     const place: ChangePlace = {
@@ -130,8 +136,8 @@ export class ChangeReader {
         snapshot: null,
         lastCommit,
         lsn: message.lsn,
-        xid: transaction === undefined ? null : BigInt(transaction.xid),
-        micros: transaction?.micros ?? this.#lastMicros,
+        xid: transaction === undefined ? null : this.#xid,
+        time: transaction === undefined ? this.#lastTime : this.#time,
         origin: null,
         originLsn: null,
       },
@@ -148,8 +154,7 @@ export class ChangeReader {
     const { lastCommit } = this.#tracker.position;
     const transaction = this.#tracker.transaction;
     if (!this.#tracker.isNew(lsn, type) || transaction === undefined) return [];
-    const { xid, micros } = transaction;
-    this.#metrics.seen(type, micros);
+    this.#metrics.seen(type, this.#time.micros);
     const table = this.#tables.get(oid);
     if (table === undefined) {
       this.#metrics.filtered();
@@ -158,8 +163,8 @@ export class ChangeReader {
     const offset = toOffset(this.#tracker.position);
     const begun: SourceRecord[] = [];
     if (this.#settings.transactionMetadata && this.#counts === undefined) {
-      this.#counts = new TransactionCounts(xid);
-      begun.push(this.#records.transaction(transactionId(xid, lsn), undefined, offset));
+      this.#counts = new TransactionCounts(transaction.xid);
+      begun.push(this.#records.transaction(transactionId(transaction.xid, lsn), undefined, offset));
     }
     const counts = this.#counts;
     const place: ChangePlace = {
@@ -169,8 +174,8 @@ export class ChangeReader {
         snapshot: null,
         lastCommit,
         lsn,
-        xid: BigInt(xid),
-        micros,
+        xid: this.#xid,
+        time: this.#time,
         origin: this.#origin?.name ?? null,
         originLsn: this.#origin?.lsn ?? null,
       },
@@ -178,7 +183,7 @@ export class ChangeReader {
     try {
       const made = make(table, place);
       if (made.length === 0) this.#metrics.filtered();
-      return [...begun, ...made];
+      return begun.length === 0 ? made : [...begun, ...made];
     } catch (error) {
       const { schema, name } = table.definition;
       const where = `table ${schema}.${name} at ${lsnText(lsn)}`;

@@ -23,7 +23,7 @@ const MESSAGE_KEY = Schema.struct([{ name: 'prefix', schema: new Schema('string'
 /** What the records of one message have in common. */
 export interface ChangePlace {
   readonly offset: SourceCoordinates;
-  readonly origin: Omit<RowOrigin, 'connector' | 'database' | 'schema' | 'table'>;
+  readonly origin: RowOrigin;
   /** Counts one more row of a table; absent without `provide.transaction.metadata`. */
   readonly count?: (table: TableRecords) => TransactionPlace;
 }
@@ -94,7 +94,7 @@ export class ChangeRecords {
   message(prefix: string, content: Uint8Array, { offset, origin }: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('m') || !this.#settings.includesMessage(prefix)) return [];
     const { prefix: connector, connection } = this.#settings;
-    const source = sourceOf({ ...origin, connector, database: connection.database, schema: '', table: '' });
+    const source = sourceOf(origin, { connector, database: connection.database, schema: '', table: '' });
     const value = messageValue(prefix, content, source);
     const record = this.#record(`${connector}.message`, offset);
     return [
@@ -145,13 +145,18 @@ export class ChangeRecords {
   ): SourceRecord {
     const { schema, name } = table.definition;
     const { prefix, connection } = this.#settings;
-    const source = sourceOf({ ...origin, connector: prefix, database: connection.database, schema, table: name });
+    const source = sourceOf(origin, { connector: prefix, database: connection.database, schema, table: name });
     return {
-      ...this.#record(table.topic, offset, header === undefined ? this.#headers : [...this.#headers, header]),
+      topic: table.topic,
+      partition: null,
       keySchema: key === null ? null : key.schema,
       key,
       valueSchema: table.envelope,
       value: envelope(table.envelope, operation, rows, source, count?.(table)),
+      timestamp: null,
+      headers: header === undefined ? this.#headers : [...this.#headers, header],
+      sourcePartition: this.#partition,
+      sourceOffset: offset,
     };
   }
 

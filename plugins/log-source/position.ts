@@ -37,18 +37,17 @@ export function identityOffset({ system, timeline }: LogIdentity): SourceCoordin
 export function toOffset(position: LogPosition): SourceCoordinates {
   const { last, log } = position;
   const whole = wholeBefore(position);
-  return {
-    ...(last !== undefined && {
-      lsn_proc: last.lsn,
-      messageType: last.type,
-      lsn: last.lsn,
-      txId: BigInt(last.xid),
-      ts_usec: last.micros,
-      ...(last.events > 1 && { lsn_events_processed: last.events }),
-    }),
-    ...(whole !== undefined && { lsn_commit: whole }),
-    ...(log !== undefined && identityOffset(log)),
-  };
+  const offset: Record<string, string | number | bigint> = {};
+  if (last !== undefined) {
+    offset['lsn_proc'] = last.lsn;
+    offset['messageType'] = last.type;
+    offset['lsn'] = last.lsn;
+    offset['txId'] = BigInt(last.xid);
+    offset['ts_usec'] = last.micros;
+    if (last.events > 1) offset['lsn_events_processed'] = last.events;
+  }
+  if (whole !== undefined) offset['lsn_commit'] = whole;
+  return log === undefined ? offset : Object.assign(offset, identityOffset(log));
 }
 
 /** All transactions that committed before this place were sent. */

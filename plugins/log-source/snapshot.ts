@@ -8,7 +8,7 @@ import {
 import { quoteIdentifier, quoteLiteral, quoteTable, type Executor, type Session } from '../database/index.ts';
 import { describeTable, type ListedTable } from './catalogue.ts';
 import type { ChangePlace, ChangeRecords } from './change-records.ts';
-import type { SnapshotMark } from './envelope.ts';
+import { EventTime, type SnapshotMark } from './envelope.ts';
 import type { LogIdentity } from './log-identity.ts';
 import type { LogMetrics } from './log-metrics.ts';
 import { SnapshotNotifications } from './notifications.ts';
@@ -128,6 +128,7 @@ class MarkedRows {
   readonly #records: ChangeRecords;
   readonly #snapshot: ExportedSnapshot;
   readonly #server: ServerState;
+  readonly #time: EventTime;
   #held: Row | undefined;
   #isFirst = true;
 
@@ -135,6 +136,7 @@ class MarkedRows {
     this.#records = records;
     this.#snapshot = snapshot;
     this.#server = server;
+    this.#time = new EventTime(server.nowMicros);
   }
 
   next(row: Row): readonly SnapshotRecord[] {
@@ -167,10 +169,10 @@ class MarkedRows {
 
   #record({ table, values }: Row, snapshot: SnapshotMark, isEnd: boolean): SnapshotRecord {
     const lsn = this.#lsn;
-    const { nowMicros: micros, lastXid: xid } = this.#server;
+    const { lastXid: xid } = this.#server;
     const place: ChangePlace = {
       offset: this.offset(isEnd),
-      origin: { snapshot, lastCommit: undefined, lsn, xid, micros, origin: null, originLsn: null },
+      origin: { snapshot, lastCommit: undefined, lsn, xid, time: this.#time, origin: null, originLsn: null },
     };
     try {
       return this.#records.read(table, values, place);
