@@ -217,16 +217,16 @@ export async function closeLog({ services }: BenchContext): Promise<void> {
 
 /** A SELECT with the rows of all workloads, `count` of them. */
 export function rowsFrom(firstId: number, count: number): string {
-  return `select id, 'category-' || id % 100, id * 7919 % 1000003 / 100.0, to_timestamp(1700000000 + id / 1000.0)
+  return `select id, 'category-' || id % 100, id::int8 * 7919 % 1000003 / 100.0, to_timestamp(1700000000 + id / 1000.0)
     from generate_series(${String(firstId)}, ${String(firstId + count - 1)}) id`;
 }
 
 async function fill({ services, rows }: BenchContext, firstId: number): Promise<void> {
   await services.query('set synchronous_commit = off');
   await services.query(`do $$ begin
-    for first in ${String(firstId)}..${String(firstId + rows - 1)} by ${String(ROWS_PER_TRANSACTION)} loop
-      insert into ${TABLE} select id, 'category-' || id % 100, id * 7919 % 1000003 / 100.0, to_timestamp(1700000000 + id / 1000.0)
-        from generate_series(first, first + ${String(ROWS_PER_TRANSACTION - 1)}) id;
+    for start_id in ${String(firstId)}..${String(firstId + rows - 1)} by ${String(ROWS_PER_TRANSACTION)} loop
+      insert into ${TABLE} select id, 'category-' || id % 100, id::int8 * 7919 % 1000003 / 100.0, to_timestamp(1700000000 + id / 1000.0)
+        from generate_series(start_id, start_id + ${String(ROWS_PER_TRANSACTION - 1)}) id;
       commit;
     end loop; end $$`);
   await services.query('reset synchronous_commit');
