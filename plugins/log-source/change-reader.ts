@@ -1,12 +1,21 @@
-import { ConnectError, toError, type FailedRecord, type Logger, type SourceRecord } from '../../src/index.ts';
+import {
+  ConnectError,
+  toError,
+  type FailedRecord,
+  type JsonEncoding,
+  type Logger,
+  type SourceRecord,
+} from '../../src/index.ts';
 import type { Executor } from '../database/index.ts';
 import { describeTable, readTypes, type TableColumn } from './catalogue.ts';
 import type { ChangePlace, ChangeRecords } from './change-records.ts';
 import { EventTime } from './envelope.ts';
 import { lsnText } from './lsn.ts';
 import type { LogMetrics } from './log-metrics.ts';
+import { INSERT, UPDATE, type JsonRows, type TransactionOrigin } from './json-rows.ts';
 import type { LogMessage, Relation } from './pgoutput.ts';
 import { PositionTracker, toOffset, type LogPosition } from './position.ts';
+import type { RecordBlocks } from './record-blocks.ts';
 import type { LogSettings } from './settings.ts';
 import { readSignal, type SnapshotSignal } from './signals.ts';
 import { TableRecords } from './table-records.ts';
@@ -20,6 +29,8 @@ interface ReaderParts {
   readonly records: ChangeRecords;
   readonly metrics: LogMetrics;
   readonly logger: Logger;
+  /** How records are written as JSON; `undefined`: they are not. */
+  readonly json: JsonEncoding | undefined;
 }
 
 /** Turns the messages of one stream into records, and keeps the position. */
@@ -29,26 +40,31 @@ export class ChangeReader {
   readonly #records: ChangeRecords;
   readonly #metrics: LogMetrics;
   readonly #logger: Logger;
+  readonly #json: JsonEncoding | undefined;
   readonly #tracker: PositionTracker;
   #signal: SnapshotSignal | undefined;
   /** The tables that the stream has described, by their numbers; `undefined` for those that are not captured. */
   readonly #tables = new Map<number, TableRecords | undefined>();
+  /** Of these, the tables whose inserts and updates are written as JSON. */
+  readonly #jsonRows = new Map<number, JsonRows>();
   #origin: { readonly name: string; readonly lsn: bigint } | undefined;
   /** Rows of the current transaction, with `provide.transaction.metadata`. */
   #counts: TransactionCounts | undefined;
   /** Number and time of the current transaction, as its records have them. */
   #xid = 0n;
   #time = new EventTime(0n);
+  #current: TransactionOrigin | undefined;
   /** Time of the last commit, or of the start: messages outside of transactions have no time of their own. */
   #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
   /** @param sent what was sent already */
-  constructor({ executor, settings, records, metrics, logger }: ReaderParts, sent: LogPosition) {
+  constructor({ executor, settings, records, metrics, logger, json }: ReaderParts, sent: LogPosition) {
     this.#executor = executor;
     this.#settings = settings;
     this.#records = records;
     this.#metrics = metrics;
     this.#logger = logger;
+    this.#json = json;
     this.#tracker = new PositionTracker(sent);
   }
 
@@ -68,12 +84,39 @@ export class ChangeReader {
     return signal;
   }
 
+  /**
+   * Writes the record of an insert or an update as JSON.
+   * @returns false if it has to be made by `recordsOf`; nothing has changed then
+   */
+  pack(message: Buffer, lsn: bigint, blocks: RecordBlocks): boolean {
+    const type = message[0];
+    if ((type !== INSERT && type !== UPDATE) || this.#tracker.transaction === undefined) return false;
+    const rows = this.#jsonRows.get(message.readUInt32BE(1));
+    if (rows === undefined) return false;
+    const packer = blocks.packerOf(rows.topic);
+    let isWritten = false;
+    try {
+      isWritten = rows.begin(packer, message, lsn, this.#transactionOrigin());
+    } catch {
+      // The error is reported for the record, which cannot be made either.
+    }
+    const operation = type === INSERT ? 'INSERT' : 'UPDATE';
+    const isSent = isWritten && this.#tracker.isNew(lsn, operation);
+    if (isSent) {
+      packer.end();
+      blocks.count += 1;
+      this.#metrics.seen(operation, this.#time.micros);
+    } else packer.undo();
+    return isWritten;
+  }
+
   /** A change whose values cannot be converted becomes a failed record. @throws DatabaseError if the catalogue cannot be read */
   async recordsOf(message: LogMessage, lsn: bigint): Promise<readonly ChangeRecord[]> {
     const records = this.#records;
     switch (message.kind) {
       case 'begin':
         this.#origin = undefined;
+        this.#current = undefined;
         this.#tracker.begin(message);
         this.#xid = BigInt(message.xid);
         this.#time = new EventTime(message.commitMicros);
@@ -86,6 +129,7 @@ export class ChangeReader {
         return [];
       case 'origin':
         this.#origin = { name: message.name, lsn: message.originLsn };
+        this.#current = undefined;
         return [];
       case 'insert':
         return this.#changes(message.oid, 'INSERT', lsn, (table, place) => {
@@ -151,7 +195,6 @@ export class ChangeReader {
     lsn: bigint,
     make: (table: TableRecords, place: ChangePlace) => readonly SourceRecord[],
   ): readonly ChangeRecord[] {
-    const { lastCommit } = this.#tracker.position;
     const transaction = this.#tracker.transaction;
     if (!this.#tracker.isNew(lsn, type) || transaction === undefined) return [];
     this.#metrics.seen(type, this.#time.micros);
@@ -170,15 +213,7 @@ export class ChangeReader {
     const place: ChangePlace = {
       offset,
       ...(counts !== undefined && { count: (of: TableRecords) => counts.count(of, lsn) }),
-      origin: {
-        snapshot: null,
-        lastCommit,
-        lsn,
-        xid: this.#xid,
-        time: this.#time,
-        origin: this.#origin?.name ?? null,
-        originLsn: this.#origin?.lsn ?? null,
-      },
+      origin: { ...this.#transactionOrigin(), lsn },
     };
     try {
       const made = make(table, place);
@@ -199,11 +234,25 @@ export class ChangeReader {
     }
   }
 
+  /** Where the changes of the current transaction come from. Messages do not change `lastCommit` within it. */
+  #transactionOrigin(): TransactionOrigin {
+    this.#current ??= {
+      snapshot: null,
+      lastCommit: this.#tracker.position.lastCommit,
+      xid: this.#xid,
+      time: this.#time,
+      origin: this.#origin?.name ?? null,
+      originLsn: this.#origin?.lsn ?? null,
+    };
+    return this.#current;
+  }
+
   /** A table's columns as the log has them, with what the catalogue knows about them. */
   async #learn({ oid, schema, name, columns }: Relation): Promise<void> {
     const executor = this.#executor;
     const settings = this.#settings;
     const listed = { oid, schema, name };
+    this.#jsonRows.delete(oid);
     if (!settings.includesTable(listed)) {
       this.#tables.set(oid, undefined);
       return;
@@ -226,6 +275,9 @@ export class ChangeReader {
       };
     });
     const keyColumns = known.keyColumns.filter((key) => columns.some((column) => column.name === key));
-    this.#tables.set(oid, new TableRecords({ ...listed, columns: described, keyColumns }, settings));
+    const table = new TableRecords({ ...listed, columns: described, keyColumns }, settings);
+    this.#tables.set(oid, table);
+    const rows = this.#json === undefined ? undefined : this.#records.jsonRows(table, this.#json);
+    if (rows !== undefined) this.#jsonRows.set(oid, rows);
   }
 }

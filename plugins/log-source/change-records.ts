@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { Schema, Struct, type Header, type SourceCoordinates, type SourceRecord } from '../../src/index.ts';
+import {
+  Schema,
+  Struct,
+  type Header,
+  type JsonEncoding,
+  type SourceCoordinates,
+  type SourceRecord,
+} from '../../src/index.ts';
 import { envelope, messageValue, sourceOf, type Operation, type RowOrigin, type TransactionPlace } from './envelope.ts';
+import { JsonRows } from './json-rows.ts';
 import type { LogRow, OldRow } from './pgoutput.ts';
 import type { LogSettings } from './settings.ts';
 import type { TableRecords } from './table-records.ts';
@@ -60,7 +68,7 @@ export class ChangeRecords {
   /** An update that changes the key is a delete, a tombstone and an insert. */
   update(table: TableRecords, before: OldRow | undefined, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('u')) return [];
-    const key = table.key(after);
+    const key = table.key(after, before);
     const oldKey = before === undefined ? null : table.key(before.values);
     const newRow = table.value(after, before);
     if (before !== undefined && key !== null && oldKey !== null && !isEqual(key, oldKey)) {
@@ -120,6 +128,19 @@ export class ChangeRecords {
     };
   }
 
+  /** The headers of every record. */
+  get headers(): readonly Header[] {
+    return this.#headers;
+  }
+
+  /** Writes the records of inserts and updates as JSON; `undefined` if these have records of other kinds beside them, or none. */
+  jsonRows(table: TableRecords, json: JsonEncoding): JsonRows | undefined {
+    const { skips, transactionMetadata, isSignalTable, prefix, connection } = this.#settings;
+    const { schema, name } = table.definition;
+    if (transactionMetadata || skips.has('c') || skips.has('u') || isSignalTable(table.definition)) return undefined;
+    return new JsonRows(table, { connector: prefix, database: connection.database, schema, table: name }, json);
+  }
+
   #record(topic: string, sourceOffset: SourceCoordinates, headers: readonly Header[] = []): SourceRecord {
     return {
       topic,
@@ -155,7 +176,7 @@ export class ChangeRecords {
       value: envelope(table.envelope, operation, rows, source, count?.(table)),
       timestamp: null,
       headers: header === undefined ? this.#headers : [...this.#headers, header],
-      sourcePartition: this.#partition,
+      sourcePartition: this.partition,
       sourceOffset: offset,
     };
   }

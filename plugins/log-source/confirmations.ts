@@ -1,4 +1,6 @@
-import type { PolledRecord } from '../../src/index.ts';
+import type { PolledRecord, SourceBlock } from '../../src/index.ts';
+
+type Sent = PolledRecord | SourceBlock;
 
 interface Group {
   readonly lastCommit: bigint;
@@ -13,12 +15,12 @@ interface Group {
  */
 export class Confirmations {
   readonly #groups: Group[] = [];
-  readonly #groupOf = new WeakMap<PolledRecord, Group>();
+  readonly #groupOf = new WeakMap<Sent, Group>();
   #acknowledged: bigint | undefined;
   #acknowledgedAtCommit: bigint | undefined;
 
   /** @param lastCommit all transactions that committed before this place precede the records */
-  sent(records: readonly PolledRecord[], lastCommit: bigint): void {
+  sent(records: readonly Sent[], lastCommit: bigint): void {
     if (records.length === 0) return;
     let group = this.#groups.at(-1);
     if (group?.lastCommit !== lastCommit) {
@@ -29,7 +31,7 @@ export class Confirmations {
     for (const record of records) this.#groupOf.set(record, group);
   }
 
-  acknowledged(record: PolledRecord): void {
+  acknowledged(record: Sent): void {
     const group = this.#groupOf.get(record);
     if (group === undefined) return;
     this.#groupOf.delete(record);

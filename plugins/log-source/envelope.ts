@@ -176,16 +176,21 @@ export function envelope(
   source: Struct,
   transaction: TransactionPlace | undefined,
 ): Struct {
-  const { millis, micros, nanos } = now();
   const place =
     transaction === undefined
       ? null
       : new Struct(TRANSACTION, [transaction.id, transaction.order, transaction.tableOrder]);
-  return new Struct(schema, [rows.before, rows.after, source, place, operation, millis, micros, nanos]);
+  return new Struct(schema, [rows.before, rows.after, source, place, operation, ...envelopeTimes()]);
 }
 
 let lastNow = new EventTime(0n);
 let lastNowMs = 0;
+
+/** The times of an envelope: when the record was made. */
+export function envelopeTimes(): readonly bigint[] {
+  const { millis, micros, nanos } = now();
+  return [millis, micros, nanos];
+}
 
 /** The current time; records of the same millisecond share it. */
 function now(): EventTime {

@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  PackedHeaders,
+  recordsOfBlock,
   RetriableError,
   type OffsetUpdate,
   type PolledRecord,
+  type SourceBlock,
   type SourceTask,
   type SourceTaskContext,
   type TaskMetric,
@@ -30,6 +33,7 @@ import {
 import { logSettings } from './settings.ts';
 import type { SnapshotSignal } from './signals.ts';
 import { createSlot, dropSlot } from './slot.ts';
+import { RecordBlocks } from './record-blocks.ts';
 import { SnapshotRun } from './snapshot-run.ts';
 import { WalGuard } from './wal-guard.ts';
 
@@ -41,6 +45,10 @@ const MAX_WAIT_MS = 1_000;
 /** SQLSTATE while another process reads the slot. */
 const SLOT_IN_USE = '55006';
 
+type PolledPart = PolledRecord | SourceBlock;
+
+const NO_HEADERS = new PackedHeaders([]);
+
 interface Parts extends StreamParts {
   readonly context: SourceTaskContext;
   readonly heartbeat: Heartbeat;
@@ -49,18 +57,23 @@ interface Parts extends StreamParts {
 
 /** What one poll returns, with what may be confirmed once it is stored. */
 class RecordBatch {
-  readonly records: PolledRecord[] = [];
-  readonly #groups: { readonly records: readonly PolledRecord[]; readonly whole: bigint | undefined }[] = [];
+  readonly parts: PolledPart[] = [];
+  readonly #groups: { readonly parts: readonly PolledPart[]; readonly whole: bigint | undefined }[] = [];
+  /** The number of records and offsets, those in blocks included. */
+  size = 0;
 
   /** @param whole all transactions that committed before this place precede the records */
-  add(records: readonly PolledRecord[], whole: bigint | undefined): void {
-    if (records.length === 0) return;
-    for (const record of records) this.records.push(record);
-    this.#groups.push({ records, whole });
+  add(parts: readonly PolledPart[], whole: bigint | undefined): void {
+    if (parts.length === 0) return;
+    for (const part of parts) {
+      this.parts.push(part);
+      this.size += 'packed' in part ? part.packed.length : 1;
+    }
+    this.#groups.push({ parts, whole });
   }
 
   register(confirmations: Confirmations): void {
-    for (const { records, whole } of this.#groups) confirmations.sent(records, whole ?? 0n);
+    for (const { parts, whole } of this.#groups) confirmations.sent(parts, whole ?? 0n);
   }
 }
 
@@ -117,6 +130,11 @@ export class LogSourceTask implements SourceTask {
   }
 
   async poll(): Promise<readonly PolledRecord[]> {
+    const parts = await this.pollBlocks();
+    return parts.flatMap((part) => ('packed' in part ? recordsOfBlock(part) : [part]));
+  }
+
+  async pollBlocks(): Promise<readonly PolledPart[]> {
     await this.#obeyGuard();
     if (this.#snapshot !== undefined) {
       const records = await this.#snapshot.next();
@@ -147,6 +165,10 @@ export class LogSourceTask implements SourceTask {
 
   commitRecord(record: PolledRecord): void {
     this.#confirmations.acknowledged(record);
+  }
+
+  commitBlock(block: SourceBlock): void {
+    this.#confirmations.acknowledged(block);
   }
 
   parts(): readonly TaskPart[] {
@@ -218,7 +240,7 @@ export class LogSourceTask implements SourceTask {
     this.#snapshot = await SnapshotRun.begin(tables, slot, this.#parts, offset);
   }
 
-  async #pollLog(): Promise<readonly PolledRecord[]> {
+  async #pollLog(): Promise<readonly PolledPart[]> {
     const { settings, context, heartbeat } = this.#parts;
     if (this.#open === undefined) {
       // The stream begins with a transaction, so that the first change has one before it.
@@ -229,13 +251,7 @@ export class LogSourceTask implements SourceTask {
     const { stream, reader } = this.#open;
     const most = Math.min(settings.queue.batchSize, context.pollMax?.() ?? Infinity);
     await stream.arrival(Math.min(MAX_WAIT_MS, settings.queue.pollMs), context.signal);
-    const batch = new RecordBatch();
-    while (batch.records.length < most && (batch.records.length === 0 || stream.hasMessages)) {
-      const chunk = stream.take();
-      if (chunk === undefined) break;
-      const whole = wholeBefore(reader.position);
-      batch.add(await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn), whole);
-    }
+    const batch = await this.#readChanges(this.#open, most);
     batch.add(await heartbeat.beat(reader.position), wholeBefore(reader.position));
     batch.add(this.#offsetAlone(this.#open), wholeBefore(reader.position));
     // Nothing counts as sent before it is returned: after a failure the stream is read again from here.
@@ -243,7 +259,36 @@ export class LogSourceTask implements SourceTask {
     batch.register(this.#confirmations);
     const signal = reader.takeSignal();
     if (signal !== undefined) await this.#beginRequestedSnapshot(signal);
-    return batch.records;
+    return batch.parts;
+  }
+
+  /** Takes messages until there are `most` records, or no further message has arrived. */
+  async #readChanges({ stream, reader }: OpenStream, most: number): Promise<RecordBatch> {
+    const batch = new RecordBatch();
+    const blocks = this.#recordBlocks();
+    let blocksFrom = reader.position;
+    const takeBlocks = (end: LogPosition): void => {
+      batch.add(blocks.take(toOffset(blocksFrom), toOffset(end)), wholeBefore(blocksFrom));
+    };
+    for (let count = 0; count < most && (count === 0 || stream.hasMessages); count = batch.size + blocks.count) {
+      const chunk = stream.take();
+      if (chunk === undefined) break;
+      const before = reader.position;
+      if (blocks.count === 0) blocksFrom = before;
+      if (reader.pack(chunk.message, chunk.lsn, blocks)) continue;
+      const records = await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn);
+      if (records.length === 0) continue;
+      if (blocks.count > 0) takeBlocks(before);
+      batch.add(records, wholeBefore(before));
+    }
+    if (blocks.count > 0) takeBlocks(reader.position);
+    return batch;
+  }
+
+  #recordBlocks(): RecordBlocks {
+    const { records, context } = this.#parts;
+    const headersOf = (topic: string): PackedHeaders => context.json?.headers(topic, records.headers) ?? NO_HEADERS;
+    return new RecordBlocks(records.partition, headersOf);
   }
 
   /** The position without a record, where the log has nothing of the captured tables, so that the server does not keep the log. */

@@ -33,6 +33,8 @@ export class LogStream {
   readonly #connection: ReplicationConnection;
   readonly #limits: StreamLimits;
   #queue: LogChunk[] = [];
+  /** Chunks at the front of the queue that were taken. */
+  #taken = 0;
   #bytes = 0;
   #isPaused = false;
   #failure: DatabaseError | undefined;
@@ -82,13 +84,19 @@ export class LogStream {
 
   /** The next message; `undefined` if none is queued. @throws DatabaseError when the stream has ended and the queue is empty */
   take(): LogChunk | undefined {
-    const chunk = this.#queue.shift();
+    const chunk = this.#queue[this.#taken];
     if (chunk === undefined) {
       if (this.#failure !== undefined) throw this.#failure;
       return undefined;
     }
+    this.#taken += 1;
+    if (this.#taken * 2 > this.#queue.length) {
+      // As many are moved as were taken, so that this costs nothing for each.
+      this.#queue = this.#queue.slice(this.#taken);
+      this.#taken = 0;
+    }
     this.#bytes -= chunk.message.length + OVERHEAD_BYTES;
-    if (this.#isPaused && this.#queue.length < this.#limits.messages / 2 && this.#bytes < this.#limits.bytes / 2) {
+    if (this.#isPaused && this.#length < this.#limits.messages / 2 && this.#bytes < this.#limits.bytes / 2) {
       this.#isPaused = false;
       this.#connection.resume();
     }
@@ -96,11 +104,15 @@ export class LogStream {
   }
 
   get hasMessages(): boolean {
-    return this.#queue.length > 0;
+    return this.#length > 0;
+  }
+
+  get #length(): number {
+    return this.#queue.length - this.#taken;
   }
 
   get queued(): StreamLimits {
-    return { messages: this.#queue.length, bytes: this.#bytes };
+    return { messages: this.#length, bytes: this.#bytes };
   }
 
   /** Everything before this place was taken; 0: not known. */
@@ -134,6 +146,7 @@ export class LogStream {
     this.#stopTimers();
     this.#connection.close();
     this.#queue = [];
+    this.#taken = 0;
     this.#wake?.();
   }
 
@@ -141,7 +154,7 @@ export class LogStream {
     this.#queue.push({ lsn, message });
     this.#bytes += message.length + OVERHEAD_BYTES;
     if (walEnd > this.#received) this.#received = walEnd;
-    if (!this.#isPaused && (this.#queue.length >= this.#limits.messages || this.#bytes >= this.#limits.bytes)) {
+    if (!this.#isPaused && (this.#length >= this.#limits.messages || this.#bytes >= this.#limits.bytes)) {
       this.#isPaused = true;
       this.#connection.pause();
     }

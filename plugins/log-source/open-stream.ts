@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteLiteral, ReplicationConnection, type Executor } from '../database/index.ts';
-import type { Logger } from '../../src/index.ts';
+import type { SourceTaskContext } from '../../src/index.ts';
 import { ChangeReader } from './change-reader.ts';
 import type { ChangeRecords } from './change-records.ts';
 import type { StreamSource } from './continuity.ts';
@@ -27,7 +27,7 @@ export interface StreamParts {
   readonly executor: Executor;
   readonly records: ChangeRecords;
   readonly metrics: LogMetrics;
-  readonly context: { readonly logger: Logger; readonly signal: AbortSignal };
+  readonly context: Pick<SourceTaskContext, 'logger' | 'signal' | 'json'>;
 }
 
 /** Opens a replication connection, and reads what it leads to. Poolers do not pass on such connections. @throws DatabaseError */
@@ -55,7 +55,7 @@ export async function openStream(
   begin: bigint,
 ): Promise<OpenStream> {
   const { slot, queue, publication } = settings;
-  const { logger, signal } = context;
+  const { logger, signal, json } = context;
   const sent: LogPosition = { lastCommit: undefined, last: undefined, ...position, log: server.identity };
   const start = wholeBefore(sent) ?? begin;
   const names = quoteLiteral(quoteIdentifier(publication.name));
@@ -65,6 +65,6 @@ export async function openStream(
   const limits = { messages: queue.size, bytes: queue.bytes };
   const stream = await LogStream.open(connection, command, { limits, statusIntervalMs: slot.statusIntervalMs }, signal);
   logger.info(`Streaming from ${lsnText(start)} of slot ${slot.name}`);
-  const reader = new ChangeReader({ executor, settings, records, metrics, logger }, { ...sent, idle: start });
+  const reader = new ChangeReader({ executor, settings, records, metrics, logger, json }, { ...sent, idle: start });
   return { stream, reader };
 }

@@ -1,6 +1,7 @@
-import type { PackedRecords } from '../../data/packed-records.ts';
-import type { SourceCoordinates, SourceRecord } from '../../data/record.ts';
+import type { PackedHeaders, PackedRecords } from '../../data/packed-records.ts';
+import type { Header, SourceCoordinates, SourceRecord } from '../../data/record.ts';
 import type { Schema } from '../../data/schema.ts';
+import type { ConnectValue } from '../../data/value.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig, ConnectorPluginBase } from './connector.ts';
 import type { WaitingInTask } from './sink.ts';
@@ -72,6 +73,19 @@ export interface SourceTaskContext {
   pollMax?(): number | undefined;
   /** Present only with exactly-once delivery and `transaction.boundary=connector`. */
   readonly transactions?: SourceTransactions;
+  /** Present if there are no transforms, and keys and values are written as JSON without schemas. */
+  readonly json?: JsonEncoding;
+}
+
+/**
+ * How the converters of the connector write keys and values, for tasks that write the JSON of records as blocks
+ * (`SourceTask.pollBlocks`, with the schema JSON_TEXT). The bytes of a struct are those of its fields between their names
+ * (`Converter.writesPlainJson`).
+ */
+export interface JsonEncoding {
+  key(topic: string, schema: Schema, value: ConnectValue): Uint8Array;
+  value(topic: string, schema: Schema, value: ConnectValue): Uint8Array;
+  headers(topic: string, headers: readonly Header[]): PackedHeaders;
 }
 
 /**
@@ -124,7 +138,7 @@ export interface TaskMetric {
 
 /**
  * Records of one topic and one source partition that were written as bytes, for `SourceTask.pollBlocks`. Keys and values are the UTF-8
- * of strings. They have no partition, timestamp or headers.
+ * of strings. They have no partition and no timestamp.
  */
 export interface SourceBlock {
   /** Made by a RecordPacker. */
@@ -163,13 +177,16 @@ export interface SourceTask {
   poll(): Promise<readonly PolledRecord[]>;
   /**
    * Replaces `poll`: records in order, many of them as blocks. If there are transforms, or converters that do not pass texts on
-   * (`Converter.passesText`), the worker makes records of the blocks. `commitRecord` is not called for records of blocks.
+   * (`Converter.passesText`), the worker makes records of the blocks. `commitRecord` is not called for records of blocks, but
+   * `commitBlock` for each block.
    */
   pollBlocks?(): Promise<readonly (PolledRecord | SourceBlock)[]>;
   /** Called after offsets were stored. Errors are only logged. */
   commit?(): Promise<void>;
   /** Called when the broker has acknowledged this record, or it was dropped; and for an offset update in its turn. */
   commitRecord?(record: PolledRecord): void;
+  /** Called when the broker has acknowledged all records of this block, or they were dropped. */
+  commitBlock?(block: SourceBlock): void;
   /** Where a record comes from (`table t, row id=7`), for the message of a failure. */
   describe?(record: SourceRecord): string | undefined;
   /** Called at any time after the start, also during another call; it must be cheap. */

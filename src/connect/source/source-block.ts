@@ -1,6 +1,6 @@
-import { PackedRecords } from '../../data/packed-records.ts';
+import { PackedHeaders, PackedRecords } from '../../data/packed-records.ts';
 import type { SourceRecord } from '../../data/record.ts';
-import type { FailedRecord, OffsetUpdate, PolledRecord, SourceBlock } from '../api.ts';
+import type { FailedRecord, JsonEncoding, OffsetUpdate, PolledRecord, SourceBlock } from '../api.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 
 /** What a poll returns. */
@@ -34,6 +34,24 @@ export function recordsIn(part: PolledPart): number {
   if (isBlock(part)) return part.packed.length;
   return isOffsetUpdate(part) ? 0 : 1;
 }
+
+/** How the converters write JSON; `undefined` if one of them does not write JSON without schemas. */
+export function jsonEncoding({ key, value, header }: Converters): JsonEncoding | undefined {
+  if (key.writesPlainJson !== true || value.writesPlainJson !== true) return undefined;
+  return {
+    key: (topic, schema, data) => key.fromConnectData(topic, schema, data) ?? NO_BYTES,
+    value: (topic, schema, data) => value.fromConnectData(topic, schema, data) ?? NO_BYTES,
+    headers: (topic, headers) =>
+      new PackedHeaders(
+        headers.map((each) => ({
+          key: each.key,
+          value: header.fromConnectHeader(topic, each.key, each.schema, each.value),
+        })),
+      ),
+  };
+}
+
+const NO_BYTES = new Uint8Array();
 
 /** Whether these converters would convert the records of a block to the same bytes. */
 export function passesBlock({ packed, keySchema, valueSchema }: SourceBlock, { key, value }: Converters): boolean {

@@ -35,11 +35,11 @@ export interface SourceDelivery {
 
 /** Notifies the task of records that are delivered or dropped. */
 export function tellDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly PolledPart[]): void {
-  if (task.commitRecord === undefined) return;
+  if (task.commitRecord === undefined && task.commitBlock === undefined) return;
   for (const source of sources) {
-    if (isBlock(source)) continue;
     try {
-      task.commitRecord(source);
+      if (isBlock(source)) task.commitBlock?.(source);
+      else task.commitRecord?.(source);
     } catch (error) {
       logger.error({ err: error }, 'Exception thrown while calling task.commitRecord()');
     }

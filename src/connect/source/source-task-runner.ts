@@ -4,7 +4,7 @@ import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
-import { isBlock, isOffsetUpdate, recordsIn, recordsOfBlock, type PolledPart } from './source-block.ts';
+import { isBlock, isOffsetUpdate, recordsIn, recordsOfBlock, type PolledPart, jsonEncoding } from './source-block.ts';
 import { Readiness } from '../tasks/readiness.ts';
 import type { RateLimit } from '../task-assignment.ts';
 import { SourceConversion } from './source-conversion.ts';
@@ -283,10 +283,11 @@ export class SourceTaskRunner implements TaskRunner {
 }
 
 function taskContext(
-  { assignment, pluginLogger, abort, throttle }: TaskRuntime,
+  { assignment, pluginLogger, abort, throttle, chain, converters }: TaskRuntime,
   storage: OpenOffsets['storage'],
   transactions: SourceTransactions | undefined,
 ): SourceTaskContext {
+  const json = chain.empty && transactions === undefined ? jsonEncoding(converters) : undefined;
   return {
     connectorName: assignment.id.connector,
     taskIndex: assignment.id.task,
@@ -296,5 +297,6 @@ function taskContext(
     offset: (partition) => storage.read(assignment.id.connector, partition),
     pollMax: () => throttle.pollMax,
     ...(transactions === undefined ? {} : { transactions }),
+    ...(json === undefined ? {} : { json }),
   };
 }

@@ -225,7 +225,10 @@ export class KafkaProducer implements Producer {
     for (const { key, value } of packed.entries()) {
       const partition = partitionOf({ topic, partition: null, key });
       let packer = packers.get(partition);
-      if (packer === undefined) packers.set(partition, (packer = new RecordPacker(topic, packed.bytes.length / count)));
+      if (packer === undefined) {
+        packer = new RecordPacker(topic, packed.bytes.length / count, { headers: packed.headers });
+        packers.set(partition, packer);
+      }
       packer.add(key, value);
     }
     for (const [partition, packer] of packers)

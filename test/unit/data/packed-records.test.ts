@@ -13,7 +13,7 @@ const OPTIONS = {
 };
 
 function pack(entries: readonly Entry[], fullBytes?: number): PackedRecords[] {
-  const packer = new RecordPacker('t', 0, fullBytes);
+  const packer = new RecordPacker('t', 0, { fullBytes });
   for (const [key, value] of entries) packer.add(key === null ? null : Buffer.from(key), Buffer.from(value));
   return packer.take();
 }
