@@ -94,20 +94,21 @@ export class ChangeReader {
     const rows = this.#jsonRows.get(message.readUInt32BE(1));
     if (rows === undefined) return false;
     const packer = blocks.packerOf(rows.topic);
-    let isWritten = false;
     try {
-      isWritten = rows.begin(packer, message, lsn, this.#transactionOrigin());
+      if (!rows.begin(packer, message, lsn, this.#transactionOrigin())) return false;
     } catch {
       // The error is reported for the record, which cannot be made either.
+      return false;
     }
     const operation = type === INSERT ? 'INSERT' : 'UPDATE';
-    const isSent = isWritten && this.#tracker.isNew(lsn, operation);
-    if (isSent) {
-      packer.end();
-      blocks.count += 1;
-      this.#metrics.seen(operation, this.#time.micros);
-    } else packer.undo();
-    return isWritten;
+    if (!this.#tracker.isNew(lsn, operation)) {
+      packer.undo();
+      return true;
+    }
+    packer.end();
+    blocks.count += 1;
+    this.#metrics.seen(operation, this.#time.micros);
+    return true;
   }
 
   /** A change whose values cannot be converted becomes a failed record. @throws DatabaseError if the catalogue cannot be read */

@@ -87,8 +87,8 @@ export class JsonRows {
   /**
    * Begins a record in the packer and writes an insert or an update; the caller ends the record or undoes it.
    * @param message a message of the type I or U
-   * @returns false if the record must be made otherwise: changed keys, large values
-   * @throws Error if a value cannot be converted
+   * @returns false if the record must be made otherwise: changed keys, large values. Nothing was begun then
+   * @throws Error if a value cannot be converted; nothing was begun then either
    */
   begin(packer: RecordPacker, message: Buffer, lsn: bigint, origin: TransactionOrigin): boolean {
     if (message.length > MAX_PACKED_VALUE / 4) return false;
@@ -104,8 +104,15 @@ export class JsonRows {
     this.#after.read(message, at + 1);
     if (hasBefore && this.#keys.some(({ index }) => !this.#after.isSame(index, this.#before))) return false;
     packer.begin(this.#table.keySchema === null ? null : this.#keyOf(hasBefore));
-    this.#write(packer.out, isInsert ? 'c' : 'u', hasBefore, String(lsn), origin);
-    return packer.valueLength <= MAX_PACKED_VALUE;
+    try {
+      this.#write(packer.out, isInsert ? 'c' : 'u', hasBefore, String(lsn), origin);
+      if (packer.valueLength <= MAX_PACKED_VALUE) return true;
+    } catch (error) {
+      packer.undo();
+      throw error;
+    }
+    packer.undo();
+    return false;
   }
 
   #keyOf(hasBefore: boolean): Uint8Array {

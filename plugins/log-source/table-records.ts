@@ -105,7 +105,7 @@ function recordColumn(
 function cell(row: LogRow, column: RecordColumn, old: LogRow | undefined): ConnectValue {
   const { index, name, rule, schema } = column;
   let text = row[index] ?? null;
-  if (text === UNCHANGED) text = old?.[index] ?? UNCHANGED;
+  if (text === UNCHANGED && old !== undefined) text = old[index] ?? null;
   if (text === UNCHANGED) return rule.placeholder(schema);
   if (text === null) return column.missing;
   try {
