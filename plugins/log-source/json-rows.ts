@@ -300,7 +300,7 @@ function writerOf({ name, rule, mask }: RecordColumn, schema: Schema, encode: En
 /** Whether JSON has these bytes as they are: ASCII without control characters, quotes and backslashes. */
 function isPlain(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
-    const byte = bytes[at]!;
+    const byte = bytes[at] ?? 0;
     if (byte < 0x20 || byte >= 0x7f || byte === QUOTE || byte === BACKSLASH) return false;
   }
   return true;

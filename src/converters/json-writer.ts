@@ -144,8 +144,8 @@ function writeStruct({ schema: own, values }: Struct, schema: Schema, settings: 
   if (fields.length === 0) return '{}';
   const starts = fieldStartsOf(schema);
   let text = '';
-  for (let index = 0; index < fields.length; index++) {
-    text += starts[index]! + writeValue(fields[index]!.schema, values[index] ?? null, settings);
+  for (const { index, schema: fieldSchema } of fields) {
+    text += (starts[index] ?? '') + writeValue(fieldSchema, values[index] ?? null, settings);
   }
   return `${text}}`;
 }
