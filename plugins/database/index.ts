@@ -20,7 +20,7 @@ export {
   type ConnectionSettings,
   type ExecutorOptions,
 } from './executor/open-executor.ts';
-export { openNamedExecutor } from './executor/session-name.ts';
+export { openNamedExecutor, withSessionName } from './executor/session-name.ts';
 export { WaitCause } from './executor/wait-cause.ts';
 export { ROLLBACK_RETRIES, retryRolledBack } from './executor/retry-rolled-back.ts';
 export {

@@ -110,10 +110,11 @@ export class TableWatch {
     this.#fingerprint = undefined;
   }
 
-  /** All tables, by two queries. */
+  /** All tables, by two queries. A table that is dropped between the two is left out, although it may be created again. */
   async tables(): Promise<SourceTable[]> {
-    const tables = await this.#executor.catalogue.list();
+    const listed = await this.#executor.catalogue.list();
     const facts = await this.#facts();
+    const tables = this.#hasSnapshots ? listed.filter((table) => facts.has(tableLabel(table))) : listed;
     return tables.map((table): SourceTable => {
       const [, , oid, kind, indexed] = facts.get(tableLabel(table)) ?? [];
       return {

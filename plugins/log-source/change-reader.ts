@@ -1,20 +1,36 @@
-import { ConnectError, toError, type Logger, type SourceRecord } from '../../src/index.ts';
+import {
+  ConnectError,
+  toError,
+  type FailedRecord,
+  type JsonEncoding,
+  type Logger,
+  type SourceRecord,
+} from '../../src/index.ts';
 import type { Executor } from '../database/index.ts';
 import { describeTable, readTypes, type TableColumn } from './catalogue.ts';
 import type { ChangePlace, ChangeRecords } from './change-records.ts';
+import { EventTime } from './envelope.ts';
 import { lsnText } from './lsn.ts';
+import type { LogMetrics } from './log-metrics.ts';
+import { INSERT, UPDATE, type JsonRows, type TransactionOrigin } from './json-rows.ts';
 import type { LogMessage, Relation } from './pgoutput.ts';
 import { PositionTracker, toOffset, type LogPosition } from './position.ts';
+import type { RecordBlocks } from './record-blocks.ts';
 import type { LogSettings } from './settings.ts';
 import { readSignal, type SnapshotSignal } from './signals.ts';
 import { TableRecords } from './table-records.ts';
 import { TransactionCounts, transactionId, transactionOffset } from './transaction-log.ts';
 
+type ChangeRecord = SourceRecord | FailedRecord;
+
 interface ReaderParts {
   readonly executor: Executor;
   readonly settings: LogSettings;
   readonly records: ChangeRecords;
+  readonly metrics: LogMetrics;
   readonly logger: Logger;
+  /** How records are written as JSON; `undefined`: they are not. */
+  readonly json: JsonEncoding | undefined;
 }
 
 /** Turns the messages of one stream into records, and keeps the position. */
@@ -22,28 +38,43 @@ export class ChangeReader {
   readonly #executor: Executor;
   readonly #settings: LogSettings;
   readonly #records: ChangeRecords;
+  readonly #metrics: LogMetrics;
   readonly #logger: Logger;
+  readonly #json: JsonEncoding | undefined;
   readonly #tracker: PositionTracker;
   #signal: SnapshotSignal | undefined;
   /** The tables that the stream has described, by their numbers; `undefined` for those that are not captured. */
   readonly #tables = new Map<number, TableRecords | undefined>();
+  /** Of these, the tables whose inserts and updates are written as JSON. */
+  readonly #jsonRows = new Map<number, JsonRows>();
   #origin: { readonly name: string; readonly lsn: bigint } | undefined;
   /** Rows of the current transaction, with `provide.transaction.metadata`. */
   #counts: TransactionCounts | undefined;
+  /** Number and time of the current transaction, as its records have them. */
+  #xid = 0n;
+  #time = new EventTime(0n);
+  #current: TransactionOrigin | undefined;
   /** Time of the last commit, or of the start: messages outside of transactions have no time of their own. */
-  #lastMicros = BigInt(Date.now()) * 1000n;
+  #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
-  /** @param sent what was sent already; `undefined`: nothing */
-  constructor({ executor, settings, records, logger }: ReaderParts, sent: LogPosition | undefined) {
+  /** @param sent what was sent already */
+  constructor({ executor, settings, records, metrics, logger, json }: ReaderParts, sent: LogPosition) {
     this.#executor = executor;
     this.#settings = settings;
     this.#records = records;
+    this.#metrics = metrics;
     this.#logger = logger;
+    this.#json = json;
     this.#tracker = new PositionTracker(sent);
   }
 
   get position(): LogPosition {
     return this.#tracker.position;
+  }
+
+  /** The server has sent everything before `end`. */
+  advance(end: bigint): void {
+    this.#tracker.advance(end);
   }
 
   /** A snapshot that was requested since the last call. */
@@ -53,13 +84,43 @@ export class ChangeReader {
     return signal;
   }
 
-  /** @throws ConnectError if a value cannot be converted; DatabaseError if the catalogue cannot be read */
-  async recordsOf(message: LogMessage, lsn: bigint): Promise<readonly SourceRecord[]> {
+  /**
+   * Writes the record of an insert or an update as JSON.
+   * @returns false if it has to be made by `recordsOf`; nothing has changed then
+   */
+  pack(message: Buffer, lsn: bigint, blocks: RecordBlocks): boolean {
+    const type = message[0];
+    if ((type !== INSERT && type !== UPDATE) || this.#tracker.transaction === undefined) return false;
+    const rows = this.#jsonRows.get(message.readUInt32BE(1));
+    if (rows === undefined) return false;
+    const packer = blocks.packerOf(rows.topic);
+    try {
+      if (!rows.begin(packer, message, lsn, this.#transactionOrigin())) return false;
+    } catch {
+      // The error is reported for the record, which cannot be made either.
+      return false;
+    }
+    const operation = type === INSERT ? 'INSERT' : 'UPDATE';
+    if (!this.#tracker.isNew(lsn, operation)) {
+      packer.undo();
+      return true;
+    }
+    packer.end();
+    blocks.count += 1;
+    this.#metrics.seen(operation, this.#time.micros);
+    return true;
+  }
+
+  /** A change whose values cannot be converted becomes a failed record. @throws DatabaseError if the catalogue cannot be read */
+  async recordsOf(message: LogMessage, lsn: bigint): Promise<readonly ChangeRecord[]> {
     const records = this.#records;
     switch (message.kind) {
       case 'begin':
         this.#origin = undefined;
+        this.#current = undefined;
         this.#tracker.begin(message);
+        this.#xid = BigInt(message.xid);
+        this.#time = new EventTime(message.commitMicros);
         this.#counts = undefined;
         return [];
       case 'commit':
@@ -69,6 +130,7 @@ export class ChangeReader {
         return [];
       case 'origin':
         this.#origin = { name: message.name, lsn: message.originLsn };
+        this.#current = undefined;
         return [];
       case 'insert':
         return this.#changes(message.oid, 'INSERT', lsn, (table, place) => {
@@ -98,7 +160,8 @@ export class ChangeReader {
   #committed(message: Extract<LogMessage, { kind: 'commit' }>, lsn: bigint): readonly SourceRecord[] {
     const counts = this.#counts;
     const isNew = counts !== undefined && this.#tracker.isNew(lsn, 'COMMIT');
-    this.#lastMicros = message.commitMicros;
+    this.#lastTime = new EventTime(message.commitMicros);
+    this.#metrics.committed(this.#tracker.transaction?.xid ?? 0);
     this.#tracker.commit(message);
     if (!isNew) return [];
     const offset = { ...toOffset(this.#tracker.position), ...transactionOffset(counts) };
@@ -109,7 +172,7 @@ export class ChangeReader {
     const transaction = message.isTransactional ? this.#tracker.transaction : undefined;
     const isNew = message.isTransactional
       ? this.#tracker.isNew(message.lsn, 'MESSAGE')
-      : this.#tracker.isNewMessage(message.lsn, this.#lastMicros);
+      : this.#tracker.isNewMessage(message.lsn, this.#lastTime.micros);
     if (!isNew) return [];
     const { lastCommit } = this.#tracker.position;
     const place: ChangePlace = {
@@ -118,8 +181,8 @@ export class ChangeReader {
         snapshot: null,
         lastCommit,
         lsn: message.lsn,
-        xid: transaction === undefined ? null : BigInt(transaction.xid),
-        micros: transaction?.micros ?? this.#lastMicros,
+        xid: transaction === undefined ? null : this.#xid,
+        time: transaction === undefined ? this.#lastTime : this.#time,
         origin: null,
         originLsn: null,
       },
@@ -132,40 +195,57 @@ export class ChangeReader {
     type: string,
     lsn: bigint,
     make: (table: TableRecords, place: ChangePlace) => readonly SourceRecord[],
-  ): readonly SourceRecord[] {
-    const { lastCommit } = this.#tracker.position;
+  ): readonly ChangeRecord[] {
     const transaction = this.#tracker.transaction;
     if (!this.#tracker.isNew(lsn, type) || transaction === undefined) return [];
+    this.#metrics.seen(type, this.#time.micros);
     const table = this.#tables.get(oid);
-    if (table === undefined) return [];
-    const { xid, micros } = transaction;
+    if (table === undefined) {
+      this.#metrics.filtered();
+      return [];
+    }
     const offset = toOffset(this.#tracker.position);
     const begun: SourceRecord[] = [];
     if (this.#settings.transactionMetadata && this.#counts === undefined) {
-      this.#counts = new TransactionCounts(xid);
-      begun.push(this.#records.transaction(transactionId(xid, lsn), undefined, offset));
+      this.#counts = new TransactionCounts(transaction.xid);
+      begun.push(this.#records.transaction(transactionId(transaction.xid, lsn), undefined, offset));
     }
     const counts = this.#counts;
     const place: ChangePlace = {
       offset,
       ...(counts !== undefined && { count: (of: TableRecords) => counts.count(of, lsn) }),
-      origin: {
-        snapshot: null,
-        lastCommit,
-        lsn,
-        xid: BigInt(xid),
-        micros,
-        origin: this.#origin?.name ?? null,
-        originLsn: this.#origin?.lsn ?? null,
-      },
+      origin: { ...this.#transactionOrigin(), lsn },
     };
     try {
-      return [...begun, ...make(table, place)];
+      const made = make(table, place);
+      if (made.length === 0) this.#metrics.filtered();
+      return begun.length === 0 ? made : [...begun, ...made];
     } catch (error) {
       const { schema, name } = table.definition;
       const where = `table ${schema}.${name} at ${lsnText(lsn)}`;
-      throw new ConnectError(`A change of ${where} cannot be converted: ${toError(error).message}`, { cause: error });
+      const message = `A change of ${where} cannot be converted: ${toError(error).message}`;
+      const failed: FailedRecord = {
+        error: new ConnectError(message, { scope: 'record', cause: error }),
+        topic: table.topic,
+        sourcePartition: this.#records.partition,
+        sourceOffset: offset,
+        content: null,
+      };
+      return [...begun, failed];
     }
+  }
+
+  /** Where the changes of the current transaction come from. Messages do not change `lastCommit` within it. */
+  #transactionOrigin(): TransactionOrigin {
+    this.#current ??= {
+      snapshot: null,
+      lastCommit: this.#tracker.position.lastCommit,
+      xid: this.#xid,
+      time: this.#time,
+      origin: this.#origin?.name ?? null,
+      originLsn: this.#origin?.lsn ?? null,
+    };
+    return this.#current;
   }
 
   /** A table's columns as the log has them, with what the catalogue knows about them. */
@@ -173,6 +253,7 @@ export class ChangeReader {
     const executor = this.#executor;
     const settings = this.#settings;
     const listed = { oid, schema, name };
+    this.#jsonRows.delete(oid);
     if (!settings.includesTable(listed)) {
       this.#tables.set(oid, undefined);
       return;
@@ -195,6 +276,9 @@ export class ChangeReader {
       };
     });
     const keyColumns = known.keyColumns.filter((key) => columns.some((column) => column.name === key));
-    this.#tables.set(oid, new TableRecords({ ...listed, columns: described, keyColumns }, settings));
+    const table = new TableRecords({ ...listed, columns: described, keyColumns }, settings);
+    this.#tables.set(oid, table);
+    const rows = this.#json === undefined ? undefined : this.#records.jsonRows(table, this.#json);
+    if (rows !== undefined) this.#jsonRows.set(oid, rows);
   }
 }

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { Schema, Struct, type Header, type SourceCoordinates, type SourceRecord } from '../../src/index.ts';
+import {
+  Schema,
+  Struct,
+  type Header,
+  type JsonEncoding,
+  type SourceCoordinates,
+  type SourceRecord,
+} from '../../src/index.ts';
 import { envelope, messageValue, sourceOf, type Operation, type RowOrigin, type TransactionPlace } from './envelope.ts';
+import { JsonRows } from './json-rows.ts';
 import type { LogRow, OldRow } from './pgoutput.ts';
 import type { LogSettings } from './settings.ts';
 import type { TableRecords } from './table-records.ts';
@@ -23,7 +31,7 @@ const MESSAGE_KEY = Schema.struct([{ name: 'prefix', schema: new Schema('string'
 /** What the records of one message have in common. */
 export interface ChangePlace {
   readonly offset: SourceCoordinates;
-  readonly origin: Omit<RowOrigin, 'connector' | 'database' | 'schema' | 'table'>;
+  readonly origin: RowOrigin;
   /** Counts one more row of a table; absent without `provide.transaction.metadata`. */
   readonly count?: (table: TableRecords) => TransactionPlace;
 }
@@ -32,11 +40,11 @@ export interface ChangePlace {
 export class ChangeRecords {
   readonly #settings: LogSettings;
   readonly #headers: readonly Header[];
-  readonly #partition: SourceCoordinates;
+  readonly partition: SourceCoordinates;
 
   constructor(settings: LogSettings, taskIndex: number) {
     this.#settings = settings;
-    this.#partition = { server: settings.prefix };
+    this.partition = { server: settings.prefix };
     const header = (key: string, value: string): Header => ({ key: `__debezium.context.${key}`, schema: TEXT, value });
     this.#headers = settings.headers
       ? [
@@ -60,7 +68,7 @@ export class ChangeRecords {
   /** An update that changes the key is a delete, a tombstone and an insert. */
   update(table: TableRecords, before: OldRow | undefined, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('u')) return [];
-    const key = table.key(after);
+    const key = table.key(after, before);
     const oldKey = before === undefined ? null : table.key(before.values);
     const newRow = table.value(after, before);
     if (before !== undefined && key !== null && oldKey !== null && !isEqual(key, oldKey)) {
@@ -94,7 +102,7 @@ export class ChangeRecords {
   message(prefix: string, content: Uint8Array, { offset, origin }: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('m') || !this.#settings.includesMessage(prefix)) return [];
     const { prefix: connector, connection } = this.#settings;
-    const source = sourceOf({ ...origin, connector, database: connection.database, schema: '', table: '' });
+    const source = sourceOf(origin, { connector, database: connection.database, schema: '', table: '' });
     const value = messageValue(prefix, content, source);
     const record = this.#record(`${connector}.message`, offset);
     return [
@@ -120,6 +128,19 @@ export class ChangeRecords {
     };
   }
 
+  /** The headers of every record. */
+  get headers(): readonly Header[] {
+    return this.#headers;
+  }
+
+  /** Writes the records of inserts and updates as JSON; `undefined` if these have records of other kinds beside them, or none. */
+  jsonRows(table: TableRecords, json: JsonEncoding): JsonRows | undefined {
+    const { skips, transactionMetadata, isSignalTable, prefix, connection } = this.#settings;
+    const { schema, name } = table.definition;
+    if (transactionMetadata || skips.has('c') || skips.has('u') || isSignalTable(table.definition)) return undefined;
+    return new JsonRows(table, { connector: prefix, database: connection.database, schema, table: name }, json);
+  }
+
   #record(topic: string, sourceOffset: SourceCoordinates, headers: readonly Header[] = []): SourceRecord {
     return {
       topic,
@@ -130,7 +151,7 @@ export class ChangeRecords {
       value: null,
       timestamp: null,
       headers,
-      sourcePartition: this.#partition,
+      sourcePartition: this.partition,
       sourceOffset,
     };
   }
@@ -145,13 +166,18 @@ export class ChangeRecords {
   ): SourceRecord {
     const { schema, name } = table.definition;
     const { prefix, connection } = this.#settings;
-    const source = sourceOf({ ...origin, connector: prefix, database: connection.database, schema, table: name });
+    const source = sourceOf(origin, { connector: prefix, database: connection.database, schema, table: name });
     return {
-      ...this.#record(table.topic, offset, header === undefined ? this.#headers : [...this.#headers, header]),
+      topic: table.topic,
+      partition: null,
       keySchema: key === null ? null : key.schema,
       key,
       valueSchema: table.envelope,
       value: envelope(table.envelope, operation, rows, source, count?.(table)),
+      timestamp: null,
+      headers: header === undefined ? this.#headers : [...this.#headers, header],
+      sourcePartition: this.partition,
+      sourceOffset: offset,
     };
   }
 

@@ -16,6 +16,8 @@ export interface ColumnRule {
   readonly parts?: ConstructorParameters<typeof Schema>[2];
   /** Reads the server's text for the schema of its field. @throws Error if the value does not fit it */
   readonly read: (text: string, schema: Schema) => ConnectValue;
+  /** The server's text is the JSON of the value, as it is or as a string. */
+  readonly json?: 'digits' | 'string';
   /** For required columns without a value, such as those that the old row of a delete lacks. */
   readonly zero: (schema: Schema) => ConnectValue;
   /** For large values that a change did not touch. */
@@ -49,10 +51,10 @@ type RuleOf = (modifier: number, settings: ModeSettings) => ColumnRule;
 
 const RULES: Readonly<Partial<Record<string, RuleOf>>> = Object.assign(Object.create(null) as object, {
   bool: () => plainRule('boolean', cells.boolean, false),
-  int2: () => plainRule('int16', Number, 0),
-  int4: () => plainRule('int32', Number, 0),
-  int8: () => plainRule('int64', BigInt, 0n),
-  oid: () => plainRule('int64', BigInt, 0n),
+  int2: () => digitsRule('int16', Number, 0),
+  int4: () => digitsRule('int32', Number, 0),
+  int8: () => digitsRule('int64', BigInt, 0n),
+  oid: () => digitsRule('int64', BigInt, 0n),
   float4: () => plainRule('float32', cells.float32, 0),
   float8: () => plainRule('float64', cells.float64, 0),
   numeric: numericRule,
@@ -95,13 +97,17 @@ function plainRule(type: Schema['type'], read: ColumnRule['read'], zero: Connect
   return name === undefined ? rule : { ...rule, name, version: 1 };
 }
 
+function digitsRule(type: Schema['type'], read: ColumnRule['read'], zero: ConnectValue): ColumnRule {
+  return { ...plainRule(type, read, zero), json: 'digits' };
+}
+
 function text(name?: string): RuleOf {
   return (_modifier, settings) => textRule(settings, name);
 }
 
 function textRule({ placeholder }: ModeSettings, name?: string): ColumnRule {
   const rule = plainRule('string', (value) => value, '', name === undefined ? undefined : `${PREFIX}.data.${name}`);
-  return { ...rule, placeholder: () => placeholder };
+  return { ...rule, json: 'string', placeholder: () => placeholder };
 }
 
 function unknownRule({ placeholder }: ModeSettings): ColumnRule {

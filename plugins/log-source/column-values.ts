@@ -85,6 +85,8 @@ export function bits(text: string): Buffer {
 const DATE = /^(\d{4,})-(\d\d)-(\d\d)( BC)?$/;
 const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?$/;
 const DATE_AND_TIME = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+00)?( BC)?$/;
+/** A timestamp of this era with a year of four digits. */
+const COMMON_TIMESTAMP = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:\+00)?$/;
 const TIME_AND_ZONE = /^([\d:.]+)([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?$/;
 
 function unreadable(kind: string, text: string): Error {
@@ -179,13 +181,19 @@ export function isoTimestamp(text: string): string {
  * @param precision `undefined`: the digits that are needed
  */
 export function zonedTimestamp(text: string, precision: number | undefined): string {
+  const common = COMMON_TIMESTAMP.exec(text);
+  if (common !== null) return isoText(common[1] ?? '', common[2] ?? '', common[3] ?? '', precision);
   if (text.endsWith('infinity')) return text;
   const [, date = '', time = '', bc = ''] = DATE_AND_TIME.exec(text) ?? [];
   if (date === '') throw unreadable('timestamp', text);
   const [whole = '', fraction = ''] = time.split('.');
-  const digits = precision === undefined ? fraction : fraction.padEnd(precision, '0').slice(0, precision);
-  const day = isoDate(date + bc).slice(0, -1);
-  return `${day}T${whole}${digits === '' ? '' : `.${digits}`}Z`;
+  return isoText(isoDate(date + bc).slice(0, -1), whole, fraction, precision);
+}
+
+function isoText(day: string, time: string, fraction: string, precision: number | undefined): string {
+  const isFitting = precision === undefined || fraction.length === precision;
+  const digits = isFitting ? fraction : fraction.padEnd(precision, '0').slice(0, precision);
+  return digits === '' ? `${day}T${time}Z` : `${day}T${time}.${digits}Z`;
 }
 
 export function floorDivide(value: bigint, by: bigint): bigint {

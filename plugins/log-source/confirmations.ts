@@ -1,4 +1,6 @@
-import type { SourceRecord } from '../../src/index.ts';
+import type { PolledRecord, SourceBlock } from '../../src/index.ts';
+
+type Sent = PolledRecord | SourceBlock;
 
 interface Group {
   readonly lastCommit: bigint;
@@ -13,12 +15,12 @@ interface Group {
  */
 export class Confirmations {
   readonly #groups: Group[] = [];
-  readonly #groupOf = new WeakMap<SourceRecord, Group>();
+  readonly #groupOf = new WeakMap<Sent, Group>();
   #acknowledged: bigint | undefined;
   #acknowledgedAtCommit: bigint | undefined;
 
-  /** @param lastCommit end of the last whole transaction before the records */
-  sent(records: readonly SourceRecord[], lastCommit: bigint): void {
+  /** @param lastCommit all transactions that committed before this place precede the records */
+  sent(records: readonly Sent[], lastCommit: bigint): void {
     if (records.length === 0) return;
     let group = this.#groups.at(-1);
     if (group?.lastCommit !== lastCommit) {
@@ -29,7 +31,7 @@ export class Confirmations {
     for (const record of records) this.#groupOf.set(record, group);
   }
 
-  acknowledged(record: SourceRecord): void {
+  acknowledged(record: Sent): void {
     const group = this.#groupOf.get(record);
     if (group === undefined) return;
     this.#groupOf.delete(record);

@@ -109,39 +109,57 @@ export function messageValue(prefix: string, content: Uint8Array, source: Struct
   return new Struct(MESSAGE_VALUE, ['m', BigInt(Date.now()), source, null, message]);
 }
 
-/** Where a row comes from. */
-export interface RowOrigin {
+/** A time since 1970 in the three units of Debezium's fields. */
+export class EventTime {
+  readonly millis: bigint;
+  readonly micros: bigint;
+  readonly nanos: bigint;
+
+  constructor(micros: bigint) {
+    this.millis = micros / 1000n;
+    this.micros = micros;
+    this.nanos = micros * 1000n;
+  }
+}
+
+/** The table that a row belongs to. */
+export interface RowTable {
   readonly connector: string;
   readonly database: string;
   readonly schema: string;
   readonly table: string;
+}
+
+/** The place of a row in the log or in a snapshot. */
+export interface RowOrigin {
   readonly snapshot: SnapshotMark;
   /** End of the last transaction before; `undefined` if there was none since the slot was created. */
   readonly lastCommit: bigint | undefined;
   readonly lsn: bigint;
   /** `null` for messages outside of transactions. */
   readonly xid: bigint | null;
-  /** Microseconds since 1970: when the transaction was committed, or the snapshot taken. */
-  readonly micros: bigint;
+  /** When the transaction was committed, or the snapshot taken. */
+  readonly time: EventTime;
   readonly origin: string | null;
   readonly originLsn: bigint | null;
 }
 
-export function sourceOf(origin: RowOrigin): Struct {
-  const { micros, lastCommit, lsn } = origin;
-  const sequence = JSON.stringify([lastCommit?.toString() ?? null, lsn.toString()]);
+export function sourceOf(origin: RowOrigin, { connector, database, schema, table }: RowTable): Struct {
+  const { time, lastCommit, lsn } = origin;
+  const before = lastCommit === undefined ? 'null' : `"${String(lastCommit)}"`;
+  const sequence = `[${before},"${String(lsn)}"]`;
   const values: ConnectValue[] = [
     SLUICE_VERSION,
     'postgresql',
-    origin.connector,
-    micros / 1000n,
+    connector,
+    time.millis,
     origin.snapshot,
-    origin.database,
+    database,
     sequence,
-    micros,
-    micros * 1000n,
-    origin.schema,
-    origin.table,
+    time.micros,
+    time.nanos,
+    schema,
+    table,
     origin.xid,
     lsn,
     null,
@@ -158,11 +176,28 @@ export function envelope(
   source: Struct,
   transaction: TransactionPlace | undefined,
 ): Struct {
-  const micros = BigInt(Date.now()) * 1000n;
-  const times: ConnectValue[] = [micros / 1000n, micros, micros * 1000n];
   const place =
     transaction === undefined
       ? null
       : new Struct(TRANSACTION, [transaction.id, transaction.order, transaction.tableOrder]);
-  return new Struct(schema, [rows.before, rows.after, source, place, operation, ...times]);
+  return new Struct(schema, [rows.before, rows.after, source, place, operation, ...envelopeTimes()]);
+}
+
+let lastNow = new EventTime(0n);
+let lastNowMs = 0;
+
+/** The times of an envelope: when the record was made. */
+export function envelopeTimes(): readonly bigint[] {
+  const { millis, micros, nanos } = now();
+  return [millis, micros, nanos];
+}
+
+/** The current time; records of the same millisecond share it. */
+function now(): EventTime {
+  const ms = Date.now();
+  if (ms !== lastNowMs) {
+    lastNow = new EventTime(BigInt(ms) * 1000n);
+    lastNowMs = ms;
+  }
+  return lastNow;
 }

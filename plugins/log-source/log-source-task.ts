@@ -1,28 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  PackedHeaders,
+  recordsOfBlock,
   RetriableError,
-  toError,
-  type SourceRecord,
+  type OffsetUpdate,
+  type PolledRecord,
+  type SourceBlock,
   type SourceTask,
   type SourceTaskContext,
+  type TaskMetric,
+  type TaskPart,
 } from '../../src/index.ts';
-import {
-  connectWithAttempts,
-  DatabaseError,
-  openNamedExecutor,
-  quoteIdentifier,
-  quoteLiteral,
-  ReplicationConnection,
-  type Executor,
-} from '../database/index.ts';
+import { connectWithAttempts, DatabaseError, openExecutor, withSessionName } from '../database/index.ts';
 import type { ListedTable } from './catalogue.ts';
-import { ChangeReader } from './change-reader.ts';
 import { ChangeRecords } from './change-records.ts';
 import { Confirmations } from './confirmations.ts';
-import { LogStream } from './log-stream.ts';
-import { lsnText, parseLsn } from './lsn.ts';
+import { findGap, readsAgain, type StreamSource } from './continuity.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { LogMetrics } from './log-metrics.ts';
+import { lsnText } from './lsn.ts';
+import { connectToLog, openStream, type OpenStream, type StreamParts } from './open-stream.ts';
 import { decodeLogMessage } from './pgoutput.ts';
-import { fromOffset, toOffset, type LogPosition } from './position.ts';
+import { fromOffset, reachedBy, toOffset, wholeBefore, type LogPosition, type StoredPosition } from './position.ts';
 import {
   capturedTables,
   ensurePublication,
@@ -31,12 +30,14 @@ import {
   setReplicaIdentities,
   type SlotState,
 } from './preparation.ts';
-import { logSettings, type LogSettings } from './settings.ts';
+import { logSettings } from './settings.ts';
 import type { SnapshotSignal } from './signals.ts';
-import { createSlotCommand, needsSnapshot } from './slot.ts';
-import { readSnapshot, type ExportedSnapshot } from './snapshot.ts';
+import { createSlot, dropSlot } from './slot.ts';
+import { RecordBlocks } from './record-blocks.ts';
+import { SnapshotRun } from './snapshot-run.ts';
+import { WalGuard } from './wal-guard.ts';
 
-const CONNECTIONS = 2;
+export const CONNECTIONS = 2;
 const CONNECT_ATTEMPTS = 3;
 const CONNECT_BACKOFF_MS = 2_000;
 /** A waiting poll returns this often, so that the worker can pause the task. */
@@ -44,31 +45,35 @@ const MAX_WAIT_MS = 1_000;
 /** SQLSTATE while another process reads the slot. */
 const SLOT_IN_USE = '55006';
 
-interface Parts {
+type PolledPart = PolledRecord | SourceBlock;
+
+const NO_HEADERS = new PackedHeaders([]);
+
+interface Parts extends StreamParts {
   readonly context: SourceTaskContext;
-  readonly settings: LogSettings;
-  readonly executor: Executor;
-  readonly records: ChangeRecords;
+  readonly heartbeat: Heartbeat;
+  readonly guard: WalGuard;
 }
 
-interface OpenStream {
-  readonly stream: LogStream;
-  readonly reader: ChangeReader;
-}
-
-/** Records of one poll, with what may be confirmed once they are stored. */
+/** What one poll returns, with what may be confirmed once it is stored. */
 class RecordBatch {
-  readonly records: SourceRecord[] = [];
-  readonly #groups: { readonly records: readonly SourceRecord[]; readonly lastCommit: bigint | undefined }[] = [];
+  readonly parts: PolledPart[] = [];
+  readonly #groups: { readonly parts: readonly PolledPart[]; readonly whole: bigint | undefined }[] = [];
+  /** The number of records and offsets, those in blocks included. */
+  size = 0;
 
-  add(records: readonly SourceRecord[], lastCommit: bigint | undefined): void {
-    if (records.length === 0) return;
-    for (const record of records) this.records.push(record);
-    this.#groups.push({ records, lastCommit });
+  /** @param whole all transactions that committed before this place precede the records */
+  add(parts: readonly PolledPart[], whole: bigint | undefined): void {
+    if (parts.length === 0) return;
+    for (const part of parts) {
+      this.parts.push(part);
+      this.size += 'packed' in part ? part.packed.length : 1;
+    }
+    this.#groups.push({ parts, whole });
   }
 
   register(confirmations: Confirmations): void {
-    for (const { records, lastCommit } of this.#groups) confirmations.sent(records, lastCommit ?? 0n);
+    for (const { parts, whole } of this.#groups) confirmations.sent(parts, whole ?? 0n);
   }
 }
 
@@ -80,25 +85,27 @@ class RecordBatch {
  */
 export class LogSourceTask implements SourceTask {
   #started: Parts | undefined;
-  #snapshot: AsyncGenerator<readonly SourceRecord[]> | undefined;
+  #snapshot: SnapshotRun | undefined;
   #open: OpenStream | undefined;
   /** What was returned by polls; `undefined`: no change yet. */
   #sent: LogPosition | undefined;
   /** Where the stream starts if nothing was sent yet. */
   #startLsn = 0n;
   #isStreaming = true;
-  readonly #confirmations = new Confirmations();
-  #heartbeatAt = 0;
-  /** The connection that keeps an exported snapshot. */
-  #exporting: ReplicationConnection | undefined;
-  readonly #stopped = new AbortController();
+  #confirmations = new Confirmations();
+  /** The last offset without a record, and when there may be another, on the clock of `performance.now()`. */
+  #idleOffset = { whole: 0n, dueAt: 0 };
 
   async start(context: SourceTaskContext): Promise<void> {
-    const settings = logSettings(context.config);
-    const executor = openNamedExecutor(settings.connection, context, CONNECTIONS);
+    const given = logSettings(context.config);
+    const connection = withSessionName(given.connection, context.connectorName, context.taskIndex);
+    const settings = { ...given, connection };
+    const executor = openExecutor(connection, { logger: context.logger, poolSize: CONNECTIONS });
     const records = new ChangeRecords(settings, context.taskIndex);
-    this.#started = { context, settings, executor, records };
     const { signal, logger } = context;
+    const heartbeat = new Heartbeat({ executor, settings, records, logger });
+    const guard = new WalGuard({ executor, settings, logger });
+    this.#started = { context, settings, executor, records, heartbeat, metrics: new LogMetrics(settings), guard };
     await connectWithAttempts(executor, { attempts: CONNECT_ATTEMPTS, backoffMs: CONNECT_BACKOFF_MS, signal });
     await readServer(executor);
     const tables = await capturedTables(executor, settings);
@@ -106,23 +113,33 @@ export class LogSourceTask implements SourceTask {
     await ensurePublication(executor, settings, tables, logger);
     const offset = await context.offset({ server: settings.prefix });
     const stored = offset === null ? undefined : fromOffset(offset);
-    const slot = await readSlot(executor, settings);
-    const mode = settings.snapshot.mode;
-    this.#isStreaming = mode !== 'initial_only';
-    if (needsSnapshot(settings, stored, slot)) {
-      await this.#beginSnapshot(tables, slot);
-    } else {
-      if (slot === undefined) await this.#createSlot();
+    this.#isStreaming = settings.snapshot.mode !== 'initial_only';
+    const link = await connectToLog(this.#parts);
+    try {
+      if (await this.#needsSnapshot(stored, link)) {
+        await this.#beginSnapshot(tables, link.slot);
+        return;
+      }
+      const begin = link.slot?.confirmed ?? (await createSlot(link.connection, settings));
       this.#sent = stored?.position;
-      this.#startLsn = stored?.position?.lastCommit ?? stored?.snapshotLsn ?? 0n;
+      this.#startLsn = stored === undefined ? begin : reachedBy(stored);
+    } finally {
+      link.connection.close();
+      guard.start();
     }
   }
 
-  async poll(): Promise<readonly SourceRecord[]> {
+  async poll(): Promise<readonly PolledRecord[]> {
+    const parts = await this.pollBlocks();
+    return parts.flatMap((part) => ('packed' in part ? recordsOfBlock(part) : [part]));
+  }
+
+  async pollBlocks(): Promise<readonly PolledPart[]> {
+    await this.#obeyGuard();
     if (this.#snapshot !== undefined) {
-      const next = await this.#snapshot.next();
-      if (next.done !== true) return next.value;
-      this.#endSnapshot();
+      const records = await this.#snapshot.next();
+      if (records !== undefined) return records;
+      this.#snapshot = undefined;
     }
     if (!this.#isStreaming) {
       await this.#pause();
@@ -146,158 +163,165 @@ export class LogSourceTask implements SourceTask {
     return Promise.resolve();
   }
 
-  commitRecord(record: SourceRecord): void {
+  commitRecord(record: PolledRecord): void {
     this.#confirmations.acknowledged(record);
+  }
+
+  commitBlock(block: SourceBlock): void {
+    this.#confirmations.acknowledged(block);
+  }
+
+  parts(): readonly TaskPart[] {
+    return this.#started === undefined ? [] : [this.#started.guard.part()];
+  }
+
+  metrics(): readonly TaskMetric[] {
+    if (this.#started === undefined) return [];
+    const { metrics, guard } = this.#started;
+    return [...metrics.values(this.#open?.stream), ...guard.metrics()];
   }
 
   async stop(): Promise<void> {
     const parts = this.#started;
     this.#started = undefined;
     this.#closeStream();
-    this.#exporting?.close();
-    this.#stopped.abort();
-    await this.#snapshot?.return(undefined).catch(() => undefined);
+    await this.#snapshot?.stop();
     if (parts === undefined) return;
-    if (parts.settings.slot.dropOnStop) await this.#dropSlot(parts);
+    parts.guard.stop();
+    if (parts.settings.slot.dropOnStop) await dropSlot(parts.settings, parts.context.logger);
     await parts.executor.close();
   }
 
+  /** @throws ConnectError if the server keeps too much of its log and the task must end */
+  async #obeyGuard(): Promise<void> {
+    const { guard, settings, context } = this.#parts;
+    if (guard.failure === undefined) return;
+    this.#closeStream();
+    if (settings.guard.action === 'drop-slot') await dropSlot(settings, context.logger);
+    throw guard.failure;
+  }
+
+  /** @throws ConnectError if changes are missing and the settings do not allow a snapshot */
+  async #needsSnapshot(stored: StoredPosition | undefined, source: StreamSource): Promise<boolean> {
+    const { settings } = this.#parts;
+    const { mode } = settings.snapshot;
+    if (mode === 'always') return true;
+    if (mode !== 'no_data' && stored?.isSnapshotOpen !== false) return true;
+    return stored !== undefined && this.#isStreaming && this.#readsAgain(stored, source);
+  }
+
+  async #readsAgain(stored: StoredPosition, source: StreamSource): Promise<boolean> {
+    const { settings, context } = this.#parts;
+    const gap = await findGap(stored, source, settings.slot.name);
+    const isAgain = readsAgain(gap, settings);
+    if (isAgain) context.logger.warn(`${gap ?? ''}. All tables are read again`);
+    return isAgain;
+  }
+
   async #beginSnapshot(tables: readonly ListedTable[], slot: SlotState | undefined): Promise<void> {
-    const { settings, executor, records, context } = this.#parts;
-    const { snapshot } = settings;
-    const exported = await this.#exportSnapshot(slot);
-    const chosen = tables.filter((table) => snapshot.includes(table));
-    context.logger.info(`Snapshot of ${String(chosen.length)} tables begins at ${lsnText(exported.lsn)}`);
-    this.#startLsn = exported.lsn;
-    const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
-    this.#snapshot = readSnapshot(chosen, exported, { executor, settings, records, signal });
+    const { settings, context } = this.#parts;
+    const chosen = tables.filter((table) => settings.snapshot.includes(table));
+    this.#snapshot = await SnapshotRun.begin(chosen, slot, this.#parts);
+    const { lsn } = this.#snapshot;
+    context.logger.info(`Snapshot of ${String(chosen.length)} tables begins at ${lsnText(lsn)}`);
+    this.#sent = undefined;
+    this.#confirmations = new Confirmations();
+    this.#idleOffset = { whole: 0n, dueAt: 0 };
+    this.#startLsn = lsn;
   }
 
   /** The stream waits until the tables have been read. */
   async #beginRequestedSnapshot({ includes }: SnapshotSignal): Promise<void> {
-    const { settings, executor, records, context } = this.#parts;
+    const { settings, executor, context } = this.#parts;
     const tables = (await capturedTables(executor, settings)).filter((table) => includes(table));
-    const exported = await this.#exportSnapshot(await readSlot(executor, settings));
+    const slot = await readSlot(executor, settings);
     const offset = this.#sent === undefined ? undefined : toOffset(this.#sent);
     context.logger.info(`Snapshot of ${String(tables.length)} tables begins, because a signal requested it`);
-    const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
-    const snapshot = { ...exported, ...(offset !== undefined && { offset }) };
-    this.#snapshot = readSnapshot(tables, snapshot, { executor, settings, records, signal });
+    this.#snapshot = await SnapshotRun.begin(tables, slot, this.#parts, offset);
   }
 
-  /** Creates the slot, or a temporary one beside it: only a new slot exports a snapshot. */
-  async #exportSnapshot(slot: SlotState | undefined): Promise<ExportedSnapshot> {
-    const { settings, context } = this.#parts;
-    this.#exporting = await ReplicationConnection.open(settings.connection, context.signal);
-    const name = slot === undefined ? settings.slot.name : `${settings.slot.name.slice(0, 50)}_snapshot`;
-    const isTemporary = slot !== undefined;
-    const { rows } = await this.#exporting.command(
-      createSlotCommand(name, { isTemporary, isExporting: true }, settings),
-    );
-    const [, lsn, snapshot] = rows[0] ?? [];
-    return { lsn: parseLsn(lsn ?? ''), name: snapshot ?? '' };
-  }
-
-  async #createSlot(): Promise<void> {
-    const { settings, context } = this.#parts;
-    const connection = await ReplicationConnection.open(settings.connection, context.signal);
-    try {
-      const kind = { isTemporary: false, isExporting: false };
-      await connection.command(createSlotCommand(settings.slot.name, kind, settings));
-    } finally {
-      connection.close();
-    }
-  }
-
-  #endSnapshot(): void {
-    this.#parts.context.logger.info('Snapshot ended');
-    this.#snapshot = undefined;
-    this.#exporting?.close();
-    this.#exporting = undefined;
-  }
-
-  async #dropSlot({ settings, context }: Parts): Promise<void> {
-    try {
-      const connection = await ReplicationConnection.open(settings.connection);
-      await connection
-        .command(`DROP_REPLICATION_SLOT ${quoteIdentifier(settings.slot.name)} WAIT`)
-        .finally(() => connection.close());
-    } catch (error) {
-      context.logger.warn(`Slot ${settings.slot.name} was not dropped: ${toError(error).message}`);
-    }
-  }
-
-  async #pollLog(): Promise<readonly SourceRecord[]> {
-    const { settings, context } = this.#parts;
+  async #pollLog(): Promise<readonly PolledPart[]> {
+    const { settings, context, heartbeat } = this.#parts;
     if (this.#open === undefined) {
       // The stream begins with a transaction, so that the first change has one before it.
-      await this.#runHeartbeatStatement();
+      await heartbeat.runStatement();
       this.#open = await this.#openStream();
+      if (this.#open === undefined) return [];
     }
     const { stream, reader } = this.#open;
     const most = Math.min(settings.queue.batchSize, context.pollMax?.() ?? Infinity);
     await stream.arrival(Math.min(MAX_WAIT_MS, settings.queue.pollMs), context.signal);
-    const batch = new RecordBatch();
-    while (batch.records.length < most && (batch.records.length === 0 || stream.hasMessages)) {
-      const chunk = stream.take();
-      if (chunk === undefined) break;
-      const { lastCommit } = reader.position;
-      batch.add(await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn), lastCommit);
-    }
-    await this.#beat(batch, reader.position);
+    const batch = await this.#readChanges(this.#open, most);
+    batch.add(await heartbeat.beat(reader.position), wholeBefore(reader.position));
+    batch.add(this.#offsetAlone(this.#open), wholeBefore(reader.position));
     // Nothing counts as sent before it is returned: after a failure the stream is read again from here.
     this.#sent = reader.position;
     batch.register(this.#confirmations);
     const signal = reader.takeSignal();
     if (signal !== undefined) await this.#beginRequestedSnapshot(signal);
-    return batch.records;
+    return batch.parts;
   }
 
-  async #openStream(): Promise<OpenStream> {
-    const { settings, context, executor, records } = this.#parts;
-    const { slot, queue, publication, connection } = settings;
-    const start = this.#sent?.lastCommit ?? this.#startLsn;
-    const names = quoteLiteral(quoteIdentifier(publication.name));
-    const command =
-      `START_REPLICATION SLOT ${quoteIdentifier(slot.name)} LOGICAL ${lsnText(start)} ` +
-      `(proto_version '1', publication_names ${names}, messages 'true')`;
-    const limits = { messages: queue.size, bytes: queue.bytes };
-    const options = { limits, start, statusIntervalMs: slot.statusIntervalMs };
+  /** Takes messages until there are `most` records, or no further message has arrived. */
+  async #readChanges({ stream, reader }: OpenStream, most: number): Promise<RecordBatch> {
+    const batch = new RecordBatch();
+    const blocks = this.#recordBlocks();
+    let blocksFrom = reader.position;
+    const takeBlocks = (end: LogPosition): void => {
+      batch.add(blocks.take(toOffset(blocksFrom), toOffset(end)), wholeBefore(blocksFrom));
+    };
+    for (let count = 0; count < most && (count === 0 || stream.hasMessages); count = batch.size + blocks.count) {
+      const chunk = stream.take();
+      if (chunk === undefined) break;
+      const before = reader.position;
+      if (blocks.count === 0) blocksFrom = before;
+      if (reader.pack(chunk.message, chunk.lsn, blocks)) continue;
+      const records = await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn);
+      if (records.length === 0) continue;
+      if (blocks.count > 0) takeBlocks(before);
+      batch.add(records, wholeBefore(before));
+    }
+    if (blocks.count > 0) takeBlocks(reader.position);
+    return batch;
+  }
+
+  #recordBlocks(): RecordBlocks {
+    const { records, context } = this.#parts;
+    const headersOf = (topic: string): PackedHeaders => context.json?.headers(topic, records.headers) ?? NO_HEADERS;
+    return new RecordBlocks(records.partition, headersOf);
+  }
+
+  /** The position without a record, where the log has nothing of the captured tables, so that the server does not keep the log. */
+  #offsetAlone({ stream, reader }: OpenStream): readonly OffsetUpdate[] {
+    const { settings, records } = this.#parts;
+    const now = performance.now();
+    reader.advance(stream.takenUpTo);
+    const whole = wholeBefore(reader.position) ?? 0n;
+    if (now < this.#idleOffset.dueAt || whole <= this.#idleOffset.whole) return [];
+    this.#idleOffset = { dueAt: now + settings.slot.statusIntervalMs, whole };
+    return [{ sourcePartition: records.partition, sourceOffset: toOffset(reader.position) }];
+  }
+
+  /** Returns `undefined` if a snapshot has begun instead. */
+  async #openStream(): Promise<OpenStream | undefined> {
+    const { settings, context } = this.#parts;
+    const { slot } = settings;
     for (let attempt = 0; ; attempt++) {
+      const link = await connectToLog(this.#parts);
       try {
-        const stream = await LogStream.open(connection, command, options, context.signal);
-        context.logger.info(`Streaming from ${lsnText(start)} of slot ${slot.name}`);
-        return {
-          stream,
-          reader: new ChangeReader({ executor, settings, records, logger: context.logger }, this.#sent),
-        };
+        const sent = { position: this.#sent, snapshotLsn: this.#startLsn - 1n, log: this.#sent?.log };
+        if (await this.#readsAgain({ ...sent, isSnapshotOpen: false }, link)) {
+          link.connection.close();
+          await this.#beginSnapshot(await capturedTables(this.#parts.executor, settings), link.slot);
+          return undefined;
+        }
+        return await openStream(link, this.#parts, this.#sent, this.#startLsn);
       } catch (error) {
+        link.connection.close();
         const isInUse = error instanceof DatabaseError && error.sqlstate === SLOT_IN_USE;
         if (!isInUse || attempt >= slot.retries) throw error;
         await delay(Math.min(slot.retryDelayMs, 500 * 2 ** attempt), undefined, { signal: context.signal });
       }
-    }
-  }
-
-  async #beat(batch: RecordBatch, position: LogPosition): Promise<void> {
-    const { settings, records } = this.#parts;
-    const { intervalMs } = settings.heartbeat;
-    if (intervalMs === 0 || Date.now() < this.#heartbeatAt) return;
-    if (position.last !== undefined || position.lastCommit !== undefined) {
-      batch.add([records.heartbeat(toOffset(position))], position.lastCommit);
-    }
-    await this.#runHeartbeatStatement();
-  }
-
-  async #runHeartbeatStatement(): Promise<void> {
-    const { settings, executor, context } = this.#parts;
-    const { intervalMs, sql } = settings.heartbeat;
-    this.#heartbeatAt = Date.now() + intervalMs;
-    if (intervalMs === 0 || sql === undefined) return;
-    try {
-      await executor.query(sql);
-    } catch (error) {
-      context.logger.warn(`heartbeat.action.query failed: ${toError(error).message}`);
     }
   }
 

@@ -1,4 +1,4 @@
-import { ReplicationConnection, type ConnectionSettings, type DatabaseError } from '../database/index.ts';
+import { DatabaseError, type ReplicationConnection } from '../database/index.ts';
 
 export interface LogChunk {
   readonly lsn: bigint;
@@ -14,38 +14,52 @@ export interface StreamLimits {
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 /** Bytes of memory that a queued message takes beside its content. */
 const OVERHEAD_BYTES = 200;
+/** Without a byte for this long, the server is asked to reply; without one for as long again, the connection counts as lost. */
+const SILENCE_MS = 30_000;
+
+interface StreamOptions {
+  readonly limits: StreamLimits;
+  readonly statusIntervalMs: number;
+  readonly silenceMs?: number;
+}
 
 /**
  * Reads the log of a slot ahead, up to a limit of messages and bytes. Beyond it the connection is not read, so that the server keeps
- * the rest; the position is reported meanwhile, so that the server does not give the connection up.
+ * the rest; the position is reported meanwhile, so that the server does not close the connection.
+ *
+ * A network that drops packets leaves the connection open on this side. The server is therefore asked to reply when it is silent.
  */
 export class LogStream {
   readonly #connection: ReplicationConnection;
   readonly #limits: StreamLimits;
   #queue: LogChunk[] = [];
+  /** Chunks at the front of the queue that were taken. */
+  #taken = 0;
   #bytes = 0;
   #isPaused = false;
   #failure: DatabaseError | undefined;
   #wake: (() => void) | undefined;
   #received = 0n;
-  #confirmed: bigint;
-  #timer: NodeJS.Timeout | undefined;
+  /** 0: unchanged. What was sent and is not stored must not be confirmed, so that a stream does not begin with its start. */
+  #confirmed = 0n;
+  /** Everything before this place is in the queue, or was taken. */
+  #sentUpTo = 0n;
+  #silence = { since: performance.now(), bytesRead: 0 };
+  #timers: NodeJS.Timeout[] = [];
 
-  private constructor(connection: ReplicationConnection, limits: StreamLimits, start: bigint) {
+  private constructor(connection: ReplicationConnection, limits: StreamLimits) {
     this.#connection = connection;
     this.#limits = limits;
-    this.#confirmed = start;
   }
 
-  /** @throws DatabaseError, 55006 while another process reads the slot */
+  /** The connection is closed with the stream. @throws DatabaseError, 55006 while another process reads the slot */
   static async open(
-    settings: ConnectionSettings,
+    connection: ReplicationConnection,
     command: string,
-    { limits, start, statusIntervalMs }: { limits: StreamLimits; start: bigint; statusIntervalMs: number },
+    { limits, statusIntervalMs, silenceMs = SILENCE_MS }: StreamOptions,
     signal: AbortSignal,
   ): Promise<LogStream> {
-    const connection = await ReplicationConnection.open(settings, signal);
-    const stream = new LogStream(connection, limits, start);
+    const stream = new LogStream(connection, limits);
     const receiver = {
       data: (lsn: bigint, walEnd: bigint, message: Buffer) => stream.#add(lsn, walEnd, message),
       keepalive: (walEnd: bigint, replyRequested: boolean) => stream.#keepalive(walEnd, replyRequested),
@@ -61,19 +75,28 @@ export class LogStream {
     } finally {
       signal.removeEventListener('abort', close);
     }
-    stream.#timer = setInterval(() => stream.#report(), statusIntervalMs);
+    stream.#timers = [
+      setInterval(() => stream.#report(), statusIntervalMs),
+      setInterval(() => stream.#watch(silenceMs), silenceMs / 3),
+    ];
     return stream;
   }
 
   /** The next message; `undefined` if none is queued. @throws DatabaseError when the stream has ended and the queue is empty */
   take(): LogChunk | undefined {
-    const chunk = this.#queue.shift();
+    const chunk = this.#queue[this.#taken];
     if (chunk === undefined) {
       if (this.#failure !== undefined) throw this.#failure;
       return undefined;
     }
+    this.#taken += 1;
+    if (this.#taken * 2 > this.#queue.length) {
+      // As many are moved as were taken, so that this costs nothing for each.
+      this.#queue = this.#queue.slice(this.#taken);
+      this.#taken = 0;
+    }
     this.#bytes -= chunk.message.length + OVERHEAD_BYTES;
-    if (this.#isPaused && this.#queue.length < this.#limits.messages / 2 && this.#bytes < this.#limits.bytes / 2) {
+    if (this.#isPaused && this.#length < this.#limits.messages / 2 && this.#bytes < this.#limits.bytes / 2) {
       this.#isPaused = false;
       this.#connection.resume();
     }
@@ -81,7 +104,20 @@ export class LogStream {
   }
 
   get hasMessages(): boolean {
-    return this.#queue.length > 0;
+    return this.#length > 0;
+  }
+
+  get #length(): number {
+    return this.#queue.length - this.#taken;
+  }
+
+  get queued(): StreamLimits {
+    return { messages: this.#length, bytes: this.#bytes };
+  }
+
+  /** Everything before this place was taken; 0: not known. */
+  get takenUpTo(): bigint {
+    return this.hasMessages ? 0n : this.#sentUpTo;
   }
 
   /** Resolves when a message is queued, the stream has ended, the signal is aborted, or after the time. */
@@ -107,9 +143,10 @@ export class LogStream {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopTimers();
     this.#connection.close();
     this.#queue = [];
+    this.#taken = 0;
     this.#wake?.();
   }
 
@@ -117,7 +154,7 @@ export class LogStream {
     this.#queue.push({ lsn, message });
     this.#bytes += message.length + OVERHEAD_BYTES;
     if (walEnd > this.#received) this.#received = walEnd;
-    if (!this.#isPaused && (this.#queue.length >= this.#limits.messages || this.#bytes >= this.#limits.bytes)) {
+    if (!this.#isPaused && (this.#length >= this.#limits.messages || this.#bytes >= this.#limits.bytes)) {
       this.#isPaused = true;
       this.#connection.pause();
     }
@@ -126,16 +163,39 @@ export class LogStream {
 
   #keepalive(walEnd: bigint, replyRequested: boolean): void {
     if (walEnd > this.#received) this.#received = walEnd;
+    if (walEnd > this.#sentUpTo) this.#sentUpTo = walEnd;
     if (replyRequested) this.#report();
   }
 
-  #report(): void {
-    this.#connection.confirm(this.#received, this.#confirmed);
+  #report(isReplyRequested = false): void {
+    this.#connection.confirm(this.#received, this.#confirmed, isReplyRequested);
+  }
+
+  #watch(silenceMs: number): void {
+    const { bytesRead } = this.#connection;
+    const now = performance.now();
+    if (this.#isPaused || bytesRead !== this.#silence.bytesRead) {
+      this.#silence = { since: now, bytesRead };
+      return;
+    }
+    const silentMs = now - this.#silence.since;
+    if (silentMs < silenceMs) return;
+    if (silentMs < 2 * silenceMs) {
+      this.#report(true);
+      return;
+    }
+    const message = `no data from the server for ${String(Math.round(silentMs / 1000))} s, although it was asked to reply`;
+    this.#fail(new DatabaseError(message, { scope: 'infrastructure' }));
+    this.#connection.close();
   }
 
   #fail(error: DatabaseError): void {
-    clearInterval(this.#timer);
+    this.#stopTimers();
     this.#failure ??= error;
     this.#wake?.();
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers) clearInterval(timer);
   }
 }

@@ -55,11 +55,8 @@ export const logSourceOptions = declareOptions({
   'database.sslcert': text(DATABASE, 'Client certificate', 'File with the certificate of the client.'),
   'database.sslkey': text(DATABASE, 'Client key', 'File with the private key of the client.'),
   'plugin.name': {
-    ...text(
-      LOG,
-      'Output plugin',
-      'Output plugin of the slot. Only pgoutput is supported, which is used if this is not set.',
-    ),
+    ...text(LOG, 'Output plugin', 'Output plugin of the slot. Only pgoutput is supported.'),
+    default: 'pgoutput',
     validator: choice('pgoutput'),
   },
   'slot.name': {
@@ -115,6 +112,25 @@ export const logSourceOptions = declareOptions({
     group: LOG,
     width: 'SHORT',
     displayName: 'Status interval (ms)',
+  },
+  'log.max.lag.bytes': {
+    type: 'LONG',
+    default: 0,
+    importance: 'MEDIUM',
+    documentation: 'Bytes of its log that the server may keep for the slot; 0: no limit.',
+    validator: AT_LEAST_ZERO,
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Largest lag (bytes)',
+  },
+  'log.max.lag.action': {
+    ...text(
+      LOG,
+      'Action at largest lag',
+      'Beyond log.max.lag.bytes: warn (the connector is DEGRADED), fail (the task fails) or drop-slot (the task fails and the slot is dropped; its changes are lost).',
+    ),
+    default: 'warn',
+    validator: choice('warn', 'fail', 'drop-slot'),
   },
   'publication.name': {
     ...text(LOG, 'Publication', 'Name of the publication that the stream takes its tables from.'),

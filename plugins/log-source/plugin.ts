@@ -6,14 +6,18 @@ import {
   toError,
   type Connector,
   type ConnectorConfig,
+  type DiagnosisContext,
+  type Finding,
   type OptionResult,
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { connectWithAttempts, openExecutor, unavailableReason } from '../database/index.ts';
-import { LogSourceTask } from './log-source-task.ts';
+import { connectWithAttempts, diagnoseDatabase, openExecutor, unavailableReason } from '../database/index.ts';
+import { CONNECTIONS, LogSourceTask } from './log-source-task.ts';
 import { logSourceOptions } from './options.ts';
 import { fromOffset } from './position.ts';
+import { preflight } from './preflight.ts';
+import { capturedTables } from './preparation.ts';
 import { logSettings } from './settings.ts';
 import { unsupportedProblems } from './unsupported-options.ts';
 
@@ -65,16 +69,35 @@ async function validate(config: ConnectorConfig): Promise<readonly OptionResult[
 }
 
 async function connectionProblems(config: ConnectorConfig): Promise<readonly OptionResult[]> {
-  const executor = openExecutor(logSettings(config).connection, { logger: silentLogger, poolSize: 1 });
+  const settings = logSettings(config);
+  const executor = openExecutor(settings.connection, { logger: silentLogger, poolSize: 1 });
   try {
     await connectWithAttempts(executor, { attempts: 1, backoffMs: 0 });
-    return [];
+    const findings = (await preflight(executor, settings)).filter(({ level }) => level === 'fail');
+    return findings.map(({ option: name, about, message, remedy }): OptionResult => {
+      const text = `${about}: ${message}${remedy === undefined ? '' : `. To fix it: ${remedy}`}`;
+      return { name, value: null, recommendedValues: [], errors: [text], visible: true };
+    });
   } catch (error) {
     const message = `Error while validating connector config: ${unavailableReason(error)}`;
     return [{ name: 'database.hostname', value: null, recommendedValues: [], errors: [message], visible: true }];
   } finally {
     await executor.close();
   }
+}
+
+async function diagnose(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
+  const settings = logSettings(config);
+  return diagnoseDatabase(
+    settings.connection,
+    { connections: CONNECTIONS, writes: false },
+    context,
+    async (executor) => {
+      const tables = await capturedTables(executor, settings);
+      context.writesTo(tables.map((table) => settings.topicOf(table).topic));
+      return (await preflight(executor, settings)).map(({ option: _, ...finding }) => finding);
+    },
+  );
 }
 
 async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
@@ -103,5 +126,6 @@ export const postgresLogSource: SourceConnectorPlugin = {
   createTask: () => new LogSourceTask(),
   exactlyOnceSupport: () => 'supported',
   validate,
+  diagnose,
   alterOffsets,
 };

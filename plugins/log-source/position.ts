@@ -1,4 +1,5 @@
 import type { SourceCoordinates } from '../../src/index.ts';
+import type { LogIdentity } from './log-identity.ts';
 import type { LogMessage } from './pgoutput.ts';
 
 /**
@@ -11,6 +12,10 @@ export interface LogPosition {
   readonly lastCommit: bigint | undefined;
   /** The last message that was sent of the transaction after `lastCommit`. */
   readonly last: LastMessage | undefined;
+  /** The log that these places are in; `undefined` in offsets of Debezium. */
+  readonly log?: LogIdentity | undefined;
+  /** Everything before this place was sent. After `lastCommit` while the log has nothing of the captured tables, or before the first commit. */
+  readonly idle?: bigint | undefined;
 }
 
 export interface LastMessage {
@@ -23,19 +28,31 @@ export interface LastMessage {
   readonly type: string;
 }
 
+/** Keys of an offset for the log that it belongs to, which Debezium does not have and ignores. */
+export function identityOffset({ system, timeline }: LogIdentity): SourceCoordinates {
+  return { server_system_id: system, server_timeline: BigInt(timeline) };
+}
+
 /** Debezium's offset of a position. `lsn_events_processed` is absent where one message has the LSN. */
-export function toOffset({ lastCommit, last }: LogPosition): SourceCoordinates {
-  return {
-    ...(last !== undefined && {
-      lsn_proc: last.lsn,
-      messageType: last.type,
-      lsn: last.lsn,
-      txId: BigInt(last.xid),
-      ts_usec: last.micros,
-      ...(last.events > 1 && { lsn_events_processed: last.events }),
-    }),
-    ...(lastCommit !== undefined && { lsn_commit: lastCommit }),
-  };
+export function toOffset(position: LogPosition): SourceCoordinates {
+  const { last, log } = position;
+  const whole = wholeBefore(position);
+  const offset: Record<string, string | number | bigint> = {};
+  if (last !== undefined) {
+    offset['lsn_proc'] = last.lsn;
+    offset['messageType'] = last.type;
+    offset['lsn'] = last.lsn;
+    offset['txId'] = BigInt(last.xid);
+    offset['ts_usec'] = last.micros;
+    if (last.events > 1) offset['lsn_events_processed'] = last.events;
+  }
+  if (whole !== undefined) offset['lsn_commit'] = whole;
+  return log === undefined ? offset : Object.assign(offset, identityOffset(log));
+}
+
+/** All transactions that committed before this place were sent. */
+export function wholeBefore({ lastCommit, idle }: LogPosition): bigint | undefined {
+  return idle !== undefined && idle > (lastCommit ?? 0n) ? idle : lastCommit;
 }
 
 /** What the offset of a snapshot says, and where changes follow it. */
@@ -46,13 +63,22 @@ export interface StoredPosition {
   readonly isSnapshotOpen: boolean;
   /** Where the snapshot was taken; changes after it follow. */
   readonly snapshotLsn: bigint | undefined;
+  readonly log: LogIdentity | undefined;
+}
+
+/** The slot is never moved past this place before other changes are sent. */
+export function reachedBy({ position, snapshotLsn }: StoredPosition): bigint {
+  const whole = position === undefined ? undefined : (wholeBefore(position) ?? position.last?.lsn);
+  // The offset of a snapshot is one byte before the place where it was taken.
+  return whole ?? (snapshotLsn === undefined ? 0n : snapshotLsn + 1n);
 }
 
 /** Reads an offset of this connector or of Debezium. @throws Error if it is not one */
 export function fromOffset(offset: SourceCoordinates): StoredPosition {
   const lsn = integer(offset, 'lsn');
+  const log = identityOf(offset);
   if (offset['snapshot'] !== undefined && offset['snapshot'] !== null) {
-    return { position: undefined, isSnapshotOpen: offset['snapshot_completed'] !== true, snapshotLsn: lsn };
+    return { position: undefined, isSnapshotOpen: offset['snapshot_completed'] !== true, snapshotLsn: lsn, log };
   }
   const type = offset['messageType'];
   const last =
@@ -66,10 +92,17 @@ export function fromOffset(offset: SourceCoordinates): StoredPosition {
           type: typeof type === 'string' ? type : 'INSERT',
         };
   return {
-    position: { lastCommit: integer(offset, 'lsn_commit'), last },
+    position: { lastCommit: integer(offset, 'lsn_commit'), last, log },
     isSnapshotOpen: false,
     snapshotLsn: undefined,
+    log,
   };
+}
+
+function identityOf(offset: SourceCoordinates): LogIdentity | undefined {
+  const system = offset['server_system_id'];
+  const timeline = integer(offset, 'server_timeline');
+  return typeof system === 'string' && timeline !== undefined ? { system, timeline: Number(timeline) } : undefined;
 }
 
 function integer(offset: SourceCoordinates, name: string): bigint | undefined {
@@ -109,7 +142,7 @@ export class PositionTracker {
     this.#isSkipped = false;
     const from = this.#resumeFrom;
     if (from === undefined) return;
-    this.#isSkipped = from.lastCommit !== undefined && finalLsn < from.lastCommit;
+    this.#isSkipped = finalLsn < (wholeBefore(from) ?? 0n);
     if (this.#isSkipped) return;
     this.#resumeFrom = undefined;
     if (from.last?.xid !== xid) return;
@@ -124,10 +157,10 @@ export class PositionTracker {
       if (lsn < this.#sent.lsn) return false;
       if (lsn === this.#sent.lsn && ++this.#sentEvents <= this.#sent.events) return false;
     }
-    const { last, lastCommit } = this.#position;
+    const { last } = this.#position;
     const { xid, micros } = this.#transaction;
-    const isSameLsn = last?.xid === xid && last.lsn === lsn;
-    this.#position = { lastCommit, last: { xid, lsn, micros, type, events: isSameLsn ? last.events + 1 : 1 } };
+    const events = last?.xid === xid && last.lsn === lsn ? last.events + 1 : 1;
+    this.#position = { ...this.#position, last: { xid, lsn, micros, type, events } };
     return true;
   }
 
@@ -136,10 +169,17 @@ export class PositionTracker {
    * is new; it counts as sent then. After a restart the server may send earlier ones again.
    */
   isNewMessage(lsn: bigint, micros: bigint): boolean {
-    const { lastCommit } = this.#position;
-    if (lastCommit !== undefined && lsn <= lastCommit) return false;
-    this.#position = { lastCommit: lsn, last: { xid: 0, lsn, micros, type: 'MESSAGE', events: 1 } };
+    const whole = wholeBefore(this.#position);
+    if (whole !== undefined && lsn <= whole) return false;
+    const last = { xid: 0, lsn, micros, type: 'MESSAGE', events: 1 };
+    this.#position = { ...this.#position, lastCommit: lsn, last };
     return true;
+  }
+
+  /** The server has sent everything before `end`. Has no effect within a transaction. */
+  advance(end: bigint): void {
+    if (this.#transaction !== undefined || end <= (wholeBefore(this.#position) ?? 0n)) return;
+    this.#position = { ...this.#position, idle: end };
   }
 
   commit({ endLsn }: Extract<LogMessage, { kind: 'commit' }>): void {

@@ -9,9 +9,18 @@ const PUBLICATION = ownStatement(
   `SELECT p.puballtables FROM pg_catalog.pg_publication p WHERE p.pubname = $1::name`,
 );
 
+const PUBLICATION_STATE = ownStatement(
+  'log source: content of a publication',
+  `SELECT p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate,
+    to_json(ARRAY(SELECT t.schemaname || '.' || t.tablename FROM pg_catalog.pg_publication_tables t
+      WHERE t.pubname = p.pubname))::text
+  FROM pg_catalog.pg_publication p WHERE p.pubname = $1::name`,
+);
+
 const SLOT = ownStatement(
   'log source: slot',
-  `SELECT s.plugin, s.database, s.confirmed_flush_lsn, s.active_pid, current_database(), s.wal_status
+  `SELECT s.plugin, s.database, s.confirmed_flush_lsn, s.active_pid, current_database(),
+    CASE WHEN s.wal_status = 'lost' THEN COALESCE(to_jsonb(s) ->> 'invalidation_reason', 'wal_removed') END
   FROM pg_catalog.pg_replication_slots s WHERE s.slot_name = $1::name`,
 );
 
@@ -25,6 +34,27 @@ export interface SlotState {
   readonly confirmed: bigint;
   /** The process that reads it. */
   readonly activePid: string | undefined;
+  /** Why the server no longer keeps what the slot needs, such as `wal_removed` and `idle_timeout`. */
+  readonly invalidation: string | undefined;
+}
+
+export interface PublicationState {
+  /** `schema.table` of each table. */
+  readonly tables: readonly string[];
+  /** Operations that it does not publish. */
+  readonly omitted: readonly string[];
+}
+
+/** The publication; `undefined` if it does not exist. */
+export async function readPublication(
+  session: Pick<Session, 'ask'>,
+  name: string,
+): Promise<PublicationState | undefined> {
+  const { rows } = await session.ask(PUBLICATION_STATE, [name]);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const omitted = ['insert', 'update', 'delete', 'truncate'].filter((_, index) => row[index] !== 't');
+  return { tables: JSON.parse(row[4] ?? '[]') as readonly string[], omitted };
 }
 
 /** The tables that the settings include, ordered by name. Partitions count where the publication has their changes under their names. */
@@ -91,19 +121,18 @@ export async function readSlot(executor: Executor, { slot }: LogSettings): Promi
   const { rows } = await executor.ask(SLOT, [slot.name]);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const [plugin, database, confirmed, activePid, current, walStatus] = row;
+  const [plugin, database, confirmed, activePid, current, invalidation] = row;
   if (plugin !== 'pgoutput') {
     throw new ConnectError(`Slot ${slot.name} has the output plugin ${plugin ?? 'of a physical slot'}, not pgoutput`);
   }
   if (database !== current) {
     throw new ConnectError(`Slot ${slot.name} belongs to database ${database ?? ''}, not to ${current ?? ''}`);
   }
-  if (walStatus === 'lost') {
-    throw new ConnectError(
-      `Slot ${slot.name} was invalidated, because it held more WAL than the server keeps (max_slot_wal_keep_size); drop it and take a new snapshot`,
-    );
-  }
-  return { confirmed: parseLsn(confirmed ?? '0/0'), activePid: activePid ?? undefined };
+  return {
+    confirmed: parseLsn(confirmed ?? '0/0'),
+    activePid: activePid ?? undefined,
+    invalidation: invalidation ?? undefined,
+  };
 }
 
 export interface ServerState {

@@ -31,6 +31,8 @@ export interface LogSettings {
     readonly retryDelayMs: number;
     readonly statusIntervalMs: number;
   };
+  /** What happens when the server keeps more of its log for the slot than `maxBytes`; 0: no limit. */
+  readonly guard: { readonly maxBytes: number; readonly action: 'warn' | 'fail' | 'drop-slot' };
   readonly publication: {
     readonly name: string;
     readonly autocreate: 'disabled' | 'all_tables' | 'filtered' | 'no_tables';
@@ -96,6 +98,7 @@ export function logSettings(config: ConnectorConfig): LogSettings {
       retryDelayMs: Number(options['slot.retry.delay.ms']),
       statusIntervalMs: options['status.update.interval.ms'],
     },
+    guard: { maxBytes: Number(options['log.max.lag.bytes']), action: lower(options['log.max.lag.action']) },
     publication: {
       name: options['publication.name'] ?? '',
       autocreate: lower(options['publication.autocreate.mode']),

@@ -1,34 +1,61 @@
-import { ConnectError } from '../../src/index.ts';
-import { quoteIdentifier } from '../database/index.ts';
-import type { StoredPosition } from './position.ts';
+import { ConnectError, toError, type Logger } from '../../src/index.ts';
+import { quoteIdentifier, ReplicationConnection } from '../database/index.ts';
+import { readServerLog } from './log-identity.ts';
+import { parseLsn } from './lsn.ts';
 import type { SlotState } from './preparation.ts';
 import type { LogSettings } from './settings.ts';
+import type { ExportedSnapshot } from './snapshot.ts';
 
-/** @throws ConnectError if the changes since the stored position are gone */
-export function needsSnapshot(
-  { snapshot, slot: { name } }: LogSettings,
-  stored: StoredPosition | undefined,
+/**
+ * Creates the slot, or a temporary one beside it: only a new slot exports a snapshot, which is valid as long as the connection is open.
+ * An invalidated slot is replaced where `snapshot.mode` reads all tables again.
+ * @throws DatabaseError; ConnectError if the slot is invalidated and is not replaced
+ */
+export async function exportSnapshot(
+  connection: ReplicationConnection,
   slot: SlotState | undefined,
-): boolean {
-  const { mode } = snapshot;
-  if (mode === 'always') return true;
-  if (mode === 'no_data') {
-    if (stored !== undefined && slot === undefined) throw slotGone(name);
-    return false;
+  settings: LogSettings,
+  logger: Logger,
+): Promise<ExportedSnapshot> {
+  const { name } = settings.slot;
+  const { mode } = settings.snapshot;
+  const { identity: log } = await readServerLog(connection);
+  if (slot?.invalidation !== undefined) {
+    if (mode !== 'when_needed' && mode !== 'always') {
+      throw new ConnectError(
+        `Slot ${name} was invalidated (${slot.invalidation}). Drop it (SELECT pg_drop_replication_slot('${name}')) and restart the task`,
+      );
+    }
+    await connection.command(`DROP_REPLICATION_SLOT ${quoteIdentifier(name)}`);
+    logger.warn(`Dropped slot ${name}, which was invalidated (${slot.invalidation})`);
   }
-  if (stored === undefined || stored.isSnapshotOpen) return true;
-  if (slot !== undefined || mode === 'initial_only') return false;
-  if (mode === 'when_needed') return true;
-  throw slotGone(name);
+  const isTemporary = slot !== undefined && slot.invalidation === undefined;
+  const created = isTemporary ? `${name.slice(0, 50)}_snapshot` : name;
+  const { rows } = await connection.command(createSlotCommand(created, { isTemporary, isExporting: true }, settings));
+  const [, lsn, snapshot] = rows[0] ?? [];
+  return { lsn: parseLsn(lsn ?? ''), name: snapshot ?? '', log };
 }
 
-function slotGone(name: string): ConnectError {
-  return new ConnectError(
-    `The connector has an offset, but slot ${name} is no longer available on the server, so that changes since then are lost. Set snapshot.mode=when_needed, or delete the offsets, to read all tables again`,
-  );
+/** Returns where the changes of the new slot begin. @throws DatabaseError */
+export async function createSlot(connection: ReplicationConnection, settings: LogSettings): Promise<bigint> {
+  const kind = { isTemporary: false, isExporting: false };
+  const { rows } = await connection.command(createSlotCommand(settings.slot.name, kind, settings));
+  return parseLsn(rows[0]?.[1] ?? '');
 }
 
-export function createSlotCommand(
+/** Never rejects. */
+export async function dropSlot({ connection: server, slot }: LogSettings, logger: Logger): Promise<void> {
+  try {
+    const connection = await ReplicationConnection.open(server);
+    await connection
+      .command(`DROP_REPLICATION_SLOT ${quoteIdentifier(slot.name)} WAIT`)
+      .finally(() => connection.close());
+  } catch (error) {
+    logger.warn(`Slot ${slot.name} was not dropped: ${toError(error).message}`);
+  }
+}
+
+function createSlotCommand(
   name: string,
   { isTemporary, isExporting }: { readonly isTemporary: boolean; readonly isExporting: boolean },
   { slot }: LogSettings,

@@ -1,9 +1,18 @@
-import { toError, type SourceCoordinates, type SourceRecord } from '../../src/index.ts';
+import {
+  ConnectError,
+  toError,
+  type FailedRecord,
+  type SourceCoordinates,
+  type SourceRecord,
+} from '../../src/index.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable, type Executor, type Session } from '../database/index.ts';
 import { describeTable, type ListedTable } from './catalogue.ts';
 import type { ChangePlace, ChangeRecords } from './change-records.ts';
-import type { SnapshotMark } from './envelope.ts';
+import { EventTime, type SnapshotMark } from './envelope.ts';
+import type { LogIdentity } from './log-identity.ts';
+import type { LogMetrics } from './log-metrics.ts';
 import { SnapshotNotifications } from './notifications.ts';
+import { identityOffset } from './position.ts';
 import { readServer, type ServerState } from './preparation.ts';
 import type { LogSettings } from './settings.ts';
 import { tableText } from './table-naming.ts';
@@ -14,14 +23,18 @@ export interface ExportedSnapshot {
   readonly name: string;
   /** It has the transactions that committed before this place of the log. */
   readonly lsn: bigint;
+  readonly log: LogIdentity;
   /** Offset of all records, where changes were sent before the snapshot. */
   readonly offset?: SourceCoordinates;
 }
+
+type SnapshotRecord = SourceRecord | FailedRecord;
 
 interface SnapshotParts {
   readonly executor: Executor;
   readonly settings: LogSettings;
   readonly records: ChangeRecords;
+  readonly metrics: LogMetrics;
   readonly signal: AbortSignal;
 }
 
@@ -41,16 +54,17 @@ export async function* readSnapshot(
   tables: readonly ListedTable[],
   snapshot: ExportedSnapshot,
   parts: SnapshotParts,
-): AsyncGenerator<readonly SourceRecord[]> {
-  const { executor, settings } = parts;
-  const batches = new Handover<readonly SourceRecord[]>(parts.signal);
+): AsyncGenerator<readonly SnapshotRecord[]> {
+  const { executor, settings, metrics } = parts;
+  metrics.snapshotBegan(tables.length);
+  const batches = new Handover<readonly SnapshotRecord[]>(parts.signal);
   const reading = executor.session(async (session) => {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await session.query(`SET TRANSACTION SNAPSHOT ${quoteLiteral(snapshot.name)}`);
     const server = await readServer(session);
     const marks = new MarkedRows(parts.records, snapshot, server);
     const notices = noticesFor(tables, settings);
-    let batch: SourceRecord[] = [];
+    let batch: SnapshotRecord[] = [];
     const notify = (type: string, data: Readonly<Record<string, string>> = {}, isEnd = false): void => {
       if (notices !== undefined) batch.push(notices.record(type, data, marks.offset(isEnd)));
     };
@@ -62,9 +76,11 @@ export async function* readSnapshot(
         rows += 1;
         batch.push(...marks.next(row));
         if (batch.length < settings.queue.batchSize) continue;
+        metrics.scanned(tableText(table), rows, false);
         await batches.offer(batch);
         batch = [];
       }
+      metrics.scanned(tableText(table), rows, true);
       const scanned = { scanned_collection: tableText(table), total_rows_scanned: String(rows), status: 'SUCCEEDED' };
       notify('TABLE_SCAN_COMPLETED', scanned);
     }
@@ -112,6 +128,7 @@ class MarkedRows {
   readonly #records: ChangeRecords;
   readonly #snapshot: ExportedSnapshot;
   readonly #server: ServerState;
+  readonly #time: EventTime;
   #held: Row | undefined;
   #isFirst = true;
 
@@ -119,9 +136,10 @@ class MarkedRows {
     this.#records = records;
     this.#snapshot = snapshot;
     this.#server = server;
+    this.#time = new EventTime(server.nowMicros);
   }
 
-  next(row: Row): readonly SourceRecord[] {
+  next(row: Row): readonly SnapshotRecord[] {
     const held = this.#held;
     this.#held = row;
     if (held === undefined) return [];
@@ -132,7 +150,7 @@ class MarkedRows {
     return [this.#record(held, mark, false)];
   }
 
-  end(): readonly SourceRecord[] {
+  end(): readonly SnapshotRecord[] {
     return this.#held === undefined ? [] : [this.#record(this.#held, 'last', true)];
   }
 
@@ -141,7 +159,7 @@ class MarkedRows {
     if (this.#snapshot.offset !== undefined) return this.#snapshot.offset;
     const { nowMicros, lastXid } = this.#server;
     const state = { snapshot: 'INITIAL', snapshot_completed: isEnd, last_snapshot_record: isEnd };
-    return { lsn: this.#lsn, txId: lastXid, ts_usec: nowMicros, ...state };
+    return { lsn: this.#lsn, txId: lastXid, ts_usec: nowMicros, ...state, ...identityOffset(this.#snapshot.log) };
   }
 
   /** The first change after the snapshot can be at its place in the log, and must compare as later. */
@@ -149,14 +167,21 @@ class MarkedRows {
     return this.#snapshot.lsn - 1n;
   }
 
-  #record({ table, values }: Row, snapshot: SnapshotMark, isEnd: boolean): SourceRecord {
+  #record({ table, values }: Row, snapshot: SnapshotMark, isEnd: boolean): SnapshotRecord {
     const lsn = this.#lsn;
-    const { nowMicros: micros, lastXid: xid } = this.#server;
+    const { lastXid: xid } = this.#server;
     const place: ChangePlace = {
       offset: this.offset(isEnd),
-      origin: { snapshot, lastCommit: undefined, lsn, xid, micros, origin: null, originLsn: null },
+      origin: { snapshot, lastCommit: undefined, lsn, xid, time: this.#time, origin: null, originLsn: null },
     };
-    return this.#records.read(table, values, place);
+    try {
+      return this.#records.read(table, values, place);
+    } catch (error) {
+      const message = `A row of table ${tableText(table.definition)} cannot be converted: ${toError(error).message}`;
+      const failure = new ConnectError(message, { scope: 'record', cause: error });
+      const { partition: sourcePartition } = this.#records;
+      return { error: failure, topic: table.topic, sourcePartition, sourceOffset: place.offset, content: null };
+    }
   }
 }
 

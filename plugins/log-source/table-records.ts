@@ -7,7 +7,7 @@ import { envelopeSchema } from './envelope.ts';
 import { UNCHANGED, type LogRow, type OldRow } from './pgoutput.ts';
 import type { LogSettings } from './settings.ts';
 
-interface RecordColumn {
+export interface RecordColumn {
   /** Place in the row. */
   readonly index: number;
   readonly name: string;
@@ -28,10 +28,10 @@ export class TableRecords {
   readonly keySchema: Schema | null;
   readonly valueSchema: Schema;
   readonly envelope: Schema;
-  readonly #columns: readonly RecordColumn[];
-  readonly #keys: readonly RecordColumn[];
+  readonly columns: readonly RecordColumn[];
+  readonly keys: readonly RecordColumn[];
   /** Tells the keys of tables apart that share a topic. */
-  readonly #physicalTable: string | undefined;
+  readonly physicalTable: string | undefined;
 
   /** @param definition its columns are those of the rows, in their order */
   constructor(definition: TableDefinition, settings: LogSettings) {
@@ -41,27 +41,28 @@ export class TableRecords {
     const name = settings.adjustSchemaName(topic);
     const columns = definition.columns.flatMap((column, index) => recordColumn(column, index, definition, settings));
     const keyNames = settings.keyColumnsOf(definition) ?? definition.keyColumns;
-    this.#columns = columns.filter((column) => settings.includesColumn(definition, column.name));
-    this.#keys = keyNames.flatMap((key) => columns.find((column) => column.name === key) ?? []);
-    this.#physicalTable = keyField === undefined || this.#keys.length === 0 ? undefined : physicalTable;
+    this.columns = columns.filter((column) => settings.includesColumn(definition, column.name));
+    this.keys = keyNames.flatMap((key) => columns.find((column) => column.name === key) ?? []);
+    this.physicalTable = keyField === undefined || this.keys.length === 0 ? undefined : physicalTable;
     const fieldOf = ({ name: column, schema }: RecordColumn) => ({ name: settings.adjustFieldName(column), schema });
-    const keySchemaFields = this.#keys.map(({ name: key, keySchema: schema }) => ({
+    const keySchemaFields = this.keys.map(({ name: key, keySchema: schema }) => ({
       name: settings.adjustFieldName(key),
       schema,
     }));
-    if (this.#physicalTable !== undefined && keyField !== undefined) {
+    if (this.physicalTable !== undefined && keyField !== undefined) {
       keySchemaFields.push({ name: keyField, schema: new Schema('string') });
     }
-    this.keySchema = this.#keys.length === 0 ? null : Schema.struct(keySchemaFields, { name: `${name}.Key` });
-    this.valueSchema = Schema.struct(this.#columns.map(fieldOf), { name: `${name}.Value`, optional: true });
+    this.keySchema = this.keys.length === 0 ? null : Schema.struct(keySchemaFields, { name: `${name}.Key` });
+    this.valueSchema = Schema.struct(this.columns.map(fieldOf), { name: `${name}.Value`, optional: true });
     this.envelope = envelopeSchema(name, this.valueSchema);
   }
 
   /** The key of a row; `null` if the table has none. */
-  key(row: LogRow): Struct | null {
+  key(row: LogRow, before?: OldRow): Struct | null {
     if (this.keySchema === null) return null;
-    const values = this.#keys.map((column) => cell(row, column, undefined));
-    if (this.#physicalTable !== undefined) values.push(this.#physicalTable);
+    const old = before?.isWhole === true ? before.values : undefined;
+    const values = this.keys.map((column) => cell(row, column, old));
+    if (this.physicalTable !== undefined) values.push(this.physicalTable);
     return new Struct(this.keySchema, values);
   }
 
@@ -73,7 +74,7 @@ export class TableRecords {
     const old = before?.isWhole === true ? before.values : undefined;
     return new Struct(
       this.valueSchema,
-      this.#columns.map((column) => {
+      this.columns.map((column) => {
         const value = cell(row, column, old);
         return column.mask === undefined ? value : column.mask(value);
       }),
@@ -104,7 +105,7 @@ function recordColumn(
 function cell(row: LogRow, column: RecordColumn, old: LogRow | undefined): ConnectValue {
   const { index, name, rule, schema } = column;
   let text = row[index] ?? null;
-  if (text === UNCHANGED) text = old?.[index] ?? UNCHANGED;
+  if (text === UNCHANGED && old !== undefined) text = old[index] ?? null;
   if (text === UNCHANGED) return rule.placeholder(schema);
   if (text === null) return column.missing;
   try {

@@ -6,6 +6,7 @@ import { healthOptions } from './health-options.ts';
 import { rateLimitOptions } from './rate-limit-options.ts';
 import { classFinder, type ChoiceKind } from './plugin-choices.ts';
 import { connectorOptionsFor, converterMismatch, type ConnectorContext } from './plugin-options.ts';
+import { sourceErrorOptions } from './source-error-options.ts';
 import { restartOptions } from './restart-options.ts';
 import { taskThreadOptions, withHeapCheck } from './task-thread-options.ts';
 
@@ -17,6 +18,7 @@ const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind;
 
 /** Connector options that Kafka Connect does not have. */
 const OWN_OPTIONS: readonly OptionDeclarations[] = [taskThreadOptions, healthOptions, rateLimitOptions, restartOptions];
+const OWN_SOURCE_OPTIONS: readonly OptionDeclarations[] = [...OWN_OPTIONS, sourceErrorOptions];
 
 /**
  * `connect`: as in Kafka Connect. Its own options have no recommended values for closed sets, and options that it does not have are
@@ -42,7 +44,9 @@ export function validateConnectorSections(
     ofConnect({ declarations: base, results: validateOptions(base, config, { findClass }) }),
     withChoices({ declarations: own, results: visibleResults(own, validateOptions(own, config)) }),
     ...CONVERTERS.flatMap((converter) => converterSection(converter, config, context)).map(ofConnect),
-    ...OWN_OPTIONS.map((declarations) => withChoices(ownSection(declarations, config, listed))),
+    ...(context.type === 'source' ? OWN_SOURCE_OPTIONS : OWN_OPTIONS).map((declarations) =>
+      withChoices(ownSection(declarations, config, listed)),
+    ),
   ];
 }
 

@@ -113,6 +113,10 @@ export class JsonConverter implements Converter, HeaderConverter {
     this.#fixedPayload = this.#fixedSchema === null ? undefined : this.#payloadReader(this.#fixedSchema);
   }
 
+  get writesPlainJson(): boolean {
+    return !this.#schemasEnabled;
+  }
+
   passesText(schema: Schema): boolean {
     return schema === JSON_TEXT && !this.#schemasEnabled;
   }

@@ -126,12 +126,26 @@ function writeMap(map: ConnectMap, schema: Schema | null, settings: WriteSetting
   return asObject ? `{${texts.join(',')}}` : `[${texts.join(',')}]`;
 }
 
-function writeStruct(struct: Struct, schema: Schema, settings: WriteSettings): string {
-  if (!sameSchema(struct.schema, schema)) throw new DataError('Mismatching schema.');
-  let text = '{';
-  for (const { name, index, schema: fieldSchema } of schema.fields) {
-    if (index > 0) text += ',';
-    text += `${quoteJson(name)}:${writeValue(fieldSchema, struct.values[index] ?? null, settings)}`;
+/** The text before each value of a struct: the brace or comma, and the name of the field. */
+const fieldStarts = new WeakMap<Schema, readonly string[]>();
+
+function fieldStartsOf(schema: Schema): readonly string[] {
+  let starts = fieldStarts.get(schema);
+  if (starts === undefined) {
+    starts = schema.fields.map(({ name, index }) => `${index === 0 ? '{' : ','}${quoteJson(name)}:`);
+    fieldStarts.set(schema, starts);
+  }
+  return starts;
+}
+
+function writeStruct({ schema: own, values }: Struct, schema: Schema, settings: WriteSettings): string {
+  if (!sameSchema(own, schema)) throw new DataError('Mismatching schema.');
+  const { fields } = schema;
+  if (fields.length === 0) return '{}';
+  const starts = fieldStartsOf(schema);
+  let text = '';
+  for (const { index, schema: fieldSchema } of fields) {
+    text += (starts[index] ?? '') + writeValue(fieldSchema, values[index] ?? null, settings);
   }
   return `${text}}`;
 }

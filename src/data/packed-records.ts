@@ -10,12 +10,49 @@ export const MAX_PACKED_VALUE = 100_000;
 const MOST_VARINTS = 24;
 const SMALLEST_BYTES = 1_024;
 
+/** The place in the bytes being read or written, of the module because neither yields in between. */
+let position = 0;
+
 /** Called with the positions of a record's key and value; a start of -1: there is none. */
 export type VisitRecord = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
 
+/** Headers that all records of a block have. */
+export class PackedHeaders {
+  readonly list: readonly PackedHeader[];
+  /** As a record has them: their number, then their keys and values. */
+  readonly bytes: Buffer;
+
+  constructor(list: readonly PackedHeader[]) {
+    this.list = list;
+    this.bytes = headerBytes(list);
+  }
+}
+
+interface PackedHeader {
+  readonly key: string;
+  readonly value: Uint8Array | null;
+}
+
+function headerBytes(list: readonly PackedHeader[]): Buffer {
+  const parts: Uint8Array[] = [varintBytes(list.length)];
+  for (const { key, value } of list) {
+    const keyBytes = Buffer.from(key, 'utf8');
+    parts.push(varintBytes(keyBytes.length), keyBytes, varintBytes(value === null ? -1 : value.length));
+    if (value !== null) parts.push(value);
+  }
+  return Buffer.concat(parts);
+}
+
+function varintBytes(value: number): Uint8Array {
+  const bytes = Buffer.alloc(5);
+  position = 0;
+  writeVarint(bytes, value);
+  return bytes.subarray(0, position);
+}
+
 /**
- * Records of one topic in the form of a record batch of Kafka (message format 2), without headers and timestamps: an object is made for
- * a record only on request.
+ * Records of one topic in the form of a record batch of Kafka (message format 2), without timestamps and with the same headers: an
+ * object is made for a record only on request.
  */
 export class PackedRecords {
   readonly topic: string;
@@ -24,12 +61,14 @@ export class PackedRecords {
   /** The number of records. */
   readonly length: number;
   readonly hasKeys: boolean;
+  readonly headers: PackedHeaders;
 
-  constructor(topic: string, bytes: Buffer, length: number, hasKeys: boolean) {
+  constructor(topic: string, bytes: Buffer, length: number, hasKeys: boolean, headers: PackedHeaders) {
     this.topic = topic;
     this.bytes = bytes;
     this.length = length;
     this.hasKeys = hasKeys;
+    this.headers = headers;
   }
 
   forEach(visit: VisitRecord): void {
@@ -46,8 +85,7 @@ export class PackedRecords {
       position += Math.max(0, keyLength);
       const valueLength = readVarint(bytes);
       const valueStart = position;
-      // The number of headers is 0.
-      const next = position + valueLength + 1;
+      const next = position + valueLength + this.headers.bytes.length;
       visit(keyStart, keyEnd, valueStart, valueStart + valueLength);
       position = next;
     }
@@ -66,9 +104,10 @@ export class PackedRecords {
 
   /** Packs the records from one index to before another again. */
   slice(from: number, to = this.length): PackedRecords {
-    const packer = new RecordPacker(this.topic, this.bytes.length, Number.POSITIVE_INFINITY);
+    const { topic, bytes, headers } = this;
+    const packer = new RecordPacker(topic, bytes.length, { fullBytes: Number.POSITIVE_INFINITY, headers });
     for (const { key, value } of this.entries().slice(from, to)) packer.add(key, value);
-    return packer.take()[0] ?? new PackedRecords(this.topic, this.bytes.subarray(0, PACKED_HEAD_BYTES), 0, false);
+    return packer.take()[0] ?? new PackedRecords(topic, bytes.subarray(0, PACKED_HEAD_BYTES), 0, false, headers);
   }
 }
 
@@ -81,6 +120,7 @@ export class RecordPacker {
   readonly out: ByteWriter;
   readonly #topic: string;
   readonly #fullBytes: number;
+  readonly #headers: PackedHeaders;
   readonly #full: PackedRecords[] = [];
   #count = 0;
   #hasKeys = false;
@@ -92,9 +132,10 @@ export class RecordPacker {
   #keyIsThere = false;
 
   /** `expectedBytes`: about what all records will have. */
-  constructor(topic: string, expectedBytes: number, fullBytes = FULL_BYTES) {
+  constructor(topic: string, expectedBytes: number, { fullBytes = FULL_BYTES, headers = NO_HEADERS } = {}) {
     this.#topic = topic;
     this.#fullBytes = fullBytes;
+    this.#headers = headers;
     this.out = new ByteWriter(Math.max(SMALLEST_BYTES, Math.min(expectedBytes, FULL_BYTES) + MOST_VARINTS));
     this.out.at = PACKED_HEAD_BYTES;
   }
@@ -122,12 +163,13 @@ export class RecordPacker {
 
   end(): void {
     const { out } = this;
-    out.reserve(MOST_VARINTS);
+    const headers = this.#headers.bytes;
+    out.reserve(MOST_VARINTS + headers.length);
     const valueLength = this.valueLength;
     const valueVarint = varintSize(valueLength);
     if (valueVarint !== this.#valueVarint) this.#move(this.#valueAt, valueVarint - this.#valueVarint);
     const valueAt = this.#valueAt + valueVarint - this.#valueVarint;
-    out.bytes[out.at++] = 0;
+    out.put(headers);
     const bodyLength = out.at - this.#recordAt - this.#bodyVarint;
     const bodyVarint = varintSize(bodyLength);
     const moved = bodyVarint - this.#bodyVarint;
@@ -163,7 +205,9 @@ export class RecordPacker {
 
   #close(nextBytes: number): void {
     const { out } = this;
-    this.#full.push(new PackedRecords(this.#topic, out.bytes.subarray(0, out.at), this.#count, this.#hasKeys));
+    this.#full.push(
+      new PackedRecords(this.#topic, out.bytes.subarray(0, out.at), this.#count, this.#hasKeys, this.#headers),
+    );
     out.restart(Math.max(SMALLEST_BYTES, nextBytes));
     out.at = PACKED_HEAD_BYTES;
     this.#count = 0;
@@ -176,9 +220,6 @@ export class RecordPacker {
     out.at += by;
   }
 }
-
-/** The place in the bytes being read or written, of the module because neither yields in between. */
-let position = 0;
 
 function readVarint(bytes: Buffer): number {
   let value = 0;
@@ -205,3 +246,5 @@ function varintSize(length: number): number {
   if (length < 0x2000) return 2;
   return length < 0x10_0000 ? 3 : 4;
 }
+
+const NO_HEADERS = new PackedHeaders([]);

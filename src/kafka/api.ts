@@ -126,6 +126,8 @@ export interface Producer {
   send(records: readonly ProducedRecord[]): Promise<void>;
   /** Like `send`, but resolves with the failed records instead of rejecting. Packed records have no partition of their own. */
   trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]>;
+  /** Why the record would not be sent, by its size; `undefined`: it would. */
+  refusal(record: ProducedRecord): Error | undefined;
   /** Waits up to `timeoutMs` for pending records; the remaining ones fail. */
   close(timeoutMs?: number): Promise<void>;
 }

@@ -10,6 +10,8 @@ import { httpTsbs } from './http-tsbs.ts';
 import { JavaPeer } from './java-peer.ts';
 import { latency } from './latency.ts';
 import { limit } from './limit.ts';
+import { logSource, logSourceMemory } from './log-source.ts';
+import { logSourceLatency } from './log-source-latency.ts';
 import { memory } from './memory.ts';
 import { oneHangs } from './one-hangs.ts';
 import { formatProfile, profileRun } from './profile-run.ts';
@@ -49,6 +51,9 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'source-tsd': sourceTo('json_tsd'),
   'source-latency': sourceLatency,
   'source-idle': sourceIdle,
+  'log-source': logSource,
+  'log-source-latency': logSourceLatency,
+  'log-source-memory': logSourceMemory,
   limit,
   'transforms-discard': transformsDiscard,
   'transforms-upsert': transformsUpsert,

@@ -59,9 +59,21 @@ export async function replayLogSource(only: readonly string[] = []): Promise<Rea
     await once(child, 'close');
     const text = await readFile(report, 'utf8').catch(() => undefined);
     assert.ok(text !== undefined, `The scenarios were not replayed to their end:\n${output.slice(-2000)}`);
-    return (JSON.parse(text) as { readonly results: Record<string, ScenarioResult> }).results;
+    const { results } = JSON.parse(text) as { readonly results: Readonly<Record<string, ScenarioResult>> };
+    return Object.fromEntries(Object.entries(results).map(([id, result]) => [id, withoutOwnKeys(result)]));
   } finally {
     await worker.discard();
     await Promise.all([kafka.discard(), server.discard(), rm(folder, { recursive: true, force: true })]);
   }
+}
+
+/** Offsets have two keys that Debezium does not have and ignores: the server that they belong to, and its timeline. */
+const OWN_KEY = /\.offset\.server_(?:system_id|timeline): not expected, got /;
+
+/** Marks whose offsets have the keys of our own, and no other difference, are equal. */
+function withoutOwnKeys(result: ScenarioResult): ScenarioResult {
+  const isOwn = (failure: string): boolean =>
+    failure.startsWith('mark ') && failure.split('; ').every((difference) => OWN_KEY.test(difference));
+  const failures = result.failures.filter((failure) => !isOwn(failure));
+  return { ...result, failures, marksEqual: result.marksEqual + result.failures.length - failures.length };
 }

@@ -175,6 +175,50 @@ describe('the log source', function () {
     assert.deepEqual(numbers, [1, 2, 1, 2, 3]);
   });
 
+  it('writes a dead letter in place of a change that is too large, and continues', async () => {
+    await sql.run('create table large (n int primary key, pad text)');
+    const letters = uniqueName('letters');
+    await kafka.createTopic(letters);
+    const { topic, slot } = await capture('large', {
+      'snapshot.mode': 'no_data',
+      'errors.tolerance': 'all',
+      'errors.deadletterqueue.topic.name': letters,
+    });
+    await isStreaming(slot);
+    await sql.run(
+      `insert into large values (1, 'small')`,
+      `insert into large values (2, repeat('x', 1100000))`,
+      `insert into large values (3, 'small')`,
+    );
+    const numbers = (await events(topic, 2)).map((event) => event?.after?.['n']);
+    assert.deepEqual(numbers, [1, 3]);
+    const isolation = { 'isolation.level': 'read_committed' };
+    const [letter] = await kafka.read(letters, ({ length }) => length >= 1, 30_000, isolation);
+    const header = (name: string) => letter?.headers.find(({ key }) => key === name)?.value?.toString() ?? '';
+    assert.equal(header('__connect.errors.topic'), topic);
+    assert.equal(header('__connect.errors.stage'), 'KAFKA_PRODUCE');
+    assert.match(header('__connect.errors.exception.message'), /larger than 1048576/);
+    assert.match(header('sluice.source.offset'), /"lsn":\d+/);
+  });
+
+  it('is DEGRADED with the cause while the server keeps more of its log than it may, and has metrics', async () => {
+    await sql.run('create table guarded (n int primary key)', 'insert into guarded values (1)');
+    const more = { 'log.max.lag.bytes': '1', 'status.update.interval.ms': '100' };
+    const { name, topic, slot } = await capture('guarded', more);
+    await isStreaming(slot);
+    await events(topic, 1);
+    await sql.run('insert into guarded values (2)');
+    const sentence = await until(async () => {
+      const { body } = await sluice.rest.get<{ verdict: string; sentence: string }>(`/connectors/${name}/health`);
+      return body.verdict === 'DEGRADED' ? body.sentence : undefined;
+    }, 'the verdict is DEGRADED');
+    const begin = `Task 0 cannot process slot ${slot}: the server keeps `;
+    assert.ok(sentence.startsWith(begin) && sentence.includes('more than log.max.lag.bytes=1'), sentence);
+    const text = await (await fetch(`${sluice.url}/metrics`)).text();
+    const labels = `{plugin="postgres",name="${topic.split('.')[0] ?? ''}",context="snapshot",connector="${name}",task="0"}`;
+    assert.ok(text.includes(`debezium_metrics_SnapshotCompleted${labels} 1`), text.slice(0, 200));
+  });
+
   it('is refused with an option of Debezium that has no effect here', async () => {
     const config = { ...logSourceConfig(db), name: 'x', 'post.processors': 'r' };
     const answer = await sluice.rest.request<{

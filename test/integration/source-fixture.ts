@@ -126,7 +126,7 @@ export class RunningSource {
         const records = await task.poll();
         if (records.length > 0) this.polls.push(records.length);
         for (const record of records) {
-          this.records.push(record);
+          if ('value' in record) this.records.push(record);
           this.offsets.set(coordinatesKey(record.sourcePartition), record.sourceOffset);
         }
       } catch (error) {

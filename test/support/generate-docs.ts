@@ -14,6 +14,7 @@ import { distributedOptions } from '../../src/config/distributed-options.ts';
 import { healthOptions } from '../../src/config/health-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
 import { rateLimitOptions } from '../../src/config/rate-limit-options.ts';
+import { sourceErrorOptions } from '../../src/config/source-error-options.ts';
 import { restartOptions } from '../../src/config/restart-options.ts';
 import { taskThreadOptions } from '../../src/config/task-thread-options.ts';
 import {
@@ -35,6 +36,7 @@ const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   threads: taskThreadOptions,
   health: healthOptions,
   ratelimit: rateLimitOptions,
+  sourceerrors: sourceErrorOptions,
   restarts: restartOptions,
   registry: without({ 'converter.type': true }, registryOptions),
   avro: without(registryOptions, avroConverterOptions),

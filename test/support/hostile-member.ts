@@ -1,3 +1,6 @@
+import { sleep } from '../../src/async/sleep.ts';
+import { ErrorCode } from '../../src/kafka/errors/error-codes.ts';
+import { KafkaError } from '../../src/kafka/errors/kafka-errors.ts';
 import { KafkaGroup, type GroupMember, type LeaderView } from '../../src/kafka/group/group-membership.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 
@@ -61,11 +64,17 @@ export class HostileMember {
     return assignment;
   }
 
-  /** Joins again whenever the group is rebalanced, until it is ended or kept out. */
+  /** Joins again whenever the group is rebalanced or a join fails, until `until` holds or the group refuses its protocols. */
   async stay(until: () => boolean): Promise<void> {
     while (!until()) {
-      if (this.state === 'stable') await new Promise((resolve) => setTimeout(resolve, 20));
-      else if ((await this.join().catch(() => undefined)) === undefined) return;
+      if (this.state !== 'stable') {
+        const error: unknown = await this.join().then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        if (error instanceof KafkaError && error.code === ErrorCode.inconsistentGroupProtocol) return;
+      }
+      await sleep(20);
     }
   }
 

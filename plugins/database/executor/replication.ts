@@ -178,8 +178,13 @@ export class ReplicationConnection {
     void ended.then((error) => this.#end(error));
   }
 
-  /** Reports positions to the server; `flushed` is what the slot may forget. */
-  confirm(received: bigint, flushed: bigint): void {
+  /** Bytes that were received so far. */
+  get bytesRead(): number {
+    return this.#tap.stream.bytesRead;
+  }
+
+  /** Reports positions to the server; `flushed` is what the slot may forget, 0 leaves the slot as it is. */
+  confirm(received: bigint, flushed: bigint, isReplyRequested = false): void {
     if (this.#lost !== undefined) return;
     const message = Buffer.alloc(STATUS_BYTES);
     message.write('r', 0, 'latin1');
@@ -187,6 +192,7 @@ export class ReplicationConnection {
     message.writeBigUInt64BE(flushed, 9);
     message.writeBigUInt64BE(flushed, 17);
     message.writeBigInt64BE(BigInt(Date.now()) * 1000n - POSTGRES_EPOCH_MICROS, 25);
+    message[33] = Number(isReplyRequested);
     this.#tap.sendCopyFromChunk(message);
   }
 
@@ -202,7 +208,7 @@ export class ReplicationConnection {
   close(): void {
     this.#receiver = undefined;
     const { stream } = this.#tap;
-    stream.write(TERMINATE);
+    if (stream.writable) stream.write(TERMINATE);
     stream.destroySoon();
   }
 

@@ -9,7 +9,6 @@ const MAX_BYTES = 63;
 /**
  * Sets the application name of a task's sessions in `pg_stat_activity`, for instance `sluice:orders-sink-0`; without a
  * task, that of the connector. A name in the connection URL takes precedence.
- * @internal
  */
 export function withSessionName(settings: ConnectionSettings, connector: string, task?: number): ConnectionSettings {
   if (settings.applicationName !== DEFAULT_APPLICATION_NAME) return settings;

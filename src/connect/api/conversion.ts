@@ -43,6 +43,8 @@ export interface Converter {
   readonly passesMessages?: boolean;
   /** `true`: `fromConnectData` returns strings with this schema as their UTF-8, and `null` for null without a schema. */
   passesText?(schema: Schema): boolean;
+  /** `true`: `fromConnectData` returns the JSON of the value alone, and that of a struct is made of the JSON of its fields. */
+  readonly writesPlainJson?: boolean;
   /** The task stops: pending promises reject with an AbortError. */
   close?(): void;
 }

@@ -1,6 +1,7 @@
-import type { PackedRecords } from '../../data/packed-records.ts';
-import type { SourceCoordinates, SourceRecord } from '../../data/record.ts';
+import type { PackedHeaders, PackedRecords } from '../../data/packed-records.ts';
+import type { Header, SourceCoordinates, SourceRecord } from '../../data/record.ts';
 import type { Schema } from '../../data/schema.ts';
+import type { ConnectValue } from '../../data/value.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig, ConnectorPluginBase } from './connector.ts';
 import type { WaitingInTask } from './sink.ts';
@@ -72,6 +73,19 @@ export interface SourceTaskContext {
   pollMax?(): number | undefined;
   /** Present only with exactly-once delivery and `transaction.boundary=connector`. */
   readonly transactions?: SourceTransactions;
+  /** Present if there are no transforms, and keys and values are written as JSON without schemas. */
+  readonly json?: JsonEncoding;
+}
+
+/**
+ * How the converters of the connector write keys and values, for tasks that write the JSON of records as blocks
+ * (`SourceTask.pollBlocks`, with the schema JSON_TEXT). The bytes of a struct are those of its fields between their names
+ * (`Converter.writesPlainJson`).
+ */
+export interface JsonEncoding {
+  key(topic: string, schema: Schema, value: ConnectValue): Uint8Array;
+  value(topic: string, schema: Schema, value: ConnectValue): Uint8Array;
+  headers(topic: string, headers: readonly Header[]): PackedHeaders;
 }
 
 /**
@@ -98,8 +112,33 @@ export interface TaskPart {
 }
 
 /**
+ * A record that the source could not make. The error policy decides: the task fails, or the record is skipped or becomes a dead letter
+ * (`errors.tolerance`, `errors.deadletterqueue.topic.name`).
+ */
+export interface FailedRecord {
+  readonly error: Error;
+  /** The topic that it was for. */
+  readonly topic: string;
+  readonly sourcePartition: SourceCoordinates;
+  readonly sourceOffset: SourceCoordinates;
+  /** What it would have been made of, for its dead letter; without secrets. */
+  readonly content: string | null;
+}
+
+/** What `poll` returns. */
+export type PolledRecord = SourceRecord | FailedRecord | OffsetUpdate;
+
+/** A figure of a task for `/metrics`, a gauge with the labels `connector` and `task` in addition to its own. */
+export interface TaskMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/**
  * Records of one topic and one source partition that were written as bytes, for `SourceTask.pollBlocks`. Keys and values are the UTF-8
- * of strings. They have no partition, timestamp or headers.
+ * of strings. They have no partition and no timestamp.
  */
 export interface SourceBlock {
   /** Made by a RecordPacker. */
@@ -114,7 +153,16 @@ export interface SourceBlock {
 }
 
 /**
- * A source task. Calls never overlap, except `commitRecord`, `describe`, `parts` and `waiting`.
+ * An offset that is stored once all records before it are, without a record. For sources whose position moves while there is nothing
+ * to send.
+ */
+export interface OffsetUpdate {
+  readonly sourcePartition: SourceCoordinates;
+  readonly sourceOffset: SourceCoordinates;
+}
+
+/**
+ * A source task. Calls never overlap, except `commitRecord`, `describe`, `parts`, `metrics` and `waiting`.
  */
 export interface SourceTask {
   /** @throws any error sets the task to FAILED */
@@ -126,20 +174,25 @@ export interface SourceTask {
    * @throws RetriableError: `poll` is called again after a short pause
    * @throws any other error sets the task to FAILED
    */
-  poll(): Promise<readonly SourceRecord[]>;
+  poll(): Promise<readonly PolledRecord[]>;
   /**
    * Replaces `poll`: records in order, many of them as blocks. If there are transforms, or converters that do not pass texts on
-   * (`Converter.passesText`), the worker makes records of the blocks. `commitRecord` is not called for records of blocks.
+   * (`Converter.passesText`), the worker makes records of the blocks. `commitRecord` is not called for records of blocks, but
+   * `commitBlock` for each block.
    */
-  pollBlocks?(): Promise<readonly (SourceRecord | SourceBlock)[]>;
+  pollBlocks?(): Promise<readonly (PolledRecord | SourceBlock)[]>;
   /** Called after offsets were stored. Errors are only logged. */
   commit?(): Promise<void>;
-  /** Called when the broker has acknowledged this record, or a transform has dropped it. */
-  commitRecord?(record: SourceRecord): void;
+  /** Called when the broker has acknowledged this record, or it was dropped; and for an offset update in its turn. */
+  commitRecord?(record: PolledRecord): void;
+  /** Called when the broker has acknowledged all records of this block, or they were dropped. */
+  commitBlock?(block: SourceBlock): void;
   /** Where a record comes from (`table t, row id=7`), for the message of a failure. */
   describe?(record: SourceRecord): string | undefined;
   /** Called at any time after the start, also during another call; it must be cheap. */
   parts?(): readonly TaskPart[];
+  /** Figures for metrics. Called as `parts`. */
+  metrics?(): readonly TaskMetric[];
   /**
    * The reason for which the task waits, and for how long (`GET /connectors/{connector}/health`); absent: nothing. Called as `parts`. A `poll`
    * that does not return, or fails repeatedly, need not be reported.

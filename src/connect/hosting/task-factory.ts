@@ -7,11 +7,13 @@ import { listEntries } from '../../config/list-text.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { rateLimitOf } from '../../config/rate-limit-options.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../../config/connector-options.ts';
+import { sourceErrorOptions } from '../../config/source-error-options.ts';
 import type { TopicPredicate } from '../../kafka/api.ts';
 import type { ConnectorConfig, SinkTask } from '../api.ts';
 import { transformationChain } from '../pipeline/chain-builder.ts';
 import { buildConverters, withDefaultConverters } from '../pipeline/converter-builder.ts';
 import { DeadLetterQueue } from '../pipeline/dead-letter-queue.ts';
+import { SourceDeadLetters } from '../pipeline/source-dead-letters.ts';
 import { RecentFaults } from '../pipeline/recent-faults.ts';
 import { ErrorPolicy, type FailureReporter } from '../pipeline/error-policy.ts';
 import type { SourceOffsets } from '../source/offset-storage.ts';
@@ -102,7 +104,8 @@ export class TaskFactory implements TaskBuilder {
       }
     });
     const chain = transformationChain(config, this.#dependencies.plugins);
-    const [deadLetters] = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
+    const sourceLetters = assignment.type === 'source' ? this.#sourceDeadLetters(assignment) : undefined;
+    const [deadLetters = sourceLetters] = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
     const faults = new RecentFaults(id.task, (text) => this.#dependencies.secrets.hide(text));
     const reporters = deadLetters === undefined ? [faults] : [faults, reporter(deadLetters)];
     const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
@@ -122,6 +125,7 @@ export class TaskFactory implements TaskBuilder {
       measures,
       place: workPlaces.open(taskText(id)),
       throttle: new Throttle(rateLimitOf(config, assignment.tasks)),
+      deadLetters: sourceLetters,
     };
     const metrics = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
     return { runtime, errors: errors.counts, deadLetters, faults, plugins: metrics };
@@ -157,6 +161,12 @@ export class TaskFactory implements TaskBuilder {
       await opened.close();
       throw error;
     }
+  }
+
+  #sourceDeadLetters({ id, connectorConfig }: TaskAssignment): SourceDeadLetters | undefined {
+    const topic = parseOptions(sourceErrorOptions, connectorConfig)['errors.deadletterqueue.topic.name'];
+    if (topic === '' || errorOptions(connectorConfig).tolerance === 'none') return undefined;
+    return new SourceDeadLetters(id, topic, (text) => this.#dependencies.secrets.hide(text));
   }
 
   async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<DeadLetterQueue[]> {

@@ -18,7 +18,7 @@ import { failureOf } from '../task-failure.ts';
 import type { BuiltTask, TaskBuilder } from '../tasks/built-task.ts';
 import type { TaskHosting, TaskReport } from './task-hosting.ts';
 import type { RecentFault } from '../pipeline/recent-faults.ts';
-import type { TaskPart } from '../api.ts';
+import type { TaskMetric, TaskPart } from '../api.ts';
 import { TaskMeasures } from '../tasks/task-measures.ts';
 import { taskMetrics } from '../tasks/task-metrics.ts';
 import type { TaskDetails, TaskRunner } from '../tasks/task-runner.ts';
@@ -183,7 +183,7 @@ export class TaskHost implements TaskHosting {
   #detailsOf(id: TaskId, runner: TaskRunner | undefined): TaskDetails | undefined {
     try {
       const details = runner?.details();
-      return details && { ...details, parts: details.parts.map(plainPart) };
+      return details && { ...details, parts: details.parts.map(plainPart), metrics: details.metrics?.map(plainMetric) };
     } catch (error) {
       this.#logger.warn({ err: error, ...id }, `Failed to read the details of task ${taskText(id)}`);
       return undefined;
@@ -236,6 +236,10 @@ export class TaskHost implements TaskHosting {
 }
 
 /** Copies the members, because objects of a plugin's own classes cannot be sent to other threads. */
+function plainMetric({ name, help, labels, value }: TaskMetric): TaskMetric {
+  return { name, help, labels: { ...labels }, value };
+}
+
 function plainPart({ name, state, error, counts }: TaskPart): TaskPart {
   return { name, state, error, counts: { ...counts } };
 }

@@ -275,6 +275,9 @@ export class SourceRecordConverter {
   readonly #chain: TransformationChain;
   readonly #policy: ErrorPolicy;
   readonly #waits: boolean;
+  /** Headers that were converted last; a source may add the same list to every record. */
+  #lastHeaders:
+    { readonly topic: string; readonly from: readonly Header[]; readonly to: ProducedRecord['headers'] } | undefined;
 
   constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy) {
     this.#converters = converters;
@@ -335,10 +338,14 @@ export class SourceRecordConverter {
 
   #headers({ topic, headers }: SourceRecord): ProducedRecord['headers'] {
     if (headers.length === 0) return NO_PRODUCED_HEADERS;
-    return headers.map(({ key, schema, value }) => ({
+    const last = this.#lastHeaders;
+    if (last?.from === headers && last.topic === topic) return last.to;
+    const to = headers.map(({ key, schema, value }) => ({
       key,
       value: this.#converters.header.fromConnectHeader(topic, key, schema, value),
     }));
+    this.#lastHeaders = { topic, from: headers, to };
+    return to;
   }
 
   /** Converts stage by stage again, in Java's order, so that the failure is attributed to the right stage. */

@@ -9,7 +9,7 @@ import type { OffsetStorage } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { closeInBackground, notifyCommitted, notifyDelivered, type SourceDelivery } from './source-delivery.ts';
-import type { PolledPart } from './source-block.ts';
+import { isSingle, type PolledPart } from './source-block.ts';
 import { taskText } from '../task-assignment.ts';
 import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
 
@@ -41,6 +41,10 @@ export class AcknowledgedDelivery implements SourceDelivery {
     this.#producer = clients.producer;
     this.#storage = clients.storage;
     this.#queue = new BatchQueue((batch) => this.#deliver(batch), onFailure);
+  }
+
+  refusal(record: ProducedRecord): Error | undefined {
+    return this.#producer.refusal(record);
   }
 
   get failure(): Error | undefined {
@@ -96,12 +100,13 @@ export class AcknowledgedDelivery implements SourceDelivery {
     notifyDelivered(this.#runtime, this.#task, batch.sources);
   }
 
-  /** Returns the number of skipped records (`errors.tolerance=all`), or throws. */
+  /** With `errors.tolerance=all` sends the dead letters of the records and returns how many were skipped; otherwise throws. */
   async #handleFailures(batch: PolledBatch, failures: readonly SendFailure[]): Promise<number> {
     const { errors, logger, assignment } = this.#runtime;
     const name = `WorkerSourceTask{id=${taskText(assignment.id)}}`;
     const isClosed = failures.some(({ error }) => error instanceof ClosedError);
     let skipped = 0;
+    const deadLetters: ProducedRecord[] = [];
     for (const failure of failures) {
       const error = batch.explain(failure, this.#task);
       const count = failure.records.length;
@@ -112,11 +117,15 @@ export class AcknowledgedDelivery implements SourceDelivery {
         this.#acknowledgeBefore(batch, failures);
         throw new ConnectError('Unrecoverable exception from producer send callback', { cause: error });
       }
-      for (let record = 0; record < count; record++) {
+      for (const record of failure.records) {
         await errors.failed({ stage: 'KAFKA_PRODUCE', className: WORKER_SOURCE_TASK, error, consumed: undefined });
+        const source = batch.sourceOf(record);
+        const letter = source !== undefined && isSingle(source) ? this.#runtime.deadLetters?.take(source) : undefined;
+        if (letter !== null && letter !== undefined) deadLetters.push(letter);
       }
       skipped += count;
     }
+    if (deadLetters.length > 0) await this.#producer.send(deadLetters);
     return skipped;
   }
 

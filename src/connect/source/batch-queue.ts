@@ -65,7 +65,7 @@ export class BatchQueue {
 
   #nextBatch(): Work | undefined {
     const batch = this.#waiting;
-    if (batch.size === 0) return undefined;
+    if (batch.sources.length === 0) return undefined;
     this.#waiting = new PolledBatch();
     return () => this.#deliver(batch);
   }

@@ -1,9 +1,9 @@
 import { PackedRecords } from '../../data/packed-records.ts';
 import { SluiceError } from '../../errors.ts';
 import type { ProducedRecord, SendFailure } from '../../kafka/api.ts';
-import type { SourceBlock, SourceTask } from '../api.ts';
+import type { OffsetUpdate, SourceBlock, SourceTask } from '../api.ts';
 import { coordinatesKey } from './offset-tracker.ts';
-import { isBlock, type PolledPart } from './source-block.ts';
+import { isBlock, isOffsetUpdate, isRecord, type PolledPart } from './source-block.ts';
 
 /** A transaction ends after this number of parts of the batch. Where tasks end transactions themselves, each part is a record. */
 export interface TransactionEnd {
@@ -11,20 +11,28 @@ export interface TransactionEnd {
   readonly outcome: 'commit' | 'abort';
 }
 
-/** Polled records and blocks in their order, each with the converted record or block to send. */
+/** Polled records, blocks and offset updates in their order, each with the converted record or block to send. */
 export class PolledBatch {
   readonly sources: PolledPart[] = [];
-  /** `null`: dropped by a transformation, or by the error policy. */
+  /** `null`: dropped by a transformation, or by the error policy; or an offset update. */
   readonly produced: (ProducedRecord | PackedRecords | null)[] = [];
   readonly ends: TransactionEnd[] = [];
   byteLength = 0;
   /** Records that are sent. */
   sent = 0;
   #dropped = 0;
+  #offsets = 0;
 
   /** Records, dropped ones included. */
   get size(): number {
     return this.sent + this.#dropped;
+  }
+
+  /** Nothing of it is sent. */
+  addOffset(update: OffsetUpdate): void {
+    this.sources.push(update);
+    this.produced.push(null);
+    this.#offsets += 1;
   }
 
   add(source: PolledPart, record: ProducedRecord | null): void {
@@ -53,11 +61,12 @@ export class PolledBatch {
     this.byteLength += other.byteLength;
     this.sent += other.sent;
     this.#dropped += other.#dropped;
+    this.#offsets += other.#offsets;
   }
 
   /** The records and blocks to send. */
   records(): readonly (ProducedRecord | PackedRecords)[] {
-    return this.#dropped === 0
+    return this.#dropped + this.#offsets === 0
       ? (this.produced as (ProducedRecord | PackedRecords)[])
       : this.produced.filter((record) => record !== null);
   }
@@ -69,6 +78,7 @@ export class PolledBatch {
       const record = this.produced[index] ?? null;
       if (source === undefined) continue;
       if (isBlock(source)) part.addBlock(source);
+      else if (isOffsetUpdate(source)) part.addOffset(source);
       else part.add(source, record instanceof PackedRecords ? null : record);
     }
     return part;
@@ -84,7 +94,7 @@ export class PolledBatch {
     const sent = packed ?? records[0];
     const source = sent && this.sourceOf(sent);
     if (source === undefined) return error;
-    const description = isBlock(source) ? undefined : task.describe?.(source);
+    const description = isRecord(source) ? task.describe?.(source) : undefined;
     const place = description ?? `source partition ${coordinatesKey(source.sourcePartition)}`;
     return new SluiceError(`${place}: ${error.message}`, { javaName: error.javaName, cause: error });
   }

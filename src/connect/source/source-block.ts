@@ -1,14 +1,57 @@
-import { PackedRecords } from '../../data/packed-records.ts';
+import { PackedHeaders, PackedRecords } from '../../data/packed-records.ts';
 import type { SourceRecord } from '../../data/record.ts';
-import type { SourceBlock } from '../api.ts';
+import type { FailedRecord, JsonEncoding, OffsetUpdate, PolledRecord, SourceBlock } from '../api.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 
-/** A record or a block that a poll returns. */
-export type PolledPart = SourceRecord | SourceBlock;
+/** What a poll returns. */
+export type PolledPart = PolledRecord | SourceBlock;
+
+/** One record, made or not. */
+export type SinglePart = SourceRecord | FailedRecord;
 
 export function isBlock(part: PolledPart): part is SourceBlock {
   return 'packed' in part && part.packed instanceof PackedRecords;
 }
+
+export function isOffsetUpdate(part: PolledPart): part is OffsetUpdate {
+  return !('topic' in part) && !isBlock(part);
+}
+
+export function isFailed(part: PolledPart): part is FailedRecord {
+  return 'error' in part && part.error instanceof Error;
+}
+
+export function isRecord(part: PolledPart): part is SourceRecord {
+  return !isBlock(part) && !isOffsetUpdate(part) && !isFailed(part);
+}
+
+export function isSingle(part: PolledPart): part is SinglePart {
+  return isRecord(part) || isFailed(part);
+}
+
+/** The number of records of a part. */
+export function recordsIn(part: PolledPart): number {
+  if (isBlock(part)) return part.packed.length;
+  return isOffsetUpdate(part) ? 0 : 1;
+}
+
+/** How the converters write JSON; `undefined` if one of them does not write JSON without schemas. */
+export function jsonEncoding({ key, value, header }: Converters): JsonEncoding | undefined {
+  if (key.writesPlainJson !== true || value.writesPlainJson !== true) return undefined;
+  return {
+    key: (topic, schema, data) => key.fromConnectData(topic, schema, data) ?? NO_BYTES,
+    value: (topic, schema, data) => value.fromConnectData(topic, schema, data) ?? NO_BYTES,
+    headers: (topic, headers) =>
+      new PackedHeaders(
+        headers.map((each) => ({
+          key: each.key,
+          value: header.fromConnectHeader(topic, each.key, each.schema, each.value),
+        })),
+      ),
+  };
+}
+
+const NO_BYTES = new Uint8Array();
 
 /** Whether these converters would convert the records of a block to the same bytes. */
 export function passesBlock({ packed, keySchema, valueSchema }: SourceBlock, { key, value }: Converters): boolean {

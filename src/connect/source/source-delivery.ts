@@ -1,4 +1,5 @@
 import type { SourceTask, SourceTransactions } from '../api.ts';
+import type { ProducedRecord } from '../../kafka/api.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { isBlock, type PolledPart } from './source-block.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
@@ -13,6 +14,8 @@ export interface SourceDelivery {
   readonly reservedTopic: string | undefined;
   /** Set if the task defines the boundaries of transactions. */
   readonly transactions?: SourceTransactions | undefined;
+  /** Returns the error of a record that is too large to be sent; `undefined` for others. */
+  refusal(record: ProducedRecord): Error | undefined;
   /** Set after the delivery has failed for good. */
   readonly failure: Error | undefined;
   /** Called before the task is started and reads its offsets. */
@@ -32,11 +35,11 @@ export interface SourceDelivery {
 
 /** Notifies the task of records that are delivered or dropped. */
 export function notifyDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly PolledPart[]): void {
-  if (task.commitRecord === undefined) return;
+  if (task.commitRecord === undefined && task.commitBlock === undefined) return;
   for (const source of sources) {
-    if (isBlock(source)) continue;
     try {
-      task.commitRecord(source);
+      if (isBlock(source)) task.commitBlock?.(source);
+      else task.commitRecord?.(source);
     } catch (error) {
       logger.error({ err: error }, 'Exception thrown while calling task.commitRecord()');
     }

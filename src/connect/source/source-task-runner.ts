@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
-import type { SourceBlock, SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
+import type { SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
-import { isBlock, passesBlock, recordsOfBlock, type PolledPart } from './source-block.ts';
+import { isBlock, isOffsetUpdate, recordsIn, recordsOfBlock, type PolledPart, jsonEncoding } from './source-block.ts';
 import { Readiness } from '../tasks/readiness.ts';
 import type { RateLimit } from '../task-assignment.ts';
-import { SourceRecordConverter } from '../pipeline/record-converter.ts';
+import { SourceConversion } from './source-conversion.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { SourceDelivery } from './source-delivery.ts';
 import { SourceProgress } from './source-progress.ts';
@@ -41,7 +41,7 @@ export class SourceTaskRunner implements TaskRunner {
   readonly #topics: TopicCreator;
   readonly #task: SourceTask;
   readonly #delivery: SourceDelivery;
-  readonly #converter: SourceRecordConverter;
+  readonly #conversion: SourceConversion;
   readonly #activities: TaskActivities;
   readonly #seenTopics = new Set<string>();
   readonly #progress: SourceProgress;
@@ -65,7 +65,7 @@ export class SourceTaskRunner implements TaskRunner {
     this.#topics = topics;
     this.#progress = new SourceProgress(runtime.measures.source);
     this.#delivery = openDelivery(() => this.#wake?.());
-    this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+    this.#conversion = new SourceConversion(runtime, this.#delivery);
     this.#activities = taskActivities(runtime.assignment.id);
     this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
@@ -100,7 +100,8 @@ export class SourceTaskRunner implements TaskRunner {
     const held = { throttledMs: throttle.heldLatelyMs(), throttledTotalMs: throttle.heldMs() };
     const progress = { ...this.#progress.values(this.#task.waiting?.()), ...held };
     const parts = this.#task.parts?.() ?? [];
-    return { partitions: [], parts, progress, ...chain.times.details() };
+    const metrics = this.#task.metrics?.();
+    return { partitions: [], parts, metrics, progress, ...chain.times.details() };
   }
 
   async run(): Promise<void> {
@@ -161,9 +162,11 @@ export class SourceTaskRunner implements TaskRunner {
 
   async #deliver(polled: readonly PolledPart[], startedAt: number): Promise<void> {
     const { measures, throttle, logger } = this.#runtime;
-    const count = polled.reduce((sum, part) => sum + (isBlock(part) ? part.packed.length : 1), 0);
-    measures.source.polled(count, startedAt);
-    measures.batch(count);
+    const count = polled.reduce((sum, part) => sum + recordsIn(part), 0);
+    if (count > 0) {
+      measures.source.polled(count, startedAt);
+      measures.batch(count);
+    }
     logger.debug({ records: count, ms: Math.round(measures.now() - startedAt) }, 'Polled records');
     this.#runtime.place.enter(`conversion of ${String(count)} records`);
     this.#progress.begin('conversion');
@@ -214,13 +217,17 @@ export class SourceTaskRunner implements TaskRunner {
     const turn = new Turn();
     let topic: string | undefined;
     for (const part of polled) {
-      if (isBlock(part) && this.#passes(part)) {
+      if (isOffsetUpdate(part)) {
+        batch.addOffset(part);
+        continue;
+      }
+      if (isBlock(part) && this.#conversion.passes(part)) {
         if (part.packed.topic !== topic) await this.#ensureTopic((topic = part.packed.topic));
         batch.addBlock(part);
         continue;
       }
       for (const source of isBlock(part) ? recordsOfBlock(part) : [part]) {
-        const converting = this.#converter.convert(source);
+        const converting = this.#conversion.produced(source);
         const record = converting instanceof Promise ? await converting : converting;
         if (record !== null && record.topic !== topic) await this.#ensureTopic((topic = record.topic));
         batch.add(source, record);
@@ -228,12 +235,6 @@ export class SourceTaskRunner implements TaskRunner {
       }
     }
     return batch;
-  }
-
-  /** Whether the bytes of a block can be sent as they are. A task that ends transactions itself needs records for that. */
-  #passes(block: SourceBlock): boolean {
-    const { chain, converters } = this.#runtime;
-    return chain.empty && this.#delivery.transactions === undefined && passesBlock(block, converters);
   }
 
   /** Creates the topic if needed. Its use is reported with each batch, because the list of used topics may have been reset. */
@@ -282,10 +283,11 @@ export class SourceTaskRunner implements TaskRunner {
 }
 
 function taskContext(
-  { assignment, pluginLogger, abort, throttle }: TaskRuntime,
+  { assignment, pluginLogger, abort, throttle, chain, converters }: TaskRuntime,
   storage: OpenOffsets['storage'],
   transactions: SourceTransactions | undefined,
 ): SourceTaskContext {
+  const json = chain.empty && transactions === undefined ? jsonEncoding(converters) : undefined;
   return {
     connectorName: assignment.id.connector,
     taskIndex: assignment.id.task,
@@ -295,5 +297,6 @@ function taskContext(
     offset: (partition) => storage.read(assignment.id.connector, partition),
     pollMax: () => throttle.pollMax,
     ...(transactions === undefined ? {} : { transactions }),
+    ...(json === undefined ? {} : { json }),
   };
 }

@@ -61,6 +61,10 @@ export class TransactionDelivery implements SourceDelivery {
     return boundary.kind === 'connector' ? boundary.requests : undefined;
   }
 
+  refusal(record: ProducedRecord): Error | undefined {
+    return this.#dependencies.producer.refusal(record);
+  }
+
   get failure(): Error | undefined {
     return this.#queue.failure;
   }

@@ -1,5 +1,5 @@
 import type { SourceRecord } from '../../data/record.ts';
-import { isBlock, type PolledPart } from './source-block.ts';
+import { isRecord, type PolledPart } from './source-block.ts';
 import type { SourceTransactions } from '../api.ts';
 import type { TransactionEnd } from './polled-batch.ts';
 
@@ -24,7 +24,7 @@ export class TransactionRequests implements SourceTransactions {
     const ends: TransactionEnd[] = [];
     if (this.#commitOn.size > 0 || this.#abortOn.size > 0) {
       sources.forEach((source, index) => {
-        if (isBlock(source)) return;
+        if (!isRecord(source)) return;
         if (this.#abortOn.has(source)) ends.push({ after: index + 1, outcome: 'abort' });
         else if (this.#commitOn.has(source)) ends.push({ after: index + 1, outcome: 'commit' });
       });

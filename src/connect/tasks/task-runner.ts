@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Handover, PartitionLag } from '../../kafka/api.ts';
-import type { PartitionOffset, TaskPart, WrittenRows } from '../api.ts';
+import type { SourceDeadLetters } from '../pipeline/source-dead-letters.ts';
+import type { PartitionOffset, TaskMetric, TaskPart, WrittenRows } from '../api.ts';
 import type { StageFigures } from '../pipeline/stage-times.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
@@ -62,6 +63,8 @@ export interface TaskDetails {
   readonly partitions: readonly PartitionLag[];
   /** The parts of a source task, or the topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
+  /** Figures of a source task of its own. */
+  readonly metrics?: readonly TaskMetric[] | undefined;
   readonly progress: TaskProgress;
   /** Measurements of the converter and the transforms. */
   readonly stages?: readonly StageFigures[] | undefined;
@@ -127,6 +130,8 @@ export interface TaskRuntime {
   /** The current activity of this task, for the watch of its thread. */
   readonly place: TaskPlace;
   readonly throttle: Throttle;
+  /** Of a source with a dead-letter topic. */
+  readonly deadLetters?: SourceDeadLetters | undefined;
   /** Called with the place of each record of a sink that a transform drops. */
   readonly onDropped?: ((place: PartitionOffset) => void) | undefined;
 }

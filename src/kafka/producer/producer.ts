@@ -198,7 +198,10 @@ export class KafkaProducer implements Producer {
   ): void {
     const size = sizeBound(record);
     try {
-      if (size > this.#config.maxRequestBytes) this.#requireFitting(record);
+      if (size > this.#config.maxRequestBytes) {
+        const refusal = this.refusal(record);
+        if (refusal !== undefined) throw refusal;
+      }
       open.add(record, partitionOf(record), size, packed);
     } catch (error) {
       failures.push({ records: [record], packed, error: toError(error) });
@@ -222,18 +225,22 @@ export class KafkaProducer implements Producer {
     for (const { key, value } of packed.entries()) {
       const partition = partitionOf({ topic, partition: null, key });
       let packer = packers.get(partition);
-      if (packer === undefined) packers.set(partition, (packer = new RecordPacker(topic, packed.bytes.length / count)));
+      if (packer === undefined) {
+        packer = new RecordPacker(topic, packed.bytes.length / count, { headers: packed.headers });
+        packers.set(partition, packer);
+      }
       packer.add(key, value);
     }
     for (const [partition, packer] of packers)
       for (const part of packer.take()) open.addPacked(part, partition, packed);
   }
 
-  #requireFitting(record: ProducedRecord): void {
+  refusal(record: ProducedRecord): Error | undefined {
     const { maxRequestBytes } = this.#config;
+    if (sizeBound(record) <= maxRequestBytes) return undefined;
     const size = serializedSize(record);
-    if (size <= maxRequestBytes) return;
-    throw new KafkaError(
+    if (size <= maxRequestBytes) return undefined;
+    return new KafkaError(
       ErrorCode.messageTooLarge,
       `Topic ${record.topic}: The message is ${String(size)} bytes when serialized which is larger than ` +
         `${String(maxRequestBytes)}, which is the value of the max.request.size configuration.`,

@@ -49,6 +49,10 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
     return this.#producer.connect();
   }
 
+  refusal(record: ProducedRecord): Error | undefined {
+    return this.#producer.refusal(record);
+  }
+
   async init(): Promise<void> {
     await this.#transaction.init();
     this.#moveTo('ready');

@@ -9,9 +9,9 @@ export type RecordList = readonly ProducedRecord[] | PackedRecords;
 
 export function recordsOf(list: RecordList): readonly ProducedRecord[] {
   if (!(list instanceof PackedRecords)) return list;
-  const { topic } = list;
+  const { topic, headers } = list;
   return list.entries().map(({ key, value }) => {
-    return { topic, partition: null, key, value, timestamp: null, headers: [] };
+    return { topic, partition: null, key, value, timestamp: null, headers: headers.list };
   });
 }
 

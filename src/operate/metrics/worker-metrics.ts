@@ -39,6 +39,7 @@ export async function metricsPage(
   for (const report of reports) {
     await addAll(page, report.metrics);
     addParts(page, report);
+    addOwn(page, report);
     addThrottled(page, report);
   }
   addRestarts(page, source.restarts(), new Set(reports.map(({ id }) => id.connector)));
@@ -120,6 +121,21 @@ function addParts(page: MetricsPage, { id, type, details }: TaskReport): void {
       page.counter(`${group}_${snakeCase(name)}_total`, 'Counted by the task', where, value);
     }
   }
+}
+
+/** Figures that a task counts itself. */
+function addOwn(page: MetricsPage, { id, details }: TaskReport): void {
+  for (const { name, help, labels, value } of details?.metrics ?? []) {
+    const all: Record<string, string> = {};
+    for (const [label, text] of Object.entries(labels)) all[metricName(label)] = text;
+    Object.assign(all, { connector: id.connector, task: String(id.task) });
+    page.gauge(metricName(name), help, all, value);
+  }
+}
+
+/** A name of a plugin must not break the page. */
+function metricName(text: string): string {
+  return text.replace(/\W/g, '_').replace(/^(?=\d)/, '_');
 }
 
 function snakeCase(name: string): string {

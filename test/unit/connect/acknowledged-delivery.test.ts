@@ -40,6 +40,32 @@ describe('delivery of source records at least once', () => {
     assert.ok(bench.producer.isClosed);
   });
 
+  it('sends the dead letter of a record that the broker refuses before its offset is stored', async () => {
+    const bench = new SourceBench({ tolerance: 'all', deadLetterTopic: 'letters' });
+    bench.producer.failing = (value, topic) => (topic === 'topic' && value === '2' ? tooLarge() : undefined);
+    bench.task.polls.push([source(1), source(2)]);
+    const running = bench.runner.run();
+    await until(() => bench.offsets.stored.size === 1, 'the offset is stored');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(
+      bench.producer.sent.map(({ topic }) => topic),
+      ['topic', 'topic', 'letters'],
+    );
+    assert.equal(bench.runtime.deadLetters?.produceRequests, 1);
+  });
+
+  it('stores an offset update that has no record', async () => {
+    const bench = new SourceBench();
+    bench.task.polls.push([{ sourcePartition: { table: 't' }, sourceOffset: { n: 5 } }]);
+    const running = bench.runner.run();
+    await until(() => bench.offsets.stored.size === 1, 'the offset is stored');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 5 });
+    assert.ok(bench.task.told.includes('offset {"n":5}'));
+  });
+
   it('stores the last offsets when it is stopped, after the records in flight', async () => {
     const bench = new SourceBench({ flushIntervalMs: 60_000 });
     bench.task.polls.push([source(1)], [source(2)]);

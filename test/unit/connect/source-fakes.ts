@@ -1,10 +1,11 @@
 import { pino } from 'pino';
 import { AcknowledgedDelivery } from '../../../src/connect/source/acknowledged-delivery.ts';
-import type { SourceTask } from '../../../src/connect/api.ts';
+import type { PolledRecord, SourceTask } from '../../../src/connect/api.ts';
 import { Throttle } from '../../../src/connect/pipeline/throttle.ts';
 import { ErrorPolicy } from '../../../src/connect/pipeline/error-policy.ts';
 import type { OffsetStorage, StoredOffset } from '../../../src/connect/source/offset-storage.ts';
 import { coordinatesKey } from '../../../src/connect/source/offset-tracker.ts';
+import { SourceDeadLetters } from '../../../src/connect/pipeline/source-dead-letters.ts';
 import { SourceTaskRunner } from '../../../src/connect/source/source-task-runner.ts';
 import { workPlaces } from '../../../src/observe/work-place.ts';
 import { TaskMeasures } from '../../../src/connect/tasks/task-measures.ts';
@@ -40,11 +41,13 @@ export function valueOf({ value }: SourceRecord): string {
 /** A producer that records its calls in order, in words; records appear as their values. */
 class FakeProducer implements TransactionalProducer {
   readonly asked: string[] = [];
+  readonly sent: ProducedRecord[] = [];
   /** Gives the failure of a record. */
   failing: (value: string, topic: string) => Error | undefined = () => undefined;
   /** Sends wait for it. */
   gate: Promise<void> = Promise.resolve();
   commitFailure: Error | undefined;
+  maxBytes = Infinity;
   isClosed = false;
 
   async connect(): Promise<void> {
@@ -79,11 +82,16 @@ class FakeProducer implements TransactionalProducer {
 
   async trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
     this.asked.push(`${records[0]?.topic ?? ''} ${records.map(textOf).join(',')}`);
+    this.sent.push(...records);
     await this.gate;
     return records.flatMap((record) => {
       const error = this.failing(textOf(record), record.topic);
       return error === undefined ? [] : [{ records: [record], error }];
     });
+  }
+
+  refusal({ value }: ProducedRecord): Error | undefined {
+    return (value?.length ?? 0) > this.maxBytes ? new Error('it is too large') : undefined;
   }
 
   async close(): Promise<void> {
@@ -130,7 +138,7 @@ class FakeOffsets implements OffsetStorage {
 /** A task that returns the given polls, then waits for its end. */
 class FakeTask implements SourceTask {
   readonly told: string[] = [];
-  readonly polls: (readonly SourceRecord[] | Error)[] = [];
+  readonly polls: (readonly PolledRecord[] | Error)[] = [];
   transactions: { commit(record?: SourceRecord): void; abort(record?: SourceRecord): void } | undefined;
   onPoll: (records: readonly SourceRecord[]) => void = () => undefined;
   commitFailure: Error | undefined;
@@ -143,12 +151,12 @@ class FakeTask implements SourceTask {
     await Promise.resolve();
   }
 
-  async poll(): Promise<readonly SourceRecord[]> {
+  async poll(): Promise<readonly PolledRecord[]> {
     const next = this.polls.shift();
     if (next instanceof Error) throw next;
     if (next === undefined) await new Promise((resolve) => setTimeout(resolve, 2));
     this.#signal?.throwIfAborted();
-    if (next !== undefined) this.onPoll(next);
+    if (next !== undefined) this.onPoll(next.filter((each) => 'value' in each));
     return next ?? [];
   }
 
@@ -158,7 +166,11 @@ class FakeTask implements SourceTask {
     if (this.commitFailure !== undefined) throw this.commitFailure;
   }
 
-  commitRecord(record: SourceRecord): void {
+  commitRecord(record: PolledRecord): void {
+    if (!('value' in record)) {
+      this.told.push(`offset ${JSON.stringify(record.sourceOffset)}`);
+      return;
+    }
     this.told.push(`record ${valueOf(record)}`);
     if (record.value === 'throws') throw new Error('commitRecord');
   }
@@ -191,11 +203,13 @@ export class SourceBench {
 
   constructor({
     tolerance = 'none',
+    deadLetterTopic,
     boundary,
     flushIntervalMs = 10,
     fenceZombies = () => Promise.resolve(),
   }: {
     tolerance?: 'none' | 'all';
+    deadLetterTopic?: string;
     /** With it, delivery is in transactions. */
     boundary?: TransactionBoundary;
     flushIntervalMs?: number;
@@ -216,9 +230,12 @@ export class SourceBench {
       fromConnectHeader: () => null,
       toConnectHeader: () => ({ schema: null, value: null }),
     };
+    const id = { connector: 'c', task: 0 };
+    const letters =
+      deadLetterTopic === undefined ? undefined : new SourceDeadLetters(id, deadLetterTopic, (text) => text);
     this.runtime = {
       assignment: {
-        id: { connector: 'c', task: 0 },
+        id,
         type: 'source',
         tasks: 1,
         connectorConfig: {},
@@ -227,7 +244,8 @@ export class SourceBench {
       },
       converters: { key: converter, keyClass: 'K', value: converter, valueClass: 'V', header, headerClass: 'H' },
       chain: new TransformationChain([]),
-      errors: new ErrorPolicy('c-0', options, [], logger, abort.signal),
+      errors: new ErrorPolicy('c-0', options, letters === undefined ? [] : [letters], logger, abort.signal),
+      deadLetters: letters,
       logger,
       pluginLogger: logger,
       abort,

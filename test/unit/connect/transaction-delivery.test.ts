@@ -53,6 +53,66 @@ describe('delivery of source records exactly once', () => {
     await running;
   });
 
+  it('stores an offset update in its turn, in a transaction without a record if there is none', async () => {
+    const bench = new SourceBench({ boundary: POLL });
+    bench.task.polls.push([source(1), { sourcePartition: { table: 't' }, sourceOffset: { n: 5 } }]);
+    const running = bench.runner.run();
+    await until(() => bench.task.told.includes('commit'), 'the first is committed');
+    bench.task.polls.push([{ sourcePartition: { table: 't' }, sourceOffset: { n: 8 } }]);
+    await until(() => bench.task.told.filter((each) => each === 'commit').length === 2, 'the second is committed');
+    const transactions = bench.producer.asked.slice(2);
+    assert.deepEqual(transactions, [
+      'begin',
+      'topic 1',
+      'offsets {"n":5}',
+      'commit',
+      'begin',
+      'offsets {"n":8}',
+      'commit',
+    ]);
+    const told = ['start', 'record 1', 'offset {"n":5}', 'commit', 'offset {"n":8}', 'commit'];
+    assert.deepEqual(bench.task.told, told);
+    assert.deepEqual([bench.polled, bench.delivered], [1, 1], 'an offset update is not a record');
+    bench.runner.stop();
+    await running;
+  });
+
+  it('delivers dead letters in place of records that fail, in the same transaction', async () => {
+    const bench = new SourceBench({ boundary: POLL, tolerance: 'all', deadLetterTopic: 'letters' });
+    bench.producer.maxBytes = 10;
+    const failed = { error: new Error('no type'), topic: 'topic', sourcePartition: { table: 't' }, content: 'row' };
+    const records = [source(1), source(2, 't', 'poison'), source(3, 't', 'x'.repeat(20))];
+    bench.task.polls.push([...records, { ...failed, sourceOffset: { n: 4 } }]);
+    const running = bench.runner.run();
+    await until(() => bench.task.told.includes('commit'), 'it is committed');
+    const row = (value: string) => `{"key":null,"value":"${value}"}`;
+    const sent = `topic 1,${row('poison')},${row('x'.repeat(20))},row`;
+    assert.deepEqual(bench.producer.asked.slice(2), ['begin', sent, 'offsets {"n":4}', 'commit']);
+    const letters = bench.producer.sent.slice(1, 4);
+    const header = (name: string) =>
+      letters.map(({ headers }) => headers.find(({ key }) => key === name)?.value?.toString());
+    assert.deepEqual(
+      letters.map(({ topic }) => topic),
+      ['letters', 'letters', 'letters'],
+    );
+    assert.deepEqual(header('__connect.errors.stage'), ['VALUE_CONVERTER', 'KAFKA_PRODUCE', 'TASK_POLL']);
+    assert.deepEqual(header('__connect.errors.exception.message'), ['poison', 'it is too large', 'no type']);
+    assert.deepEqual(header('__connect.errors.topic'), ['topic', 'topic', 'topic']);
+    assert.deepEqual(header('sluice.source.offset'), ['{"n":2}', '{"n":3}', '{"n":4}']);
+    bench.runner.stop();
+    await running;
+  });
+
+  it('fails at a record that the task could not make, without tolerance', async () => {
+    const bench = new SourceBench({ boundary: POLL });
+    const failed = { error: new Error('no type'), topic: 'topic', sourcePartition: { table: 't' }, content: null };
+    bench.task.polls.push([{ ...failed, sourceOffset: { n: 1 } }]);
+    const error = await bench.runner.run().then(() => undefined, toError);
+    assert.equal(error?.message, 'Tolerance exceeded in error handler');
+    assert.equal((error.cause as Error).message, 'no type');
+    assert.ok(!bench.producer.asked.includes('commit'));
+  });
+
   it('joins polls that waited for a transaction, whole, in the next', async () => {
     const bench = new SourceBench({ boundary: POLL });
     let open: () => void = () => undefined;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RecordPacker, type PackedRecords } from '../../../src/data/packed-records.ts';
+import { PackedHeaders, RecordPacker, type PackedRecords } from '../../../src/data/packed-records.ts';
 import { writeBatch } from '../../../src/kafka/records/record-batch-writer.ts';
 
 type Entry = readonly [key: string | null, value: string];
@@ -13,7 +13,7 @@ const OPTIONS = {
 };
 
 function pack(entries: readonly Entry[], fullBytes?: number): PackedRecords[] {
-  const packer = new RecordPacker('t', 0, fullBytes);
+  const packer = new RecordPacker('t', 0, { fullBytes });
   for (const [key, value] of entries) packer.add(key === null ? null : Buffer.from(key), Buffer.from(value));
   return packer.take();
 }
@@ -75,6 +75,23 @@ describe('Packed records', () => {
     const options = { ...OPTIONS, compression: 'none' } as const;
     const expected = writeBatch(ENTRIES.slice(5).map(produced), options);
     assert.equal(writeBatch(second, options).compare(expected), 0);
+  });
+
+  it('have the headers of their block, also those without a value, and when they are packed again', () => {
+    const list = [
+      { key: 'a', value: Buffer.from('1') },
+      { key: 'ü'.repeat(40), value: null },
+      { key: '', value: Buffer.alloc(200, 'x') },
+    ];
+    const packer = new RecordPacker('t', 0, { fullBytes: Number.POSITIVE_INFINITY, headers: new PackedHeaders(list) });
+    for (const [key, value] of ENTRIES) packer.add(key === null ? null : Buffer.from(key), Buffer.from(value));
+    const [packed] = packer.take();
+    assert.ok(packed !== undefined);
+    assert.deepEqual(listed([packed]), ENTRIES);
+    const options = { ...OPTIONS, compression: 'none' } as const;
+    const records = ENTRIES.map((entry) => ({ ...produced(entry), headers: list }));
+    assert.equal(writeBatch(packed, options).compare(writeBatch(records, options)), 0);
+    assert.equal(writeBatch(packed.slice(5), options).compare(writeBatch(records.slice(5), options)), 0);
   });
 
   it('omit a record that was started and undone', () => {

@@ -99,6 +99,25 @@ describe('the position of the log source', () => {
     assert.equal(tracker.position.lastCommit, 110n);
   });
 
+  it('moves without a record while the server is idle, and not within a transaction', () => {
+    const log = { system: '7', timeline: 1 };
+    const tracker = new PositionTracker({ lastCommit: 100n, last: undefined, log });
+    tracker.advance(150n);
+    tracker.advance(120n);
+    const offset = { lsn_commit: 150n, server_system_id: '7', server_timeline: 1n };
+    assert.deepEqual(toOffset(tracker.position), offset);
+    assert.equal(tracker.position.lastCommit, 100n, 'records name the last commit that was sent');
+    assert.deepEqual(fromOffset(offset).log, log);
+    const resumed = new PositionTracker(fromOffset(offset).position);
+    resumed.begin({ kind: 'begin', finalLsn: 140n, commitMicros: 5n, xid: 1 });
+    assert.equal(resumed.isNew(135n, 'INSERT'), false, 'it is part of what was sent');
+    resumed.commit({ kind: 'commit', commitLsn: 140n, endLsn: 145n, commitMicros: 5n });
+    resumed.begin({ kind: 'begin', finalLsn: 150n, commitMicros: 5n, xid: 2 });
+    assert.equal(resumed.isNew(120n, 'INSERT'), true, 'it was committed later');
+    resumed.advance(160n);
+    assert.equal(toOffset(resumed.position)['lsn_commit'], 150n);
+  });
+
   it('reads offsets of Debezium, and of a snapshot', () => {
     const { position } = fromOffset({
       lsn_proc: 500n,
@@ -111,11 +130,12 @@ describe('the position of the log source', () => {
     assert.deepEqual(position, {
       lastCommit: 480n,
       last: { xid: 77, lsn: 500n, events: 1, micros: 9n, type: 'INSERT' },
+      log: undefined,
     });
     const during = fromOffset({ lsn: 5n, snapshot: 'INITIAL', snapshot_completed: false });
-    assert.deepEqual(during, { position: undefined, isSnapshotOpen: true, snapshotLsn: 5n });
+    assert.deepEqual(during, { position: undefined, isSnapshotOpen: true, snapshotLsn: 5n, log: undefined });
     const after = fromOffset({ lsn: 5n, snapshot: 'INITIAL', snapshot_completed: true });
-    assert.deepEqual(after, { position: undefined, isSnapshotOpen: false, snapshotLsn: 5n });
+    assert.deepEqual(after, { position: undefined, isSnapshotOpen: false, snapshotLsn: 5n, log: undefined });
     assert.throws(() => fromOffset({ lsn: 'x' }), /lsn of the offset is not an integer: "x"/);
   });
 });

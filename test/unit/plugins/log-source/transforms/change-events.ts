@@ -6,7 +6,13 @@ import type { SinkRecord } from '../../../../../src/data/record.ts';
 import { Schema } from '../../../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../../../src/data/value.ts';
 import { transformationPlugins } from '../../../../../src/transforms/registry.ts';
-import { envelope, envelopeSchema, sourceOf, type Operation } from '../../../../../plugins/log-source/envelope.ts';
+import {
+  envelope,
+  envelopeSchema,
+  EventTime,
+  sourceOf,
+  type Operation,
+} from '../../../../../plugins/log-source/envelope.ts';
 import { debeziumTransforms } from '../../../../../plugins/log-source/transforms/registry.ts';
 
 const registry = new PluginRegistry([...transformationPlugins, ...debeziumTransforms]);
@@ -29,19 +35,18 @@ export function product(id: bigint, name: string | null, price: number | null = 
   return new Struct(PRODUCT, [id, name, price]);
 }
 
-const SOURCE = sourceOf({
-  connector: 'shop',
-  database: 'shop',
-  schema: 'public',
-  table: 'products',
-  snapshot: null,
-  lastCommit: undefined,
-  lsn: 7n,
-  xid: 5n,
-  micros: 1_000_000n,
-  origin: null,
-  originLsn: null,
-});
+const SOURCE = sourceOf(
+  {
+    snapshot: null,
+    lastCommit: undefined,
+    lsn: 7n,
+    xid: 5n,
+    time: new EventTime(1_000_000n),
+    origin: null,
+    originLsn: null,
+  },
+  { connector: 'shop', database: 'shop', schema: 'public', table: 'products' },
+);
 
 /** An event of the table of products. */
 export function event(operation: Operation, rows: { before?: Struct; after?: Struct } = {}): Struct {

@@ -1,0 +1,66 @@
+import { ConnectError } from '../../src/index.ts';
+import type { ServerLog } from './log-identity.ts';
+import { lsnText } from './lsn.ts';
+import { reachedBy, type StoredPosition } from './position.ts';
+import type { SlotState } from './preparation.ts';
+import type { LogSettings } from './settings.ts';
+
+/** What is known of the server when the stream is about to begin. */
+export interface StreamSource {
+  readonly server: ServerLog;
+  readonly slot: SlotState | undefined;
+  /** Where the server's timeline departed from an earlier one; `undefined` if that is not in its history. */
+  readonly forkOf: (timeline: number) => Promise<bigint | undefined>;
+}
+
+/**
+ * Finds out whether the changes after a position follow it without a gap. The slot is only moved behind positions that are stored. A
+ * slot that was advanced by hand, or dropped and created again, is therefore ahead of the position; a server that was restored, promoted
+ * or replaced has another log.
+ *
+ * @returns why there is, or may be, a gap
+ */
+export async function findGap(
+  stored: StoredPosition,
+  { server, slot, forkOf }: StreamSource,
+  slotName: string,
+): Promise<string | undefined> {
+  const { log } = stored;
+  const { identity, end } = server;
+  const reached = reachedBy(stored);
+  const position = lsnText(reached);
+  if (log !== undefined && log.system !== identity.system) {
+    return `The stored position belongs to the server with system identifier ${log.system}, but this server has ${identity.system}: it is another server, or its data directory was created again`;
+  }
+  if (log !== undefined && log.timeline !== identity.timeline) {
+    const [before, now] = [String(log.timeline), String(identity.timeline)];
+    const fork = identity.timeline > log.timeline ? await forkOf(log.timeline) : undefined;
+    if (fork === undefined) {
+      return `The stored position is on timeline ${before}, which is not in the history of the server's timeline ${now}: the server was restored from a backup, or is a standby of another server`;
+    }
+    if (reached > fork) {
+      return `The server was promoted: its timeline ${now} departed from timeline ${before} at ${lsnText(fork)}, but changes up to ${position} were read. Those after ${lsnText(fork)} never happened on this server, and their records are in the topics`;
+    }
+  } else if (end < reached) {
+    return `The log of the server ends at ${lsnText(end)}, before the stored position ${position}: the server was restored from a backup, or is a standby that is behind`;
+  }
+  if (slot === undefined) {
+    return `Slot ${slotName} is no longer available on the server, so that changes after the stored position ${position} are lost`;
+  }
+  if (slot.invalidation !== undefined) {
+    return `Slot ${slotName} was invalidated (${slot.invalidation}), so that changes after the stored position ${position} are lost`;
+  }
+  if (slot.confirmed > reached) {
+    return `Slot ${slotName} is at ${lsnText(slot.confirmed)}, ahead of the stored position ${position}: it was advanced by hand, or dropped and created again, so that the changes in between are lost`;
+  }
+  return undefined;
+}
+
+/** Whether all tables are read again because of a gap. @throws ConnectError if `snapshot.mode` does not allow that */
+export function readsAgain(gap: string | undefined, { snapshot: { mode } }: LogSettings): boolean {
+  if (gap === undefined || mode === 'initial_only') return false;
+  if (mode === 'when_needed' || mode === 'always') return true;
+  throw new ConnectError(
+    `${gap}. To read all tables again, set snapshot.mode=when_needed, or stop the connector and delete its offsets`,
+  );
+}

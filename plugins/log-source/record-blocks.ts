@@ -1,0 +1,51 @@
+import {
+  JSON_TEXT,
+  RecordPacker,
+  type PackedHeaders,
+  type SourceBlock,
+  type SourceCoordinates,
+} from '../../src/index.ts';
+
+const EXPECTED_BYTES = 65_536;
+
+/** The records of one poll that are written as JSON, by topic. */
+export class RecordBlocks {
+  readonly #partition: SourceCoordinates;
+  readonly #headersOf: (topic: string) => PackedHeaders;
+  readonly #packers = new Map<string, RecordPacker>();
+  /** Records that were not taken yet. */
+  count = 0;
+
+  constructor(partition: SourceCoordinates, headersOf: (topic: string) => PackedHeaders) {
+    this.#partition = partition;
+    this.#headersOf = headersOf;
+  }
+
+  packerOf(topic: string): RecordPacker {
+    let packer = this.#packers.get(topic);
+    if (packer === undefined) {
+      packer = new RecordPacker(topic, EXPECTED_BYTES, { headers: this.#headersOf(topic) });
+      this.#packers.set(topic, packer);
+    }
+    return packer;
+  }
+
+  /**
+   * Takes the records as blocks. Only when all of them are acknowledged, the offset is `after`.
+   * @param before the offset before the first of the records
+   */
+  take(before: SourceCoordinates, after: SourceCoordinates): SourceBlock[] {
+    if (this.count === 0) return [];
+    this.count = 0;
+    const packed = [...this.#packers.values()].flatMap((packer) => packer.take(EXPECTED_BYTES));
+    this.#packers.clear();
+    return packed.map((each, index) => ({
+      packed: each,
+      keySchema: JSON_TEXT,
+      valueSchema: JSON_TEXT,
+      sourcePartition: this.#partition,
+      offsetBefore: before,
+      offsetAfter: index === packed.length - 1 ? after : before,
+    }));
+  }
+}

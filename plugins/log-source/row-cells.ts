@@ -1,0 +1,79 @@
+/** Kinds of cells that have no bytes, in place of their start. */
+const NULL_CELL = -1;
+const UNCHANGED_CELL = -2;
+
+const NULL_VALUE = 0x6e;
+const UNCHANGED_VALUE = 0x75;
+const TEXT_VALUE = 0x74;
+
+/** The places of the values of one row in a message of `pgoutput` (Logical Replication Message Formats, TupleData). */
+export class RowCells {
+  #message: Buffer = Buffer.alloc(0);
+  #starts = new Int32Array(16);
+  #ends = new Int32Array(16);
+  count = 0;
+
+  get message(): Buffer {
+    return this.#message;
+  }
+
+  /** Reads the row that begins at `at`. Returns the place after it. @throws RangeError if the message ends too early */
+  read(message: Buffer, at: number): number {
+    this.#message = message;
+    const count = message.readUInt16BE(at);
+    if (count > this.#starts.length) {
+      this.#starts = new Int32Array(count);
+      this.#ends = new Int32Array(count);
+    }
+    this.count = count;
+    let next = at + 2;
+    for (let index = 0; index < count; index++) {
+      const type = message[next++];
+      if (type === TEXT_VALUE) {
+        const start = next + 4;
+        next = start + message.readUInt32BE(next);
+        if (next > message.length) throw new RangeError('pgoutput sent a message that ends too early');
+        this.#starts[index] = start;
+        this.#ends[index] = next;
+      } else if (type === NULL_VALUE) this.#starts[index] = NULL_CELL;
+      else if (type === UNCHANGED_VALUE) this.#starts[index] = UNCHANGED_CELL;
+      else throw new RangeError(`pgoutput sent a value of the unknown type ${String(type)}`);
+    }
+    return next;
+  }
+
+  isNull(index: number): boolean {
+    return index >= this.count || this.#starts[index] === NULL_CELL;
+  }
+
+  isUnchanged(index: number): boolean {
+    return index < this.count && this.#starts[index] === UNCHANGED_CELL;
+  }
+
+  start(index: number): number {
+    return this.#starts[index] ?? NULL_CELL;
+  }
+
+  end(index: number): number {
+    return this.#ends[index] ?? NULL_CELL;
+  }
+
+  text(index: number): string {
+    return this.#message.toString('utf8', this.#starts[index], this.#ends[index]);
+  }
+
+  /** Whether the value is that of the same column in another row. */
+  isSame(index: number, other: RowCells): boolean {
+    if (this.isNull(index) || other.isNull(index)) return this.isNull(index) === other.isNull(index);
+    if (this.isUnchanged(index)) return true;
+    return (
+      this.#message.compare(
+        other.message,
+        other.start(index),
+        other.end(index),
+        this.#starts[index],
+        this.#ends[index],
+      ) === 0
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import { javaTrace, SluiceError } from '../../errors.ts';
+import type { SourceCoordinates, SourceRecord } from '../../data/record.ts';
+import { Decimal, Struct, TypedNumber, type ConnectValue } from '../../data/value.ts';
+import type { ProducedRecord } from '../../kafka/api.ts';
+import type { FailedRecord } from '../api.ts';
+import type { FailureContext, FailureReporter } from './error-policy.ts';
+import type { TaskId } from '../task-assignment.ts';
+
+const PREFIX = '__connect.errors.';
+const MAX_CONTENT_BYTES = 500_000;
+
+/**
+ * Makes dead-letter records of records that a source task could not make, or that cannot be converted or sent, where
+ * `errors.deadletterqueue.topic.name` is set. Such a record takes the place of the one that failed, so that it is delivered in the same
+ * transaction and before the offset is stored.
+ */
+export class SourceDeadLetters implements FailureReporter {
+  readonly #id: TaskId;
+  readonly #topic: string;
+  readonly #hide: (text: string) => string;
+  #failure: FailureContext | undefined;
+  produceRequests = 0;
+  readonly produceFailures = 0;
+
+  /** @param hide removes secrets from what headers say */
+  constructor(id: TaskId, topic: string, hide: (text: string) => string) {
+    this.#id = id;
+    this.#topic = topic;
+    this.#hide = hide;
+  }
+
+  report(failure: FailureContext): Promise<void> {
+    this.#failure = failure;
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    // The producer is that of the task.
+  }
+
+  /** The dead-letter record for what was reported since the last call; `null`: nothing was. */
+  take(source: SourceRecord | FailedRecord): ProducedRecord | null {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure === undefined) return null;
+    this.produceRequests += 1;
+    const { stage, className, error } = failure;
+    const headers = {
+      [`${PREFIX}topic`]: source.topic,
+      [`${PREFIX}connector.name`]: this.#id.connector,
+      [`${PREFIX}task.id`]: String(this.#id.task),
+      [`${PREFIX}stage`]: stage,
+      [`${PREFIX}class.name`]: className,
+      [`${PREFIX}exception.class.name`]: error instanceof SluiceError ? error.javaName : 'java.lang.RuntimeException',
+      [`${PREFIX}exception.message`]: this.#hide(error.message),
+      [`${PREFIX}exception.stacktrace`]: this.#hide(javaTrace(error)),
+      'sluice.source.partition': coordinatesText(source.sourcePartition),
+      'sluice.source.offset': coordinatesText(source.sourceOffset),
+    };
+    return {
+      topic: this.#topic,
+      partition: null,
+      key: null,
+      value: contentOf(source),
+      timestamp: null,
+      headers: Object.entries(headers).map(([key, value]) => ({ key, value: Buffer.from(value) })),
+    };
+  }
+}
+
+function coordinatesText(coordinates: SourceCoordinates): string {
+  const cells = Object.entries(coordinates).map(([key, value]) => {
+    return `${JSON.stringify(key)}:${typeof value === 'bigint' ? String(value) : JSON.stringify(value)}`;
+  });
+  return `{${cells.join(',')}}`;
+}
+
+/** Key and value as JSON; `null` if they are too large for a message. */
+function contentOf(source: SourceRecord | FailedRecord): Buffer | null {
+  const content =
+    'error' in source ? source.content : JSON.stringify({ key: plain(source.key), value: plain(source.value) });
+  if (content === null) return null;
+  const bytes = Buffer.from(content);
+  return bytes.length > MAX_CONTENT_BYTES ? null : bytes;
+}
+
+function plain(value: ConnectValue): unknown {
+  if (value instanceof Struct) {
+    return Object.fromEntries(value.schema.fields.map(({ name }, index) => [name, plain(value.values[index] ?? null)]));
+  }
+  if (value instanceof Map) {
+    const entries = [...(value as ReadonlyMap<ConnectValue, ConnectValue>)];
+    return Object.fromEntries(entries.map(([key, each]) => [String(key), plain(each)]));
+  }
+  if (Array.isArray(value)) return (value as readonly ConnectValue[]).map((each) => plain(each));
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (value instanceof Decimal) return value.toPlainString();
+  if (value instanceof TypedNumber) return value.value;
+  return typeof value === 'bigint' ? String(value) : value;
+}

@@ -1,0 +1,58 @@
+import type { SourceRecord } from '../../data/record.ts';
+import type { ProducedRecord } from '../../kafka/api.ts';
+import type { SourceBlock } from '../api.ts';
+import type { Stage } from '../pipeline/error-policy.ts';
+import { SourceRecordConverter } from '../pipeline/record-converter.ts';
+import type { TaskRuntime } from '../tasks/task-runner.ts';
+import { isFailed, passesBlock, type SinglePart } from './source-block.ts';
+import type { SourceDelivery } from './source-delivery.ts';
+
+const WORKER_SOURCE_TASK = 'org.apache.kafka.connect.runtime.WorkerSourceTask';
+
+/** Transforms and converts what a task polls, and makes dead letters of what fails. */
+export class SourceConversion {
+  readonly #runtime: TaskRuntime;
+  readonly #delivery: SourceDelivery;
+  readonly #converter: SourceRecordConverter;
+
+  constructor(runtime: TaskRuntime, delivery: SourceDelivery) {
+    this.#runtime = runtime;
+    this.#delivery = delivery;
+    this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+  }
+
+  /** Whether the bytes of a block can be sent as they are. A task that ends transactions itself needs records for that. */
+  passes(block: SourceBlock): boolean {
+    const { chain, converters } = this.#runtime;
+    return chain.empty && this.#delivery.transactions === undefined && passesBlock(block, converters);
+  }
+
+  /** What is sent of a record: itself, its dead letter, or nothing. A promise only after something failed, or to wait. */
+  produced(source: SinglePart): ProducedRecord | null | Promise<ProducedRecord | null> {
+    if (isFailed(source)) return this.#refuse(source, source.error, 'TASK_POLL');
+    const { deadLetters } = this.#runtime;
+    const converting = this.#converter.convert(source);
+    if (deadLetters === undefined) return converting;
+    return converting instanceof Promise
+      ? converting.then((record) => this.#fitting(source, record))
+      : this.#fitting(source, converting);
+  }
+
+  /** The record; or its dead letter, if it cannot be converted or is too large. */
+  #fitting(
+    source: SourceRecord,
+    record: ProducedRecord | null,
+  ): ProducedRecord | null | Promise<ProducedRecord | null> {
+    if (record === null) return this.#runtime.deadLetters?.take(source) ?? null;
+    const error = this.#delivery.refusal(record);
+    return error === undefined ? record : this.#refuse(source, error, 'KAFKA_PRODUCE');
+  }
+
+  /** Returns the dead letter of the record, if there is one. @throws ConnectError with `errors.tolerance=none` */
+  async #refuse(source: SinglePart, error: Error, stage: Stage): Promise<ProducedRecord | null> {
+    const { errors, deadLetters, assignment } = this.#runtime;
+    const className = assignment.taskConfig['task.class'] ?? WORKER_SOURCE_TASK;
+    await errors.failed({ stage, className, error, consumed: undefined });
+    return deadLetters?.take(source) ?? null;
+  }
+}
