@@ -31,14 +31,13 @@ import {
   setReplicaIdentities,
   type SlotState,
 } from './preparation.ts';
-import { logSettings, type LogSettings } from './settings.ts';
+import type { LogDoor } from './record-form.ts';
+import type { LogSettings } from './settings.ts';
 import type { SnapshotSignal } from './signals.ts';
 import { createSlotCommand, needsSnapshot } from './slot.ts';
 import { readSnapshot, type ExportedSnapshot } from './snapshot.ts';
 
 const CONNECTIONS = 2;
-const CONNECT_ATTEMPTS = 3;
-const CONNECT_BACKOFF_MS = 2_000;
 /** A waiting poll returns this often, so that the worker can pause the task. */
 const MAX_WAIT_MS = 1_000;
 /** SQLSTATE while another process reads the slot. */
@@ -79,6 +78,7 @@ class RecordBatch {
  * With `snapshot.mode=initial_only` the task is idle after the snapshot.
  */
 export class LogSourceTask implements SourceTask {
+  readonly #door: LogDoor;
   #started: Parts | undefined;
   #snapshot: AsyncGenerator<readonly SourceRecord[]> | undefined;
   #open: OpenStream | undefined;
@@ -93,14 +93,19 @@ export class LogSourceTask implements SourceTask {
   #exporting: ReplicationConnection | undefined;
   readonly #stopped = new AbortController();
 
+  constructor(door: LogDoor) {
+    this.#door = door;
+  }
+
   async start(context: SourceTaskContext): Promise<void> {
-    const settings = logSettings(context.config);
+    const settings = this.#door.settings(context.config);
     const executor = openNamedExecutor(settings.connection, context, CONNECTIONS);
-    const records = new ChangeRecords(settings, context.taskIndex);
+    const records = new ChangeRecords(settings, context.taskIndex, this.#door.form(settings, context));
     this.#started = { context, settings, executor, records };
     const { signal, logger } = context;
-    await connectWithAttempts(executor, { attempts: CONNECT_ATTEMPTS, backoffMs: CONNECT_BACKOFF_MS, signal });
+    await connectWithAttempts(executor, { ...settings.attempts, signal });
     await readServer(executor);
+    await records.prepare(executor);
     const tables = await capturedTables(executor, settings);
     await setReplicaIdentities(executor, settings, tables);
     await ensurePublication(executor, settings, tables, logger);
@@ -266,6 +271,7 @@ export class LogSourceTask implements SourceTask {
     for (let attempt = 0; ; attempt++) {
       try {
         const stream = await LogStream.open(connection, command, options, context.signal);
+        records.streamOpened();
         context.logger.info(`Streaming from ${lsnText(start)} of slot ${slot.name}`);
         return {
           stream,

@@ -1,9 +1,7 @@
 import {
-  ConnectError,
   parseOptions,
   silentLogger,
   SLUICE_VERSION,
-  toError,
   type Connector,
   type ConnectorConfig,
   type OptionResult,
@@ -13,12 +11,13 @@ import {
 import { connectWithAttempts, openExecutor, unavailableReason } from '../database/index.ts';
 import { LogSourceTask } from './log-source-task.ts';
 import { logSourceOptions } from './options.ts';
-import { fromOffset } from './position.ts';
+import { checkOffsets } from './position.ts';
+import type { LogDoor } from './record-form.ts';
 import { logSettings } from './settings.ts';
 import { unsupportedProblems } from './unsupported-options.ts';
 
 /** Has one task, because a slot has one reader. */
-class LogSourceConnector implements Connector {
+export class LogSourceConnector implements Connector {
   #config: ConnectorConfig = {};
 
   async start(config: ConnectorConfig): Promise<void> {
@@ -78,19 +77,11 @@ async function connectionProblems(config: ConnectorConfig): Promise<readonly Opt
 }
 
 async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
-  const { prefix } = logSettings(config);
-  for (const { partition, offset } of offsets) {
-    if (partition === null || partition['server'] !== prefix) {
-      throw new ConnectError(`The partition of this connector is {"server":"${prefix}"}`);
-    }
-    try {
-      if (offset !== null) fromOffset(offset);
-    } catch (error) {
-      throw new ConnectError(toError(error).message, { cause: error });
-    }
-  }
+  checkOffsets(logSettings(config).prefix, offsets);
   return Promise.resolve(true);
 }
+
+const DEBEZIUM: LogDoor = { settings: logSettings, form: () => undefined };
 
 /** @internal */
 export const postgresLogSource: SourceConnectorPlugin = {
@@ -100,7 +91,7 @@ export const postgresLogSource: SourceConnectorPlugin = {
   version: SLUICE_VERSION,
   options: logSourceOptions,
   createConnector: () => new LogSourceConnector(),
-  createTask: () => new LogSourceTask(),
+  createTask: () => new LogSourceTask(DEBEZIUM),
   exactlyOnceSupport: () => 'supported',
   validate,
   alterOffsets,

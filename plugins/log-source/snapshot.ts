@@ -1,13 +1,13 @@
 import { toError, type SourceCoordinates, type SourceRecord } from '../../src/index.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable, type Executor, type Session } from '../database/index.ts';
 import { describeTable, type ListedTable } from './catalogue.ts';
-import type { ChangePlace, ChangeRecords } from './change-records.ts';
+import type { ChangeRecords } from './change-records.ts';
 import type { SnapshotMark } from './envelope.ts';
 import { SnapshotNotifications } from './notifications.ts';
 import { readServer, type ServerState } from './preparation.ts';
+import type { ChangePlace, TableForm } from './record-form.ts';
 import type { LogSettings } from './settings.ts';
 import { tableText } from './table-naming.ts';
-import { TableRecords } from './table-records.ts';
 
 /** A snapshot that a slot has exported. */
 export interface ExportedSnapshot {
@@ -26,7 +26,7 @@ interface SnapshotParts {
 }
 
 interface Row {
-  readonly table: TableRecords;
+  readonly table: TableForm;
   readonly values: readonly (string | null)[];
   readonly isFirstOfTable: boolean;
 }
@@ -48,9 +48,9 @@ export async function* readSnapshot(
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await session.query(`SET TRANSACTION SNAPSHOT ${quoteLiteral(snapshot.name)}`);
     const server = await readServer(session);
-    const marks = new MarkedRows(parts.records, snapshot, server);
+    const marks = new MarkedRows(snapshot, server);
     const notices = noticesFor(tables, settings);
-    let batch: SourceRecord[] = [];
+    let batch: SourceRecord[] = [...(await parts.records.beforeRows(session, tables, marks.offset(false)))];
     const notify = (type: string, data: Readonly<Record<string, string>> = {}, isEnd = false): void => {
       if (notices !== undefined) batch.push(notices.record(type, data, marks.offset(isEnd)));
     };
@@ -58,7 +58,7 @@ export async function* readSnapshot(
     for (const table of tables) {
       notify('IN_PROGRESS', { current_collection_in_progress: tableText(table) });
       let rows = 0;
-      for await (const row of rowsOf(session, table, settings, parts.signal)) {
+      for await (const row of rowsOf(session, table, parts)) {
         rows += 1;
         batch.push(...marks.next(row));
         if (batch.length < settings.queue.batchSize) continue;
@@ -88,11 +88,10 @@ function noticesFor(tables: readonly ListedTable[], settings: LogSettings): Snap
 async function* rowsOf(
   session: Session,
   listed: ListedTable,
-  settings: LogSettings,
-  signal: AbortSignal,
+  { settings, records, signal }: SnapshotParts,
 ): AsyncGenerator<Row> {
   const definition = await describeTable(session, listed);
-  const table = new TableRecords(definition, settings);
+  const table = records.table(definition);
   const columns = definition.columns.map(({ name }) => quoteIdentifier(name)).join(', ');
   const only = listed.isPartitioned ? '' : 'ONLY ';
   const statement =
@@ -109,14 +108,12 @@ async function* rowsOf(
 
 /** Gives each row its mark once the next row is known. */
 class MarkedRows {
-  readonly #records: ChangeRecords;
   readonly #snapshot: ExportedSnapshot;
   readonly #server: ServerState;
   #held: Row | undefined;
   #isFirst = true;
 
-  constructor(records: ChangeRecords, snapshot: ExportedSnapshot, server: ServerState) {
-    this.#records = records;
+  constructor(snapshot: ExportedSnapshot, server: ServerState) {
     this.#snapshot = snapshot;
     this.#server = server;
   }
@@ -129,11 +126,11 @@ class MarkedRows {
     const inTable = held.isFirstOfTable ? 'first_in_data_collection' : 'true';
     const mark = this.#isFirst ? 'first' : isLastOfTable ? 'last_in_data_collection' : inTable;
     this.#isFirst = false;
-    return [this.#record(held, mark, false)];
+    return this.#recordsOf(held, mark, false);
   }
 
   end(): readonly SourceRecord[] {
-    return this.#held === undefined ? [] : [this.#record(this.#held, 'last', true)];
+    return this.#held === undefined ? [] : this.#recordsOf(this.#held, 'last', true);
   }
 
   /** The offset while the snapshot is read, or at its end, from which changes follow. */
@@ -149,14 +146,14 @@ class MarkedRows {
     return this.#snapshot.lsn - 1n;
   }
 
-  #record({ table, values }: Row, snapshot: SnapshotMark, isEnd: boolean): SourceRecord {
+  #recordsOf({ table, values }: Row, snapshot: SnapshotMark, isEnd: boolean): readonly SourceRecord[] {
     const lsn = this.#lsn;
     const { nowMicros: micros, lastXid: xid } = this.#server;
     const place: ChangePlace = {
       offset: this.offset(isEnd),
       origin: { snapshot, lastCommit: undefined, lsn, xid, micros, origin: null, originLsn: null },
     };
-    return this.#records.read(table, values, place);
+    return table.read(values, place);
   }
 }
 
