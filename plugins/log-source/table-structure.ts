@@ -64,6 +64,9 @@ function alterStatements(before: TableStructure, after: TableStructure): readonl
   const isKeyChanged = keyText(before) !== keyText(after);
   if (isKeyChanged && before.key !== null) {
     statements.push(alter(`DROP CONSTRAINT IF EXISTS ${quoteIdentifier(before.key.name)}`));
+  } else if (before.key !== null && after.key !== null && before.key.name !== after.key.name) {
+    const names = [before.key.name, after.key.name].map(quoteIdentifier);
+    statements.push(alter(`RENAME CONSTRAINT ${names.join(' TO ')}`));
   }
   const kept = new Map(after.columns.map((column) => [column.number, column]));
   for (const old of before.columns) {

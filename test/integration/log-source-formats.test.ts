@@ -98,7 +98,10 @@ describe('the database source that reads the log', function () {
     const rows = (await kafka.texts(topic, 2)).map(
       (text) => (JSON.parse(text) as { readonly data: readonly Readonly<Record<string, unknown>>[] }).data[0],
     );
-    assert.deepEqual(rows.map((row) => row?.['temp']), [2.5, 3.5]);
+    assert.deepEqual(
+      rows.map((row) => row?.['temp']),
+      [2.5, 3.5],
+    );
     assert.equal(rows[0]?.['body'], 'x'.repeat(5000));
     assert.equal(Object.hasOwn(rows[1] ?? {}, 'body'), false);
   });
@@ -115,7 +118,10 @@ describe('the database source that reads the log', function () {
     const values = (await kafka.read(topic, ({ length }) => length >= 4)).map(({ value }) =>
       value === null
         ? null
-        : (JSON.parse(value.toString()) as { readonly op: string; readonly after: Readonly<Record<string, unknown>> | null }),
+        : (JSON.parse(value.toString()) as {
+            readonly op: string;
+            readonly after: Readonly<Record<string, unknown>> | null;
+          }),
     );
     assert.deepEqual(
       values.map((value) => (value === null ? null : [value.op, value.after?.['temp']])),
@@ -139,9 +145,10 @@ describe('the database source that reads the log', function () {
       mode: 'bulk',
     };
     assert.deepEqual((await refused(config(queried))).sort(), Object.keys(queried).sort());
-    assert.deepEqual(await refused(config({ 'out.format': 'json_db', 'log.ddl': 'true', 'topic.per.stable': 'false' })), [
-      'log.ddl',
-    ]);
+    assert.deepEqual(
+      await refused(config({ 'out.format': 'json_db', 'log.ddl': 'true', 'topic.per.stable': 'false' })),
+      ['log.ddl'],
+    );
     assert.deepEqual(await refused(config({ 'out.format': 'cdc_db', 'log.ddl': 'true' })), ['topic.per.stable']);
     assert.deepEqual(await refused(config({ 'out.format': 'cdc_db', 'read.method': 'query' })), ['out.format']);
   });
@@ -162,6 +169,9 @@ describe('the database source that reads the log', function () {
       wrong.map(({ value }) => value.name),
       ['log.ddl'],
     );
-    assert.match(wrong[0]?.value.errors[0] ?? '', /event triggers need a superuser.*CREATE EVENT TRIGGER sluice_ddl_end/s);
+    assert.match(
+      wrong[0]?.value.errors[0] ?? '',
+      /event triggers need a superuser.*CREATE EVENT TRIGGER sluice_ddl_end/s,
+    );
   });
 });

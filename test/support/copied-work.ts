@@ -124,7 +124,12 @@ export class CopiedWork {
       case 2: {
         if (this.#columns.length >= 5) return this.#dropColumn();
         this.#columns.push(number);
-        const type = draw.pick(['int not null default 7', `text default 'd'`, 'timestamptz default now()', 'numeric(8, 2)']);
+        const type = draw.pick([
+          'int not null default 7',
+          `text default 'd'`,
+          'timestamptz default now()',
+          'numeric(8, 2)',
+        ]);
         return [`alter table orders add column c${n} ${type}`];
       }
       case 3:
