@@ -95,9 +95,10 @@ export class ChangeForm implements RecordForm {
         `Column ${name} of table ${table.schema}.${table.name} was added with values that differ from row to row; the rows that exist in the target have other ones`,
       );
     }
+    const { topic } = settings.topicOf(table);
     const place = { database: settings.connection.database, schema: table.schema, table: table.name };
     return schemaStatements(before, after).map(({ kind, sql }) =>
-      recordOf(settings, place, offset, cdcDbStatement(kind, place, sql)),
+      recordOf(topic, settings.prefix, offset, cdcDbStatement(kind, place, sql)),
     );
   }
 }
@@ -136,14 +137,9 @@ function structureOf({ schema, name, columns }: TableDefinition, identity: reado
   };
 }
 
-function recordOf(
-  { prefix, topicOf }: LogSettings,
-  { schema, table }: CdcDbPlace,
-  offset: SourceCoordinates,
-  value: string,
-): SourceRecord {
+function recordOf(topic: string, server: string, offset: SourceCoordinates, value: string): SourceRecord {
   return {
-    topic: topicOf({ schema, name: table }).topic,
+    topic,
     partition: 0,
     keySchema: null,
     key: null,
@@ -151,7 +147,7 @@ function recordOf(
     value,
     timestamp: null,
     headers: NO_HEADERS,
-    sourcePartition: { server: prefix },
+    sourcePartition: { server },
     sourceOffset: offset,
   };
 }
@@ -164,9 +160,10 @@ interface ChangedTableParts {
 /** The changes of one version of a table. */
 class ChangedTable implements TableForm {
   readonly definition: TableDefinition;
+  readonly topic: string;
   readonly #columns: readonly (TableColumn & { readonly index: number })[];
   readonly #identity: ReadonlySet<string>;
-  readonly #settings: LogSettings;
+  readonly #server: string;
   readonly #place: CdcDbPlace;
   readonly #encode: ReturnType<typeof createCdcDbEncoder>;
   /** Records that precede the first change. */
@@ -174,7 +171,8 @@ class ChangedTable implements TableForm {
 
   constructor(definition: TableDefinition, identity: readonly string[], { settings, precision }: ChangedTableParts) {
     this.definition = definition;
-    this.#settings = settings;
+    this.topic = settings.topicOf(definition).topic;
+    this.#server = settings.prefix;
     this.#identity = new Set(identity);
     const { schema, name: table } = definition;
     this.#place = { database: settings.connection.database, schema, table };
@@ -277,7 +275,7 @@ class ChangedTable implements TableForm {
   #records(offset: SourceCoordinates, ...values: readonly string[]): readonly SourceRecord[] {
     const created = this.#create?.(offset) ?? [];
     this.#create = undefined;
-    return [...created, ...values.map((value) => recordOf(this.#settings, this.#place, offset, value))];
+    return [...created, ...values.map((value) => recordOf(this.topic, this.#server, offset, value))];
   }
 }
 

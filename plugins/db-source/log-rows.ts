@@ -46,12 +46,14 @@ export class RowForm implements RecordForm {
 
 class WrittenRows implements TableForm {
   readonly definition: TableDefinition;
+  readonly topic: string;
   readonly #options: RowFormOptions;
   /** By the columns that rows lack: large values that a change did not touch are left out, as they are not known. */
   readonly #writers = new Map<string, { readonly columns: readonly number[]; readonly writer: RecordWriter }>();
 
   constructor(definition: TableDefinition, options: RowFormOptions) {
     this.definition = definition;
+    this.topic = options.settings.topicOf(definition).topic;
     this.#options = options;
     this.#writerFor(definition.columns.map(() => null));
   }
@@ -119,7 +121,7 @@ class WrittenRows implements TableForm {
     const onUnsupportedColumn = ({ message }: DataError): void =>
       logger.error(`Skipped a column of table ${label} (errors.tolerance=all): ${message}`);
     return {
-      topic: settings.topicOf(this.definition).topic,
+      topic: this.topic,
       partition: { server: settings.prefix },
       ...(skipsUnsupported ? { onUnsupportedRow, onUnsupportedColumn } : { onUnsupportedRow: undefined }),
     };

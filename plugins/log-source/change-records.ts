@@ -68,6 +68,7 @@ export class ChangeRecords {
     const table = new TableRecords(definition, this.#settings);
     return {
       definition,
+      topic: table.topic,
       read: (row, place) => [this.#read(table, row, place)],
       insert: (after, place) => this.#insert(table, after, place),
       update: (before, after, place) => this.#update(table, before, after, place),

@@ -17,6 +17,7 @@ export interface ChangePlace {
 /** Makes the records of one version of a table. An error fails the task. */
 export interface TableForm {
   readonly definition: TableDefinition;
+  readonly topic: string;
   /** A row of a snapshot. */
   read(row: LogRow, place: ChangePlace): readonly SourceRecord[];
   insert(after: LogRow, place: ChangePlace): readonly SourceRecord[];
