@@ -97,6 +97,7 @@ export function dbLogSettings(config: ConnectorConfig): LogSettings {
   const labelOf = ({ schema, name }: { readonly schema: string; readonly name: string }): string =>
     tableLabel({ name: { schema, name } });
   const same = logSettings({
+    'plugin.name': 'pgoutput',
     'database.hostname': connection.servers[0]?.host ?? '',
     'database.user': connection.user,
     'database.dbname': connection.database,

@@ -16,7 +16,7 @@ describe('cdc_db from the log to the sink', function () {
       `create table orders (id int primary key, item text, price numeric(10, 2), at timestamptz default now(), note jsonb,
         done bool, weight float8, raw bytea, tags text[])`,
       `insert into orders (id, item, price, note, done, weight, raw, tags)
-        select n, 'item ' || n, n / 3.0, case n % 3 when 0 then 'null' else '{"a": 1.50}' end, n % 2 = 0, n / 7.0,
+        select n, 'item ' || n, n / 3.0, (case n % 3 when 0 then 'null' else '{"a": 1.50}' end)::jsonb, n % 2 = 0, n / 7.0,
           decode('00ff', 'hex'), array['x', null, 'y"']
         from generate_series(1, 50) n`,
       'create table empty (id bigint generated always as identity primary key, at timestamp(3) not null)',

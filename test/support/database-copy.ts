@@ -88,7 +88,7 @@ export class DatabaseCopy {
   }
 
   /** Waits until the copy has what was committed before the call. */
-  async untilCopied(timeoutMs = 60_000): Promise<void> {
+  async untilCopied(timeoutMs = 20_000): Promise<void> {
     const n = ++this.#markers;
     await this.from.run(`insert into ${MARKER} values (${String(n)})`);
     await until(
