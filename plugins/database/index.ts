@@ -40,12 +40,14 @@ export {
 } from './executor/sqlstate.ts';
 export { readCreationPlace, readTableRights, type TableRight, type TableRights } from './executor/table-rights.ts';
 export { ReplicationConnection, type ReplicationReceiver } from './executor/replication.ts';
+export { roleOf } from './executor/catalogue-query.ts';
 export { columnFor } from './executor/write-plan.ts';
 export { DatabaseError } from '../../src/errors.ts';
 export { isText } from './formats/cell-bytes.ts';
 export { partsOf } from './formats/format.ts';
 export { fitNameTag, fitToTable, takesPrimaryTag } from './formats/fit-table.ts';
 export type * from './formats/format.ts';
+export { cdcDbStatement, createCdcDbEncoder, type CdcDbPlace } from './formats/json-db/cdc-db-encoder.ts';
 export { isDocumentedType } from './formats/json-db/json-db-types.ts';
 export type { StringEscapes } from './formats/line-lp/line-scan.ts';
 export { NANOSECOND_RULES, NanosecondSpread, type NanosecondRule } from './formats/nanoseconds.ts';
@@ -67,6 +69,7 @@ export type { ValueType } from './formats/tsd/metric-shape.ts';
 export { MetricTargets } from './formats/tsd/metric-targets.ts';
 export { countCollapsed } from '../../src/observe/row-counts.ts';
 export { changeProblem, isAlreadyApplied, type ChangeKind } from './sql/change-statement.ts';
+export { typeFamily } from './sql/column-type.ts';
 export { classify, type Classification, type StatementKind } from './sql/classify.ts';
 export {
   ownStatement,
@@ -76,6 +79,7 @@ export {
   type OwnStatement,
 } from './sql/own-statement.ts';
 export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';
+export { deleteStatement, updateStatement, type ColumnValue, type RowCondition } from './sql/row-change.ts';
 export { splitInSteps, splitStatements, type Statement } from './sql/split.ts';
 export { translate } from './sql/translate/translate.ts';
 export { translateRefusedWith, translateWith, type TableLookup } from './sql/translate/translate-with.ts';

@@ -8,6 +8,7 @@ import {
   type SourceTarget,
 } from '../../src/index.ts';
 import { openExecutor, type Executor } from '../database/index.ts';
+import { readsLog } from './log-settings.ts';
 import { fromOffset, toOffset, type TablePosition } from './position.ts';
 import { sourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
@@ -25,6 +26,7 @@ export async function previewOffsets(
   target: SourceTarget,
   stored: readonly SourceOffset[],
 ): Promise<readonly SourcePreview[]> {
+  if (readsLog(config)) throw new ConnectError('Offsets of read.method=log cannot be previewed');
   const settings = sourceSettings(config);
   if (settings.query !== undefined || settings.mode === 'bulk') {
     throw new ConnectError('Offsets of a query, or of mode=bulk, cannot be previewed');

@@ -1,5 +1,6 @@
 import { atLeast, declareOptions, nonEmptyString, oneOf } from '../../src/index.ts';
 import { connectionOptions } from '../database/index.ts';
+import { logOptions } from './log-options.ts';
 
 const TABLES = 'Tables';
 const READS = 'Reads';
@@ -48,8 +49,9 @@ export const sourceOptions = declareOptions({
   'out.format': {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'Format of the records.',
-    validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp'),
+    documentation:
+      'Format of the records. `cdc_db` (every change, as the sink executes it) and `struct` (change events of Debezium, with any converter) need `read.method=log`.',
+    validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db', 'struct'),
     group: OUTPUT,
     width: 'SHORT',
     displayName: 'Output format',
@@ -59,7 +61,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of times in records; finer digits are truncated. `json_db`: `ms` (default), `us`, `ns`. `json_tsd` and `line_tsd`: `ms` (default), `s`. `line_lp`: `ns` (default), `us`, `ms`.',
+      'Unit of times in records; finer digits are truncated. `json_db`: `ms` (default), `us`, `ns`. `json_tsd` and `line_tsd`: `ms` (default), `s`. `line_lp`: `ns` (default), `us`, `ms`. `cdc_db`: `ms`, `us`, `ns`; without this option times are texts, with all digits.',
     validator: oneOfOrNone('s', 'ms', 'us', 'ns'),
     group: OUTPUT,
     width: 'SHORT',
@@ -245,12 +247,14 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: 'query',
     importance: 'LOW',
-    documentation: 'How rows are read. `query` is the only method.',
-    validator: oneOf('query'),
+    documentation:
+      'How rows are read. `query`: by SELECT. `log`: from the write-ahead log, with deletes and every intermediate value of a row.',
+    validator: oneOf('query', 'log'),
     group: READS,
     width: 'SHORT',
     displayName: 'Read method',
   },
+  ...logOptions,
 });
 
 function oneOfOrNone(...choices: readonly string[]) {

@@ -6,27 +6,55 @@ import {
   SLUICE_VERSION,
   toError,
   type ConnectorConfig,
+  type DiagnosisContext,
+  type Finding,
   type OptionResult,
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { checkConnection } from '../database/index.ts';
+import { checkConnection, connectionSettings, diagnoseDatabase, openExecutor } from '../database/index.ts';
+import { ddlProblem } from '../log-source/ddl-triggers.ts';
+import { LogSourceTask } from '../log-source/log-source-task.ts';
+import { LogSourceConnector } from '../log-source/plugin.ts';
+import { checkOffsets } from '../log-source/position.ts';
 import { DbSourceConnector } from './db-source-connector.ts';
 import { DbSourceTask } from './db-source-task.ts';
 import { diagnoseSource } from './diagnosis.ts';
+import { DB_LOG, dbLogSettings, logProblems, readsLog } from './log-settings.ts';
 import { sourceOptions } from './options.ts';
 import { fromOffset } from './position.ts';
-import { settingProblems, sourceSettings } from './source-settings.ts';
+import { settingProblems, sourceSettings, type SettingProblem } from './source-settings.ts';
 
 async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
-  const problems = settingProblems(config).map(({ option, message }): OptionResult => {
-    return { name: option, value: null, recommendedValues: [], errors: [message], visible: true };
-  });
-  return [...problems, ...(await checkConnection(parseOptions(sourceOptions, config), silentLogger))];
+  const problems = [...settingProblems(config), ...logProblems(config)].map(problemOf);
+  const connection = await checkConnection(parseOptions(sourceOptions, config), silentLogger);
+  if (problems.length + connection.length > 0 || !readsLog(config)) return [...problems, ...connection];
+  return eventTriggerProblems(config);
+}
+
+function problemOf({ option, message }: SettingProblem): OptionResult {
+  return { name: option, value: null, recommendedValues: [], errors: [message], visible: true };
+}
+
+async function eventTriggerProblems(config: ConnectorConfig): Promise<OptionResult[]> {
+  const options = parseOptions(sourceOptions, config);
+  if (!options['log.ddl']) return [];
+  const executor = openExecutor(connectionSettings(options), { logger: silentLogger, poolSize: 1 });
+  try {
+    const reason = await ddlProblem(executor);
+    const message = `Invalid value true for configuration log.ddl: ${reason ?? ''}`;
+    return reason === undefined ? [] : [problemOf({ option: 'log.ddl', message })];
+  } finally {
+    await executor.close();
+  }
 }
 
 /** Rejects offsets that a task could not start from. */
 async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
+  if (readsLog(config)) {
+    checkOffsets(dbLogSettings(config).prefix, offsets);
+    return true;
+  }
   const { mode, query } = sourceSettings(config);
   const name = query === undefined ? 'table' : 'query';
   for (const { partition, offset } of offsets) {
@@ -42,6 +70,14 @@ async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOff
   return Promise.resolve(true);
 }
 
+/** Two connections for tables, and the one that reads the log. */
+const LOG_CONNECTIONS = 3;
+
+async function diagnose(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
+  if (!readsLog(config)) return diagnoseSource(config, context);
+  return diagnoseDatabase(dbLogSettings(config).connection, { connections: LOG_CONNECTIONS, writes: false }, context);
+}
+
 /**
  * @internal
  */
@@ -51,12 +87,13 @@ export const dbSource: SourceConnectorPlugin = {
   taskClassName: 'com.db.kafka.connect.source.DbSourceTask',
   version: SLUICE_VERSION,
   options: sourceOptions,
-  createConnector: () => new DbSourceConnector(),
-  createTask: () => new DbSourceTask(),
+  createConnector: (config) => (readsLog(config) ? new LogSourceConnector() : new DbSourceConnector()),
+  createTask: (config) => (readsLog(config) ? new LogSourceTask(DB_LOG) : new DbSourceTask()),
   // A pass over a whole table has no offset that records what was sent.
-  exactlyOnceSupport: (config) => (sourceSettings(config).mode === 'bulk' ? 'unsupported' : 'supported'),
+  exactlyOnceSupport: (config) =>
+    !readsLog(config) && sourceSettings(config).mode === 'bulk' ? 'unsupported' : 'supported',
   validate,
-  diagnose: diagnoseSource,
+  diagnose,
   alterOffsets,
   previewOffsets,
 };

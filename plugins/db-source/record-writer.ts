@@ -10,10 +10,10 @@ import {
   type SourceCoordinates,
   type SourceRecord,
 } from '../../src/index.ts';
-import { encodedFormats, isText, type RowEncoder } from '../database/index.ts';
+import { encodedFormats, isText, type EncodedTable, type RowEncoder, type Table } from '../database/index.ts';
 import type { Page, Row, RowRange } from './feed-reader.ts';
 import type { SourceSettings } from './source-settings.ts';
-import { tableLabel, type SourceTable } from './tables.ts';
+import { tableLabel } from './tables.ts';
 
 const STRING = new Schema('string');
 const NO_HEADERS: SourceRecord['headers'] = [];
@@ -28,6 +28,9 @@ const MAX_LENGTH = 1_000_000;
 const MAX_PACKED_ROW = 50_000;
 
 export type RecordPart = SourceRecord | SourceBlock;
+
+export type WrittenTable = Pick<Table, 'name' | 'key'> & Pick<EncodedTable, 'columns'>;
+export type WriterSettings = Pick<SourceSettings, 'format' | 'precision' | 'rowsPerRecord' | 'keyColumns'>;
 
 /** A multi-row record under construction. */
 interface OpenRecord {
@@ -52,7 +55,7 @@ export interface RecordTarget {
  * offset before it: pages are sent as a whole, and unacknowledged ones are read again.
  */
 export class RecordWriter {
-  readonly #table: SourceTable;
+  readonly #table: WrittenTable;
   readonly #target: RecordTarget;
   readonly #encoder: RowEncoder;
   /** Characters of a record in addition to its rows. */
@@ -66,7 +69,7 @@ export class RecordWriter {
   #bytesPerRecord = 0;
 
   /** Throws DataError if the format cannot represent the table, or if it lacks a key column. */
-  constructor(table: SourceTable, settings: SourceSettings, target: RecordTarget) {
+  constructor(table: WrittenTable, settings: WriterSettings, target: RecordTarget) {
     this.#table = table;
     this.#target = target;
     const { create, rowsAreLines, isJson } = encodedFormats[settings.format];
@@ -82,6 +85,13 @@ export class RecordWriter {
       if (index < 0) throw new DataError(`it has no column ${name} (key.columns)`);
       return index;
     });
+  }
+
+  /** The records of one row. */
+  recordsOf(row: Row, offset: SourceCoordinates): readonly SourceRecord[] {
+    const records: SourceRecord[] = [];
+    this.#add(records, row, offset);
+    return records;
   }
 
   /** Large pages are processed over several iterations of the event loop. */

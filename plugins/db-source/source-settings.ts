@@ -65,26 +65,16 @@ export function sourceSettings(config: ConnectorConfig): SourceSettings {
   const format = options['out.format'] as EncodedFormatName;
   const delayMs = options['timestamp.delay.ms'];
   const { initial } = initialTime(options['timestamp.initial']);
-  const include = options['table.include'].map(javaRegexMatcher);
-  const exclude = options['table.exclude'].map(javaRegexMatcher);
-  const [anyOf, noneOf] = [include, exclude].map((matchers) => (label: string) => matchers.some((is) => is(label)));
   return {
     connection,
     attempts: options['connection.attempts'],
     backoffMs: options['connection.backoff.ms'],
-    naming: {
-      prefix: options['topic.prefix'],
-      delimiter: options['topic.delimiter'],
-      perTable: options['topic.per.stable'],
-      ignoreDatabase: options['topic.ignore.db'],
-      database: connection.database,
-      format,
-    },
+    naming: topicNaming(options, connection.database),
     format,
-    precision: (options['timestamp.precision'] as Precision | null) ?? encodedFormats[format].precisions[0],
+    precision: (options['timestamp.precision'] as Precision | null) ?? defaultPrecision(format),
     rowsPerRecord: options['out.format.rows.per.record'],
     keyColumns: options['key.columns'],
-    isIncluded: (label) => (include.length === 0 || anyOf?.(label) === true) && noneOf?.(label) === false,
+    isIncluded: tableFilter(options),
     query: options.query === null ? undefined : { sql: options.query, name: options['query.name'] },
     mode: options.mode as SourceSettings['mode'],
     timeColumn: options['timestamp.column.name'] ?? undefined,
@@ -100,17 +90,47 @@ export function sourceSettings(config: ConnectorConfig): SourceSettings {
   };
 }
 
+type Options = ReturnType<typeof parseOptions<typeof sourceOptions>>;
+
+export function topicNaming(options: Options, database: string): TopicNaming {
+  return {
+    prefix: options['topic.prefix'],
+    delimiter: options['topic.delimiter'],
+    perTable: options['topic.per.stable'],
+    ignoreDatabase: options['topic.ignore.db'],
+    database,
+    format: options['out.format'],
+  };
+}
+
+/** Whether a table is read, by its label. */
+export function tableFilter(options: Options): (label: string) => boolean {
+  const include = options['table.include'].map(javaRegexMatcher);
+  const exclude = options['table.exclude'].map(javaRegexMatcher);
+  return (label) =>
+    (include.length === 0 || include.some((matches) => matches(label))) && !exclude.some((matches) => matches(label));
+}
+
+export function defaultPrecision(format: EncodedFormatName): Precision {
+  return encodedFormats[format].precisions[0];
+}
+
 /** Problems beyond single options: combinations, expressions, times. Requires options that are individually valid. */
 export function settingProblems(config: ConnectorConfig): SettingProblem[] {
   const options = parseOptions(sourceOptions, config);
   const problems: SettingProblem[] = [];
   const add = (option: string, value: unknown, reason: string) =>
     problems.push({ option, message: `Invalid value ${String(value)} for configuration ${option}: ${reason}` });
-  const format = options['out.format'] as EncodedFormatName;
+  const format = options['out.format'];
   const precision = options['timestamp.precision'];
-  const precisions: readonly string[] = encodedFormats[format].precisions;
-  if (precision !== null && !precisions.includes(precision)) {
+  const precisions: readonly string[] | undefined = isEncodedFormat(format)
+    ? encodedFormats[format].precisions
+    : undefined;
+  if (precision !== null && precisions?.includes(precision) === false) {
     add('timestamp.precision', precision, `${format} supports ${precisions.join(', ')}`);
+  }
+  if (precisions === undefined && options['read.method'] !== 'log') {
+    add('out.format', format, 'it needs read.method=log');
   }
   for (const option of ['table.include', 'table.exclude'] as const) {
     for (const pattern of options[option]) {
@@ -129,6 +149,10 @@ export function settingProblems(config: ConnectorConfig): SettingProblem[] {
   const { message } = initialTime(options['timestamp.initial']);
   if (message !== undefined) problems.push({ option: 'timestamp.initial', message });
   return problems;
+}
+
+function isEncodedFormat(format: string): format is EncodedFormatName {
+  return Object.hasOwn(encodedFormats, format);
 }
 
 function fetchRowsOf(rows: number, grows: boolean): FetchRows {

@@ -17,12 +17,15 @@ export interface DataType {
 export interface TableColumn {
   readonly name: string;
   readonly type: DataType;
+  /** As printed by `format_type`, with the schema of types outside of pg_catalog. */
+  readonly typeName: string;
   /** `pg_attribute.atttypmod`, -1 if there is none. */
   readonly modifier: number;
   readonly isRequired: boolean;
   readonly isGenerated: boolean;
   /** The SQL of the default; `undefined` if there is none. */
   readonly defaultSql: string | undefined;
+  readonly comment: string | undefined;
 }
 
 /** A table as the catalogue describes it. */
@@ -46,7 +49,8 @@ const TABLES = ownStatement(
 const COLUMNS = ownStatement(
   'log source: columns',
   `SELECT a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated <> '',
-    CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, d.adrelid) END
+    CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, d.adrelid) END,
+    format_type(a.atttypid, a.atttypmod), col_description(a.attrelid, a.attnum)
   FROM pg_catalog.pg_attribute a
   LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
@@ -71,6 +75,12 @@ const TYPES = ownStatement(
   SELECT t.oid, t.typname, t.typtype, CASE WHEN t.typcategory = 'A' THEN t.typelem ELSE 0 END, t.typbasetype, t.typtypmod,
     to_json(ARRAY(SELECT e.enumlabel::text FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder))::text
   FROM needed n JOIN pg_catalog.pg_type t ON t.oid = n.oid`,
+);
+
+const TYPE_NAMES = ownStatement(
+  'log source: names of types',
+  `SELECT format_type(t.oid, t.modifier)
+  FROM unnest($1::oid[], $2::int4[]) WITH ORDINALITY t (oid, modifier, place) ORDER BY t.place`,
 );
 
 /** A table that can be captured. */
@@ -105,18 +115,32 @@ export async function describeTable(
     session,
     rows.map(([, typeOid]) => Number(typeOid)),
   );
-  const columns = rows.map(([column, typeOid, modifier, required, generated, defaultSql]): TableColumn => {
+  const columns = rows.map((row): TableColumn => {
+    const [column, typeOid, modifier, required, generated, defaultSql, typeName, comment] = row;
     return {
       name: column ?? '',
       type: types(Number(typeOid)),
+      typeName: typeName ?? '',
       modifier: Number(modifier),
       isRequired: required === 't',
       isGenerated: generated === 't',
       defaultSql: defaultSql ?? undefined,
+      comment: comment ?? undefined,
     };
   });
   const keyColumns = JSON.parse(key.rows[0]?.[0] ?? '[]') as readonly string[];
   return { oid, schema, name, columns, keyColumns };
+}
+
+/** The names of types with their modifiers, as `format_type` prints them. */
+export async function readTypeNames(
+  session: Pick<Session, 'ask'>,
+  types: readonly { readonly typeOid: number; readonly typeModifier: number }[],
+): Promise<readonly string[]> {
+  const oids = types.map(({ typeOid }) => typeOid).join(',');
+  const modifiers = types.map(({ typeModifier }) => typeModifier).join(',');
+  const { rows } = await session.ask(TYPE_NAMES, [`{${oids}}`, `{${modifiers}}`]);
+  return rows.map(([name]) => name ?? '');
 }
 
 /** Returns a function that finds each of these types, and the types that they are made of. */

@@ -7,8 +7,8 @@ import {
   type SourceRecord,
 } from '../../src/index.ts';
 import type { Executor } from '../database/index.ts';
-import { describeTable, readTypes, type TableColumn } from './catalogue.ts';
-import type { ChangePlace, ChangeRecords } from './change-records.ts';
+import { describeTable, readTypeNames, readTypes, type TableColumn } from './catalogue.ts';
+import type { ChangeRecords } from './change-records.ts';
 import { EventTime } from './envelope.ts';
 import { lsnText } from './lsn.ts';
 import type { LogMetrics } from './log-metrics.ts';
@@ -16,9 +16,10 @@ import { INSERT, UPDATE, type JsonRows, type TransactionOrigin } from './json-ro
 import type { LogMessage, Relation } from './pgoutput.ts';
 import { PositionTracker, toOffset, type LogPosition } from './position.ts';
 import type { RecordBlocks } from './record-blocks.ts';
+import type { ChangePlace, TableForm } from './record-form.ts';
 import type { LogSettings } from './settings.ts';
 import { readSignal, type SnapshotSignal } from './signals.ts';
-import { TableRecords } from './table-records.ts';
+import type { TableNaming } from './table-naming.ts';
 import { TransactionCounts, transactionId, transactionOffset } from './transaction-log.ts';
 
 type ChangeRecord = SourceRecord | FailedRecord;
@@ -44,7 +45,7 @@ export class ChangeReader {
   readonly #tracker: PositionTracker;
   #signal: SnapshotSignal | undefined;
   /** The tables that the stream has described, by their numbers; `undefined` for those that are not captured. */
-  readonly #tables = new Map<number, TableRecords | undefined>();
+  readonly #tables = new Map<number, TableForm | undefined>();
   /** Of these, the tables whose inserts and updates are written as JSON. */
   readonly #jsonRows = new Map<number, JsonRows>();
   #origin: { readonly name: string; readonly lsn: bigint } | undefined;
@@ -113,7 +114,6 @@ export class ChangeReader {
 
   /** A change whose values cannot be converted becomes a failed record. @throws DatabaseError if the catalogue cannot be read */
   async recordsOf(message: LogMessage, lsn: bigint): Promise<readonly ChangeRecord[]> {
-    const records = this.#records;
     switch (message.kind) {
       case 'begin':
         this.#origin = undefined;
@@ -135,19 +135,17 @@ export class ChangeReader {
       case 'insert':
         return this.#changes(message.oid, 'INSERT', lsn, (table, place) => {
           if (this.#settings.isSignalTable(table.definition)) this.#signal = readSignal(message.after, this.#logger);
-          return records.insert(table, message.after, place);
+          return table.insert(message.after, place);
         });
       case 'update':
         return this.#changes(message.oid, 'UPDATE', lsn, (table, place) =>
-          records.update(table, message.before, message.after, place),
+          table.update(message.before, message.after, place),
         );
       case 'delete':
-        return this.#changes(message.oid, 'DELETE', lsn, (table, place) =>
-          records.delete(table, message.before, place),
-        );
+        return this.#changes(message.oid, 'DELETE', lsn, (table, place) => table.delete(message.before, place));
       case 'truncate':
         return message.oids.flatMap((oid) =>
-          this.#changes(oid, 'TRUNCATE', lsn, (table, place) => records.truncate(table, place)),
+          this.#changes(oid, 'TRUNCATE', lsn, (table, place) => table.truncate(place)),
         );
       case 'message':
         return this.#message(message);
@@ -194,7 +192,7 @@ export class ChangeReader {
     oid: number,
     type: string,
     lsn: bigint,
-    make: (table: TableRecords, place: ChangePlace) => readonly SourceRecord[],
+    make: (table: TableForm, place: ChangePlace) => readonly SourceRecord[],
   ): readonly ChangeRecord[] {
     const transaction = this.#tracker.transaction;
     if (!this.#tracker.isNew(lsn, type) || transaction === undefined) return [];
@@ -213,7 +211,7 @@ export class ChangeReader {
     const counts = this.#counts;
     const place: ChangePlace = {
       offset,
-      ...(counts !== undefined && { count: (of: TableRecords) => counts.count(of, lsn) }),
+      ...(counts !== undefined && { count: (of: TableNaming) => counts.count(of, lsn) }),
       origin: { ...this.#transactionOrigin(), lsn },
     };
     try {
@@ -263,22 +261,26 @@ export class ChangeReader {
       executor,
       columns.map(({ typeOid }) => typeOid),
     );
-    const described = columns.map((column): TableColumn => {
+    const typeNames = await readTypeNames(executor, columns);
+    const described = columns.map((column, index): TableColumn => {
       const match = known.columns.find((each) => each.name === column.name && each.type.oid === column.typeOid);
       const type = types(column.typeOid);
       return {
         name: column.name,
         type,
+        typeName: typeNames[index] ?? type.name,
         modifier: column.typeModifier,
         isRequired: match?.isRequired ?? false,
         isGenerated: false,
         defaultSql: match?.defaultSql,
+        comment: match?.comment,
       };
     });
     const keyColumns = known.keyColumns.filter((key) => columns.some((column) => column.name === key));
-    const table = new TableRecords({ ...listed, columns: described, keyColumns }, settings);
+    const identity = columns.filter(({ isIdentity }) => isIdentity).map((column) => column.name);
+    const table = this.#records.table({ ...listed, columns: described, keyColumns }, identity);
     this.#tables.set(oid, table);
-    const rows = this.#json === undefined ? undefined : this.#records.jsonRows(table, this.#json);
+    const rows = this.#json === undefined ? undefined : table.json?.(this.#json);
     if (rows !== undefined) this.#jsonRows.set(oid, rows);
   }
 }

@@ -7,11 +7,15 @@ import {
   type SourceCoordinates,
   type SourceRecord,
 } from '../../src/index.ts';
-import { envelope, messageValue, sourceOf, type Operation, type RowOrigin, type TransactionPlace } from './envelope.ts';
+import type { Executor, Session } from '../database/index.ts';
+import type { ListedTable, TableDefinition } from './catalogue.ts';
+import { DDL_PREFIX } from './ddl-triggers.ts';
+import { envelope, messageValue, sourceOf, type Operation } from './envelope.ts';
 import { JsonRows } from './json-rows.ts';
 import type { LogRow, OldRow } from './pgoutput.ts';
+import type { ChangePlace, RecordForm, TableForm } from './record-form.ts';
 import type { LogSettings } from './settings.ts';
-import type { TableRecords } from './table-records.ts';
+import { TableRecords } from './table-records.ts';
 import { transactionRecord, type EndedTransaction } from './transaction-log.ts';
 
 const TEXT = new Schema('string');
@@ -28,22 +32,16 @@ const MESSAGE_KEY = Schema.struct([{ name: 'prefix', schema: new Schema('string'
   version: 1,
 });
 
-/** What the records of one message have in common. */
-export interface ChangePlace {
-  readonly offset: SourceCoordinates;
-  readonly origin: RowOrigin;
-  /** Counts one more row of a table; absent without `provide.transaction.metadata`. */
-  readonly count?: (table: TableRecords) => TransactionPlace;
-}
-
-/** Makes Debezium's records of changes. */
+/** Makes the records of changes, in Debezium's form unless another one is given. */
 export class ChangeRecords {
   readonly #settings: LogSettings;
   readonly #headers: readonly Header[];
   readonly partition: SourceCoordinates;
+  readonly #form: RecordForm | undefined;
 
-  constructor(settings: LogSettings, taskIndex: number) {
+  constructor(settings: LogSettings, taskIndex: number, form?: RecordForm) {
     this.#settings = settings;
+    this.#form = form;
     this.partition = { server: settings.prefix };
     const header = (key: string, value: string): Header => ({ key: `__debezium.context.${key}`, schema: TEXT, value });
     this.#headers = settings.headers
@@ -56,17 +54,49 @@ export class ChangeRecords {
       : [];
   }
 
-  read(table: TableRecords, row: LogRow, place: ChangePlace): SourceRecord {
+  async prepare(executor: Executor): Promise<void> {
+    await this.#form?.prepare(executor);
+  }
+
+  async beforeRows(
+    session: Session,
+    tables: readonly ListedTable[],
+    offset: SourceCoordinates,
+  ): Promise<readonly SourceRecord[]> {
+    return (await this.#form?.beforeRows(session, tables, offset)) ?? [];
+  }
+
+  streamOpened(): void {
+    this.#form?.streamOpened();
+  }
+
+  /** The parameters are those of `RecordForm.table`. */
+  table(definition: TableDefinition, identity?: readonly string[]): TableForm {
+    if (this.#form !== undefined) return this.#form.table(definition, identity);
+    const table = new TableRecords(definition, this.#settings);
+    return {
+      definition,
+      topic: table.topic,
+      read: (row, place) => [this.#read(table, row, place)],
+      insert: (after, place) => this.#insert(table, after, place),
+      update: (before, after, place) => this.#update(table, before, after, place),
+      delete: (before, place) => this.#delete(table, before, place),
+      truncate: (place) => this.#truncate(table, place),
+      json: (encoding) => this.#jsonRows(table, encoding),
+    };
+  }
+
+  #read(table: TableRecords, row: LogRow, place: ChangePlace): SourceRecord {
     return this.#change(table, 'r', table.key(row), { before: null, after: table.value(row) }, place);
   }
 
-  insert(table: TableRecords, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
+  #insert(table: TableRecords, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('c')) return [];
     return [this.#change(table, 'c', table.key(after), { before: null, after: table.value(after) }, place)];
   }
 
   /** An update that changes the key is a delete, a tombstone and an insert. */
-  update(table: TableRecords, before: OldRow | undefined, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
+  #update(table: TableRecords, before: OldRow | undefined, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('u')) return [];
     const key = table.key(after, before);
     const oldKey = before === undefined ? null : table.key(before.values);
@@ -86,21 +116,23 @@ export class ChangeRecords {
     return [this.#change(table, 'u', key, { before: oldRow, after: newRow }, place)];
   }
 
-  delete(table: TableRecords, before: OldRow, place: ChangePlace): readonly SourceRecord[] {
+  #delete(table: TableRecords, before: OldRow, place: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('d')) return [];
     const rows = { before: table.value(before.values), after: null };
     const deleted = this.#change(table, 'd', table.key(before.values), rows, place);
     return [deleted, ...this.#tombstone(deleted)];
   }
 
-  truncate(table: TableRecords, place: ChangePlace): readonly SourceRecord[] {
+  #truncate(table: TableRecords, place: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('t')) return [];
     return [this.#change(table, 't', null, { before: null, after: null }, place)];
   }
 
   /** A message that SQL has written to the log with pg_logical_emit_message. */
-  message(prefix: string, content: Uint8Array, { offset, origin }: ChangePlace): readonly SourceRecord[] {
-    if (this.#settings.skips.has('m') || !this.#settings.includesMessage(prefix)) return [];
+  message(prefix: string, content: Buffer, place: ChangePlace): readonly SourceRecord[] {
+    if (this.#form !== undefined) return this.#form.message(prefix, content, place);
+    const { offset, origin } = place;
+    if (prefix === DDL_PREFIX || this.#settings.skips.has('m') || !this.#settings.includesMessage(prefix)) return [];
     const { prefix: connector, connection } = this.#settings;
     const source = sourceOf(origin, { connector, database: connection.database, schema: '', table: '' });
     const value = messageValue(prefix, content, source);
@@ -134,7 +166,7 @@ export class ChangeRecords {
   }
 
   /** Writes the records of inserts and updates as JSON; `undefined` if these have records of other kinds beside them, or none. */
-  jsonRows(table: TableRecords, json: JsonEncoding): JsonRows | undefined {
+  #jsonRows(table: TableRecords, json: JsonEncoding): JsonRows | undefined {
     const { skips, transactionMetadata, isSignalTable, prefix, connection } = this.#settings;
     const { schema, name } = table.definition;
     if (transactionMetadata || skips.has('c') || skips.has('u') || isSignalTable(table.definition)) return undefined;
@@ -173,7 +205,7 @@ export class ChangeRecords {
       keySchema: key === null ? null : key.schema,
       key,
       valueSchema: table.envelope,
-      value: envelope(table.envelope, operation, rows, source, count?.(table)),
+      value: envelope(table.envelope, operation, rows, source, count?.(table.definition)),
       timestamp: null,
       headers: header === undefined ? this.#headers : [...this.#headers, header],
       sourcePartition: this.partition,

@@ -30,7 +30,7 @@ import {
   setReplicaIdentities,
   type SlotState,
 } from './preparation.ts';
-import { logSettings } from './settings.ts';
+import type { LogDoor } from './record-form.ts';
 import type { SnapshotSignal } from './signals.ts';
 import { createSlot, dropSlot } from './slot.ts';
 import { RecordBlocks } from './record-blocks.ts';
@@ -38,8 +38,6 @@ import { SnapshotRun } from './snapshot-run.ts';
 import { WalGuard } from './wal-guard.ts';
 
 export const CONNECTIONS = 2;
-const CONNECT_ATTEMPTS = 3;
-const CONNECT_BACKOFF_MS = 2_000;
 /** A waiting poll returns this often, so that the worker can pause the task. */
 const MAX_WAIT_MS = 1_000;
 /** SQLSTATE while another process reads the slot. */
@@ -84,6 +82,7 @@ class RecordBatch {
  * With `snapshot.mode=initial_only` the task is idle after the snapshot.
  */
 export class LogSourceTask implements SourceTask {
+  readonly #door: LogDoor;
   #started: Parts | undefined;
   #snapshot: SnapshotRun | undefined;
   #open: OpenStream | undefined;
@@ -96,18 +95,23 @@ export class LogSourceTask implements SourceTask {
   /** The last offset without a record, and when there may be another, on the clock of `performance.now()`. */
   #idleOffset = { whole: 0n, dueAt: 0 };
 
+  constructor(door: LogDoor) {
+    this.#door = door;
+  }
+
   async start(context: SourceTaskContext): Promise<void> {
-    const given = logSettings(context.config);
+    const given = this.#door.settings(context.config);
     const connection = withSessionName(given.connection, context.connectorName, context.taskIndex);
     const settings = { ...given, connection };
     const executor = openExecutor(connection, { logger: context.logger, poolSize: CONNECTIONS });
-    const records = new ChangeRecords(settings, context.taskIndex);
+    const records = new ChangeRecords(settings, context.taskIndex, this.#door.form(settings, context));
     const { signal, logger } = context;
     const heartbeat = new Heartbeat({ executor, settings, records, logger });
     const guard = new WalGuard({ executor, settings, logger });
     this.#started = { context, settings, executor, records, heartbeat, metrics: new LogMetrics(settings), guard };
-    await connectWithAttempts(executor, { attempts: CONNECT_ATTEMPTS, backoffMs: CONNECT_BACKOFF_MS, signal });
+    await connectWithAttempts(executor, { ...settings.attempts, signal });
     await readServer(executor);
+    await records.prepare(executor);
     const tables = await capturedTables(executor, settings);
     await setReplicaIdentities(executor, settings, tables);
     await ensurePublication(executor, settings, tables, logger);
@@ -315,7 +319,9 @@ export class LogSourceTask implements SourceTask {
           await this.#beginSnapshot(await capturedTables(this.#parts.executor, settings), link.slot);
           return undefined;
         }
-        return await openStream(link, this.#parts, this.#sent, this.#startLsn);
+        const opened = await openStream(link, this.#parts, this.#sent, this.#startLsn);
+        this.#parts.records.streamOpened();
+        return opened;
       } catch (error) {
         link.connection.close();
         const isInUse = error instanceof DatabaseError && error.sqlstate === SLOT_IN_USE;

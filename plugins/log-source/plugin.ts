@@ -1,9 +1,7 @@
 import {
-  ConnectError,
   parseOptions,
   silentLogger,
   SLUICE_VERSION,
-  toError,
   type Connector,
   type ConnectorConfig,
   type DiagnosisContext,
@@ -15,14 +13,15 @@ import {
 import { connectWithAttempts, diagnoseDatabase, openExecutor, unavailableReason } from '../database/index.ts';
 import { CONNECTIONS, LogSourceTask } from './log-source-task.ts';
 import { logSourceOptions } from './options.ts';
-import { fromOffset } from './position.ts';
+import { checkOffsets } from './position.ts';
 import { preflight } from './preflight.ts';
 import { capturedTables } from './preparation.ts';
+import type { LogDoor } from './record-form.ts';
 import { logSettings } from './settings.ts';
 import { unsupportedProblems } from './unsupported-options.ts';
 
 /** Has one task, because a slot has one reader. */
-class LogSourceConnector implements Connector {
+export class LogSourceConnector implements Connector {
   #config: ConnectorConfig = {};
 
   async start(config: ConnectorConfig): Promise<void> {
@@ -101,19 +100,11 @@ async function diagnose(config: ConnectorConfig, context: DiagnosisContext): Pro
 }
 
 async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
-  const { prefix } = logSettings(config);
-  for (const { partition, offset } of offsets) {
-    if (partition === null || partition['server'] !== prefix) {
-      throw new ConnectError(`The partition of this connector is {"server":"${prefix}"}`);
-    }
-    try {
-      if (offset !== null) fromOffset(offset);
-    } catch (error) {
-      throw new ConnectError(toError(error).message, { cause: error });
-    }
-  }
+  checkOffsets(logSettings(config).prefix, offsets);
   return Promise.resolve(true);
 }
+
+const DEBEZIUM: LogDoor = { settings: logSettings, form: () => undefined };
 
 /** @internal */
 export const postgresLogSource: SourceConnectorPlugin = {
@@ -123,7 +114,7 @@ export const postgresLogSource: SourceConnectorPlugin = {
   version: SLUICE_VERSION,
   options: logSourceOptions,
   createConnector: () => new LogSourceConnector(),
-  createTask: () => new LogSourceTask(),
+  createTask: () => new LogSourceTask(DEBEZIUM),
   exactlyOnceSupport: () => 'supported',
   validate,
   diagnose,

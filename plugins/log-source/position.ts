@@ -1,4 +1,4 @@
-import type { SourceCoordinates } from '../../src/index.ts';
+import { ConnectError, toError, type SourceCoordinates, type SourceOffset } from '../../src/index.ts';
 import type { LogIdentity } from './log-identity.ts';
 import type { LogMessage } from './pgoutput.ts';
 
@@ -103,6 +103,20 @@ function identityOf(offset: SourceCoordinates): LogIdentity | undefined {
   const system = offset['server_system_id'];
   const timeline = integer(offset, 'server_timeline');
   return typeof system === 'string' && timeline !== undefined ? { system, timeline: Number(timeline) } : undefined;
+}
+
+/** @throws ConnectError if a connector of this name could not start from the offsets */
+export function checkOffsets(prefix: string, offsets: readonly SourceOffset[]): void {
+  for (const { partition, offset } of offsets) {
+    if (partition?.['server'] !== prefix) {
+      throw new ConnectError(`The partition of this connector is {"server":"${prefix}"}`);
+    }
+    try {
+      if (offset !== null) fromOffset(offset);
+    } catch (error) {
+      throw new ConnectError(toError(error).message, { cause: error });
+    }
+  }
 }
 
 function integer(offset: SourceCoordinates, name: string): bigint | undefined {

@@ -1,6 +1,7 @@
 import { JavaPattern, javaRegexMatcher, parseOptions, type ConnectorConfig } from '../../src/index.ts';
 import { parseConnectionUrl, type ConnectionSettings } from '../database/index.ts';
 import { columnMasks, propagatedTypes, type ColumnMask, type Propagated } from './column-masks.ts';
+import { DDL_SCHEMA } from './ddl-triggers.ts';
 import { logSourceOptions } from './options.ts';
 import { tableText, type TableNaming } from './table-naming.ts';
 
@@ -21,6 +22,8 @@ export type SnapshotMode = 'always' | 'initial' | 'initial_only' | 'no_data' | '
 /** The configuration of the connector, read and ready to use. */
 export interface LogSettings {
   readonly connection: ConnectionSettings;
+  /** Of the first connection; a stream that breaks is opened again without a limit. */
+  readonly attempts: { readonly attempts: number; readonly backoffMs: number };
   /** `topic.prefix`, the name of this source. */
   readonly prefix: string;
   readonly slot: {
@@ -76,6 +79,8 @@ export interface LogSettings {
 }
 
 const REGEX_STRATEGY = 'io.debezium.schema.SchemaRegexTopicNamingStrategy';
+const CONNECT_ATTEMPTS = 3;
+const CONNECT_BACKOFF_MS = 2_000;
 const DEFAULT_QUEUE_BYTES = 16 * 1024 * 1024;
 
 /** @throws ConfigError if an option is wrong */
@@ -89,6 +94,7 @@ export function logSettings(config: ConnectorConfig): LogSettings {
   const lower = <T extends string>(value: string | null): T => (value ?? '').toLowerCase() as T;
   return {
     connection: connectionOf(options),
+    attempts: { attempts: CONNECT_ATTEMPTS, backoffMs: CONNECT_BACKOFF_MS },
     prefix,
     slot: {
       name: options['slot.name'] ?? '',
@@ -135,7 +141,7 @@ export function logSettings(config: ConnectorConfig): LogSettings {
     tombstones: options['tombstones.on.delete'] ?? true,
     headers: options['extended.headers.enabled'] ?? true,
     skips: new Set((options['skipped.operations'] ?? []).map((operation) => operation.toLowerCase())),
-    includesTable: (table) => isSignalTable(table) || tables(table),
+    includesTable: (table) => isSignalTable(table) || (table.schema !== DDL_SCHEMA && tables(table)),
     isSignalTable,
     includesColumn: columnFilter(options),
     keyColumnsOf: keyColumns(options['message.key.columns']),

@@ -7,16 +7,16 @@ import {
 } from '../../src/index.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable, type Executor, type Session } from '../database/index.ts';
 import { describeTable, type ListedTable } from './catalogue.ts';
-import type { ChangePlace, ChangeRecords } from './change-records.ts';
+import type { ChangeRecords } from './change-records.ts';
 import { EventTime, type SnapshotMark } from './envelope.ts';
 import type { LogIdentity } from './log-identity.ts';
 import type { LogMetrics } from './log-metrics.ts';
 import { SnapshotNotifications } from './notifications.ts';
 import { identityOffset } from './position.ts';
 import { readServer, type ServerState } from './preparation.ts';
+import type { ChangePlace, TableForm } from './record-form.ts';
 import type { LogSettings } from './settings.ts';
 import { tableText } from './table-naming.ts';
-import { TableRecords } from './table-records.ts';
 
 /** A snapshot that a slot has exported. */
 export interface ExportedSnapshot {
@@ -39,7 +39,7 @@ interface SnapshotParts {
 }
 
 interface Row {
-  readonly table: TableRecords;
+  readonly table: TableForm;
   readonly values: readonly (string | null)[];
   readonly isFirstOfTable: boolean;
 }
@@ -62,9 +62,9 @@ export async function* readSnapshot(
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await session.query(`SET TRANSACTION SNAPSHOT ${quoteLiteral(snapshot.name)}`);
     const server = await readServer(session);
-    const marks = new MarkedRows(parts.records, snapshot, server);
+    const marks = new MarkedRows(snapshot, server, parts.records.partition);
     const notices = noticesFor(tables, settings);
-    let batch: SnapshotRecord[] = [];
+    let batch: SnapshotRecord[] = [...(await parts.records.beforeRows(session, tables, marks.offset(false)))];
     const notify = (type: string, data: Readonly<Record<string, string>> = {}, isEnd = false): void => {
       if (notices !== undefined) batch.push(notices.record(type, data, marks.offset(isEnd)));
     };
@@ -72,7 +72,7 @@ export async function* readSnapshot(
     for (const table of tables) {
       notify('IN_PROGRESS', { current_collection_in_progress: tableText(table) });
       let rows = 0;
-      for await (const row of rowsOf(session, table, settings, parts.signal)) {
+      for await (const row of rowsOf(session, table, parts)) {
         rows += 1;
         batch.push(...marks.next(row));
         if (batch.length < settings.queue.batchSize) continue;
@@ -104,11 +104,10 @@ function noticesFor(tables: readonly ListedTable[], settings: LogSettings): Snap
 async function* rowsOf(
   session: Session,
   listed: ListedTable,
-  settings: LogSettings,
-  signal: AbortSignal,
+  { settings, records, signal }: SnapshotParts,
 ): AsyncGenerator<Row> {
   const definition = await describeTable(session, listed);
-  const table = new TableRecords(definition, settings);
+  const table = records.table(definition);
   const columns = definition.columns.map(({ name }) => quoteIdentifier(name)).join(', ');
   const only = listed.isPartitioned ? '' : 'ONLY ';
   const statement =
@@ -125,16 +124,16 @@ async function* rowsOf(
 
 /** Gives each row its mark once the next row is known. */
 class MarkedRows {
-  readonly #records: ChangeRecords;
   readonly #snapshot: ExportedSnapshot;
   readonly #server: ServerState;
+  readonly #partition: SourceCoordinates;
   readonly #time: EventTime;
   #held: Row | undefined;
   #isFirst = true;
 
-  constructor(records: ChangeRecords, snapshot: ExportedSnapshot, server: ServerState) {
-    this.#records = records;
+  constructor(snapshot: ExportedSnapshot, server: ServerState, partition: SourceCoordinates) {
     this.#snapshot = snapshot;
+    this.#partition = partition;
     this.#server = server;
     this.#time = new EventTime(server.nowMicros);
   }
@@ -147,11 +146,11 @@ class MarkedRows {
     const inTable = held.isFirstOfTable ? 'first_in_data_collection' : 'true';
     const mark = this.#isFirst ? 'first' : isLastOfTable ? 'last_in_data_collection' : inTable;
     this.#isFirst = false;
-    return [this.#record(held, mark, false)];
+    return this.#recordsOf(held, mark, false);
   }
 
   end(): readonly SnapshotRecord[] {
-    return this.#held === undefined ? [] : [this.#record(this.#held, 'last', true)];
+    return this.#held === undefined ? [] : this.#recordsOf(this.#held, 'last', true);
   }
 
   /** The offset while the snapshot is read, or at its end, from which changes follow. */
@@ -167,7 +166,7 @@ class MarkedRows {
     return this.#snapshot.lsn - 1n;
   }
 
-  #record({ table, values }: Row, snapshot: SnapshotMark, isEnd: boolean): SnapshotRecord {
+  #recordsOf({ table, values }: Row, snapshot: SnapshotMark, isEnd: boolean): readonly SnapshotRecord[] {
     const lsn = this.#lsn;
     const { lastXid: xid } = this.#server;
     const place: ChangePlace = {
@@ -175,12 +174,12 @@ class MarkedRows {
       origin: { snapshot, lastCommit: undefined, lsn, xid, time: this.#time, origin: null, originLsn: null },
     };
     try {
-      return this.#records.read(table, values, place);
+      return table.read(values, place);
     } catch (error) {
       const message = `A row of table ${tableText(table.definition)} cannot be converted: ${toError(error).message}`;
       const failure = new ConnectError(message, { scope: 'record', cause: error });
-      const { partition: sourcePartition } = this.#records;
-      return { error: failure, topic: table.topic, sourcePartition, sourceOffset: place.offset, content: null };
+      const where = { topic: table.topic, sourcePartition: this.#partition, sourceOffset: place.offset };
+      return [{ error: failure, ...where, content: null }];
     }
   }
 }

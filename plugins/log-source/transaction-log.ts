@@ -1,7 +1,6 @@
 import { Schema, Struct, type SourceCoordinates } from '../../src/index.ts';
 import type { TransactionPlace } from './envelope.ts';
-import { tableText } from './table-naming.ts';
-import type { TableRecords } from './table-records.ts';
+import { tableText, type TableNaming } from './table-naming.ts';
 
 const TEXT = new Schema('string');
 const INT64 = new Schema('int64');
@@ -46,8 +45,8 @@ export class TransactionCounts implements EndedTransaction {
   }
 
   /** Debezium's id has the place of the row, so that it differs from row to row. */
-  count({ definition }: TableRecords, lsn: bigint): TransactionPlace {
-    const table = tableText(definition);
+  count(of: TableNaming, lsn: bigint): TransactionPlace {
+    const table = tableText(of);
     const tableOrder = (this.tables.get(table) ?? 0n) + 1n;
     this.tables.set(table, tableOrder);
     this.rows += 1n;

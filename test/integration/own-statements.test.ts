@@ -26,6 +26,9 @@ const MOVES = '[{"topic":"t","partition":0,"offset":1,"from":1,"to":2}]';
 const FIELD = { name: 'v', role: 'data' as const, type: 'INT4', length: undefined, nullable: true };
 const NONE: Call = [[], []];
 
+/** Statements for a superuser alone, who runs them before the others here. */
+const SUPERUSER = 'log source: create the event triggers';
+
 /** How each statement of our own is called here. A new one needs a line. */
 const CALLS: Readonly<Record<string, Call>> = {
   'own search path: enter': NONE,
@@ -82,6 +85,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   'log source: columns': [[], ['1']],
   'log source: key': [[], ['1']],
   'log source: types': [[], ['{23}']],
+  'log source: names of types': [[], ['{23}', '{-1}']],
+  'log source: event triggers': NONE,
+  'log source: create the event triggers': NONE,
+  'log source: is the user a superuser': NONE,
+  'log source: structures of tables': [[], ['{1259}']],
   'log source: publication': [[], ['p']],
   'log source: slot': [[], ['s']],
   'log source: server': NONE,
@@ -119,6 +127,8 @@ describe('S2: statements of our own, where a user has filled the search path', (
       'CREATE TABLE public.t (n int8 PRIMARY KEY)',
       'RESET ROLE',
     );
+    const forSuperuser = declaredStatements().find(({ name }) => name === SUPERUSER);
+    await db.executor.ask({ name: SUPERUSER, text: forSuperuser?.textOn() ?? '' });
     const { functions, operators } = await setTraps(admin, user);
     assert.ok(functions > 1500 && operators > 700, `${String(functions)} functions, ${String(operators)} operators`);
     executor = db.as(user, 'x');
@@ -174,7 +184,10 @@ describe('S2: statements of our own, where a user has filled the search path', (
         else if (parameters.length === 0) await client.query(text);
         else await client.query(text, [...parameters]);
       } catch (error) {
-        assert.fail(`${statement.name}: ${(error as Error).message}`);
+        const isDenied = error instanceof DatabaseError && error.sqlstate === '42501';
+        if (statement.name !== SUPERUSER || !isDenied) {
+          assert.fail(`${statement.name}: ${(error as Error).message}`);
+        }
       }
       await client.query('RESET ALL');
     }

@@ -26,7 +26,7 @@ export class RunningSource {
   /** Times that the connector asked for another deal. */
   reconfigurations = 0;
   readonly #abort = new AbortController();
-  readonly #connector: Connector = dbSource.createConnector();
+  readonly #connector: Connector = dbSource.createConnector({});
   readonly #parsed: { readonly tables: readonly unknown[]; readonly data: readonly JsonRow[] }[] = [];
   #tasks: SourceTask[] = [];
   #polling: Promise<void>[] = [];
@@ -106,7 +106,7 @@ export class RunningSource {
       raiseError: (error) => (this.failure = error),
     });
     const configs = await this.#connector.taskConfigs(maxTasks);
-    this.#tasks = configs.map(() => dbSource.createTask());
+    this.#tasks = configs.map(() => dbSource.createTask(config));
     for (const [index, task] of this.#tasks.entries()) {
       await task.start({
         connectorName: 'source',

@@ -26,7 +26,7 @@ export class LogSourceRun {
   /** Rejects as the start of the task does. */
   async start(config: Readonly<Record<string, string>>): Promise<void> {
     this.#abort = new AbortController();
-    this.#task = postgresLogSource.createTask();
+    this.#task = postgresLogSource.createTask(config);
     await this.#task.start({
       connectorName: config['topic.prefix'] ?? '',
       taskIndex: 0,

@@ -177,7 +177,7 @@ function maxLength(typeOid: number, typeModifier: number): number | undefined {
 }
 
 /** Tags are marked by comments; a timestamp in the first column is the time. */
-function roleOf(comment: string | null, family: TypeFamily, isFirst: boolean): ColumnRole {
+export function roleOf(comment: string | null, family: TypeFamily, isFirst: boolean): ColumnRole {
   return columnRole(comment) ?? (isFirst && isTime(family) ? 'time' : 'data');
 }
 

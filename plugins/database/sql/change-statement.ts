@@ -24,6 +24,8 @@ export function changeProblem(sql: string, kind: ChangeKind): string | undefined
 const ALREADY_EXISTS: ReadonlySet<string> = new Set(['42P07', '42710', '42701', '42P06', '42P04', '42723']);
 /** Invalid definition; raised by ALTER TABLE … ADD PRIMARY KEY when the table has a primary key. */
 const INVALID_DEFINITION = '42P16';
+/** Not in prerequisite state; raised by ALTER TABLE … ADD GENERATED … AS IDENTITY for a column that is an identity. */
+const WRONG_STATE = '55000';
 /** The object does not exist: undefined table, object, column, function, schema, database. */
 const DOES_NOT_EXIST: ReadonlySet<string> = new Set(['42P01', '42704', '42703', '42883', '3F000', '3D000']);
 /** Part of an existing table does not exist: undefined column, object. */
@@ -56,8 +58,9 @@ function isAlterAlreadyApplied(sql: string, sqlstate: string): boolean {
   for (; !reader.atEnd; reader.position++) words.add(reader.keyword());
   if (words.has('RENAME')) return DOES_NOT_EXIST.has(sqlstate);
   const hasPrimaryKey = words.has('PRIMARY') && sqlstate === INVALID_DEFINITION;
+  const isIdentity = words.has('IDENTITY') && sqlstate === WRONG_STATE;
   return (
-    (words.has('ADD') && (ALREADY_EXISTS.has(sqlstate) || hasPrimaryKey)) ||
+    (words.has('ADD') && (ALREADY_EXISTS.has(sqlstate) || hasPrimaryKey || isIdentity)) ||
     (words.has('DROP') && MEMBER_DOES_NOT_EXIST.has(sqlstate))
   );
 }

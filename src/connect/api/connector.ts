@@ -22,7 +22,7 @@ export interface ConnectorPluginBase extends PluginBase {
   /** Class name of the task, kept in task configurations as `task.class` and shown in logs. */
   readonly taskClassName: string;
   /** Returns a new instance, which is not started. */
-  createConnector(): Connector;
+  createConnector(config: ConnectorConfig): Connector;
   /**
    * Checks of several options together, or against the system that they name, after the declared checks of each option.
    * @param config the configuration as the user gave it: any option can be missing or wrong

@@ -9,8 +9,8 @@ import type { WaitingInTask } from './sink.ts';
 /** A source connector: data of another system become records of topics. docs/plugins.md#4-a-source has an example. */
 export interface SourceConnectorPlugin extends ConnectorPluginBase {
   readonly type: 'source';
-  /** Returns a new task, which is not started. */
-  createTask(): SourceTask;
+  /** Returns a new task, which is not started. `config` is the connector's. */
+  createTask(config: ConnectorConfig): SourceTask;
   /**
    * Called for connectors with `exactly.once.support=required`.
    * @returns `supported` if no record is lost or duplicated when each record is stored together with its offset. Without this

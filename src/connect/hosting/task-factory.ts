@@ -156,7 +156,7 @@ export class TaskFactory implements TaskBuilder {
     const opened = await offsets.open(id.connector, config);
     try {
       const parts = { clients, offsets: opened, topics, exactlyOnce: defaults.exactlyOnce };
-      return sourceTaskRunner(runtime, plugin.createTask(), parts);
+      return sourceTaskRunner(runtime, plugin.createTask(config), parts);
     } catch (error) {
       await opened.close();
       throw error;

@@ -61,7 +61,7 @@ export class ConnectorHost {
           if (!started.muted) this.#fail(name, error);
         },
       };
-      const instance = ownedBy(owner, () => plugin.createConnector());
+      const instance = ownedBy(owner, () => plugin.createConnector(config));
       const started: HostedConnector = { instance, owner, muted: false };
       hosted = started;
       this.#connectors.set(name, started);

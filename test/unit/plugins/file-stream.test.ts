@@ -140,7 +140,7 @@ describe('the file connectors', () => {
       [fileSource, 1],
       [fileSink, 3],
     ] as const) {
-      const connector = plugin.createConnector();
+      const connector = plugin.createConnector({});
       await connector.start({ topic: 't', topics: 't', file: 'f' }, context);
       assert.equal((await connector.taskConfigs(3)).length, count);
       await connector.stop();

@@ -109,7 +109,8 @@ function writeCell(
   }
 }
 
-function jsonText(cell: string | null, value: JsonDbType['value'], precision: Precision): string {
+/** A cell as JSON. */
+export function jsonText(cell: string | null, value: JsonDbType['value'], precision: Precision): string {
   if (cell === null) return 'null';
   switch (value) {
     case 'number':

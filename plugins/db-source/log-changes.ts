@@ -1,0 +1,285 @@
+import { JSON_TEXT, type Logger, type SourceCoordinates, type SourceRecord } from '../../src/index.ts';
+import {
+  cdcDbStatement,
+  createCdcDbEncoder,
+  deleteStatement,
+  updateStatement,
+  type CdcDbPlace,
+  type ChangeKind,
+  type ColumnValue,
+  type Executor,
+  type Precision,
+  type RowCondition,
+  type Session,
+} from '../database/index.ts';
+import type { ListedTable, TableColumn, TableDefinition } from '../log-source/catalogue.ts';
+import { DDL_PREFIX, installDdlTriggers, readStructures } from '../log-source/ddl-triggers.ts';
+import { UNCHANGED, type LogRow, type OldRow } from '../log-source/pgoutput.ts';
+import type { ChangePlace, RecordForm, TableForm } from '../log-source/record-form.ts';
+import type { LogSettings } from '../log-source/settings.ts';
+import { schemaStatements, type TableStructure } from '../log-source/table-structure.ts';
+
+const NO_HEADERS: SourceRecord['headers'] = [];
+
+export interface ChangeFormOptions {
+  readonly settings: LogSettings;
+  /** `undefined`: times are texts. */
+  readonly precision: Precision | undefined;
+  /** Whether statements that change tables are sent (`log.ddl`). */
+  readonly hasDdl: boolean;
+  readonly logger: Logger;
+}
+
+/**
+ * Records of `cdc_db`: every change as a message that the sink executes. All records go to the first partition, because they must be
+ * executed in their order.
+ */
+export class ChangeForm implements RecordForm {
+  readonly #options: ChangeFormOptions;
+  /** Tables whose first change since the stream was opened was seen, by their numbers. */
+  readonly #created = new Set<number>();
+
+  constructor(options: ChangeFormOptions) {
+    this.#options = options;
+  }
+
+  async prepare(executor: Executor): Promise<void> {
+    if (this.#options.hasDdl) await installDdlTriggers(executor);
+  }
+
+  async beforeRows(
+    session: Session,
+    tables: readonly ListedTable[],
+    offset: SourceCoordinates,
+  ): Promise<readonly SourceRecord[]> {
+    if (!this.#options.hasDdl) return [];
+    const structures = await readStructures(session, tables);
+    return structures.flatMap((structure) => this.#schemaChange(null, structure, offset));
+  }
+
+  streamOpened(): void {
+    this.#created.clear();
+  }
+
+  table(definition: TableDefinition, identity: readonly string[] | undefined): TableForm {
+    const { settings, precision, hasDdl } = this.#options;
+    const form = new ChangedTable(definition, identity ?? [], { settings, precision });
+    if (!hasDdl || identity === undefined || this.#created.has(definition.oid)) return form;
+    // The rows of CREATE TABLE AS precede the message of its event trigger.
+    this.#created.add(definition.oid);
+    return form.createdBefore((offset) => this.#schemaChange(null, structureOf(definition, identity), offset));
+  }
+
+  message(prefix: string, content: Buffer, { offset }: ChangePlace): readonly SourceRecord[] {
+    if (prefix !== DDL_PREFIX || !this.#options.hasDdl) return [];
+    const { before, after } = JSON.parse(content.toString()) as {
+      readonly before: TableStructure | null;
+      readonly after: TableStructure | null;
+    };
+    const { includesTable } = this.#options.settings;
+    const isKnown = before !== null && includesTable(before);
+    if (!isKnown && (after === null || !includesTable(after))) return [];
+    return this.#schemaChange(isKnown ? before : null, after, offset);
+  }
+
+  #schemaChange(
+    before: TableStructure | null,
+    after: TableStructure | null,
+    offset: SourceCoordinates,
+  ): readonly SourceRecord[] {
+    const { settings, logger } = this.#options;
+    const table = after ?? before;
+    if (table === null) return [];
+    for (const { name } of filledColumns(before, after)) {
+      logger.warn(
+        `Column ${name} of table ${table.schema}.${table.name} was added with values that differ from row to row; the rows that exist in the target have other ones`,
+      );
+    }
+    const { topic } = settings.topicOf(table);
+    const place = { database: settings.connection.database, schema: table.schema, table: table.name };
+    return schemaStatements(before, after).map(({ kind, sql }) =>
+      recordOf(topic, settings.prefix, offset, cdcDbStatement(kind, place, sql)),
+    );
+  }
+}
+
+/** New columns whose values in existing rows are not known: the default was evaluated for each row. */
+function filledColumns(
+  before: TableStructure | null,
+  after: TableStructure | null,
+): readonly { readonly name: string }[] {
+  if (before === null || after === null) return [];
+  const known = new Set(before.columns.map(({ number }) => number));
+  return after.columns.filter(({ number, identity, generated, missing, ...column }) => {
+    const isFilled = identity || (generated === '' && column.default !== null);
+    return !known.has(number) && isFilled && missing === null;
+  });
+}
+
+/** What the log says about a table: names and types of the columns, and the replica identity. */
+function structureOf({ schema, name, columns }: TableDefinition, identity: readonly string[]): TableStructure {
+  const isKey = identity.length > 0 && identity.length < columns.length;
+  const keyColumns = identity.map((key) => columns.findIndex((column) => column.name === key) + 1);
+  return {
+    schema,
+    name,
+    columns: columns.map((column, index) => ({
+      number: index + 1,
+      name: column.name,
+      type: column.typeName,
+      required: false,
+      generated: '',
+      identity: false,
+      default: null,
+      missing: null,
+    })),
+    key: isKey ? { name: `${name}_pkey`.slice(0, 63), columns: keyColumns } : null,
+  };
+}
+
+function recordOf(topic: string, server: string, offset: SourceCoordinates, value: string): SourceRecord {
+  return {
+    topic,
+    partition: 0,
+    keySchema: null,
+    key: null,
+    valueSchema: JSON_TEXT,
+    value,
+    timestamp: null,
+    headers: NO_HEADERS,
+    sourcePartition: { server },
+    sourceOffset: offset,
+  };
+}
+
+interface ChangedTableParts {
+  readonly settings: LogSettings;
+  readonly precision: Precision | undefined;
+}
+
+/** The changes of one version of a table. */
+class ChangedTable implements TableForm {
+  readonly definition: TableDefinition;
+  readonly topic: string;
+  readonly #columns: readonly (TableColumn & { readonly index: number })[];
+  readonly #identity: ReadonlySet<string>;
+  readonly #server: string;
+  readonly #place: CdcDbPlace;
+  readonly #encode: ReturnType<typeof createCdcDbEncoder>;
+  /** Records that precede the first change. */
+  #create: ((offset: SourceCoordinates) => readonly SourceRecord[]) | undefined;
+
+  constructor(definition: TableDefinition, identity: readonly string[], { settings, precision }: ChangedTableParts) {
+    this.definition = definition;
+    this.topic = settings.topicOf(definition).topic;
+    this.#server = settings.prefix;
+    this.#identity = new Set(identity);
+    const { schema, name: table } = definition;
+    this.#place = { database: settings.connection.database, schema, table };
+    this.#columns = definition.columns
+      .map((column, index) => ({ ...column, index }))
+      .filter(({ isGenerated }) => !isGenerated);
+    const columns = this.#columns.map(({ index, name, typeName: type }) => ({ index, name, type }));
+    this.#encode = createCdcDbEncoder(this.#place, columns, precision);
+  }
+
+  createdBefore(create: (offset: SourceCoordinates) => readonly SourceRecord[]): this {
+    this.#create = create;
+    return this;
+  }
+
+  read(row: LogRow, { offset }: ChangePlace): readonly SourceRecord[] {
+    return this.#records(offset, this.#encode('snapshot', row.map(knownText)));
+  }
+
+  insert(after: LogRow, { offset }: ChangePlace): readonly SourceRecord[] {
+    return this.#records(offset, this.#encode('insert', after.map(knownText)));
+  }
+
+  /**
+   * A row that gets another key is deleted and inserted, so that the changes can be repeated: the sink replaces a row with the same key
+   * then. Without its large values, which the server does not send if they did not change, it is updated.
+   */
+  update(before: OldRow | undefined, after: LogRow, { offset }: ChangePlace): readonly SourceRecord[] {
+    const isWhole = before?.isWhole === true;
+    const row = after.map((value, index) => {
+      const isOld = isWhole || this.#identity.has(this.definition.columns[index]?.name ?? '');
+      return value === UNCHANGED && before !== undefined && isOld ? (before.values[index] ?? null) : value;
+    });
+    const key = isWhole ? this.definition.keyColumns : [...this.#identity];
+    const old = before?.values ?? row;
+    const where = this.#condition(old, isWhole);
+    const isMoved = this.#values(old, key).some(({ value }, index) => value !== this.#values(row, key)[index]?.value);
+    if (!isMoved) {
+      const others = isWhole ? undefined : this.#identity;
+      const values = this.#values(row).filter(({ name }) => others?.has(name) !== true);
+      return values.length === 0
+        ? []
+        : this.#statements(offset, ['update', updateStatement(this.#table, values, where)]);
+    }
+    const deletion = deleteStatement(this.#table, where);
+    if (!row.includes(UNCHANGED)) {
+      const inserted = this.#encode('insert', row.map(knownText));
+      return this.#records(offset, cdcDbStatement('delete', this.#place, deletion), inserted);
+    }
+    const update = updateStatement(this.#table, this.#values(row), where, this.#values(row, key));
+    return this.#statements(offset, ['update', update], ['delete', deletion]);
+  }
+
+  delete(before: OldRow, { offset }: ChangePlace): readonly SourceRecord[] {
+    const where = this.#condition(before.values, before.isWhole);
+    return this.#statements(offset, ['delete', deleteStatement(this.#table, where)]);
+  }
+
+  truncate({ offset }: ChangePlace): readonly SourceRecord[] {
+    return this.#statements(offset, ['delete', deleteStatement(this.#table)]);
+  }
+
+  get #table() {
+    const { schema, name } = this.definition;
+    return { schema, name };
+  }
+
+  /** The columns of the replica identity; with FULL, all of them. */
+  #condition(old: LogRow, isWhole: boolean): RowCondition {
+    if (!isWhole) {
+      if (this.#identity.size === 0) throw new Error('the table has no replica identity');
+      return { key: this.#values(old, [...this.#identity]), others: undefined };
+    }
+    const key = new Set(this.definition.keyColumns);
+    return {
+      key: this.#values(old, [...key]),
+      others: this.#values(old).filter(({ name }) => !key.has(name)),
+    };
+  }
+
+  /** The values that the row has, of all columns or of these. */
+  #values(row: LogRow, names?: readonly string[]): readonly ColumnValue[] {
+    const columns =
+      names === undefined
+        ? this.#columns
+        : names.flatMap((name) => this.#columns.find((column) => column.name === name) ?? []);
+    return columns.flatMap(({ index, name, typeName: type }) => {
+      const value = row[index] ?? null;
+      return value === UNCHANGED ? [] : [{ name, type, value }];
+    });
+  }
+
+  #statements(
+    offset: SourceCoordinates,
+    ...statements: readonly (readonly [kind: ChangeKind, sql: string])[]
+  ): readonly SourceRecord[] {
+    return this.#records(offset, ...statements.map(([kind, sql]) => cdcDbStatement(kind, this.#place, sql)));
+  }
+
+  #records(offset: SourceCoordinates, ...values: readonly string[]): readonly SourceRecord[] {
+    const created = this.#create?.(offset) ?? [];
+    this.#create = undefined;
+    return [...created, ...values.map((value) => recordOf(this.topic, this.#server, offset, value))];
+  }
+}
+
+/** An inserted row has all of its values. */
+function knownText(value: LogRow[number]): string | null {
+  return value === UNCHANGED ? null : value;
+}

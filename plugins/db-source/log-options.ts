@@ -1,0 +1,48 @@
+import { declareOptions, oneOf } from '../../src/index.ts';
+
+const LOG = 'Write-ahead log';
+
+/** Options of `read.method=log`. */
+export const logOptions = declareOptions({
+  'log.slot.name': {
+    type: 'STRING',
+    default: null,
+    importance: 'MEDIUM',
+    documentation:
+      'With `read.method=log`: the replication slot, which is created if it does not exist. Default: `sluice_` and the name of the connector, with `_` for other characters than letters and digits. **Drop the slot when you delete the connector.**',
+    group: LOG,
+    width: 'MEDIUM',
+    displayName: 'Slot',
+  },
+  'log.publication.name': {
+    type: 'STRING',
+    default: null,
+    importance: 'MEDIUM',
+    documentation:
+      'With `read.method=log`: the publication that the log is read with; default: the name of the slot. If it does not exist it is created, for the tables that are read, or with `log.ddl` for all tables.',
+    group: LOG,
+    width: 'MEDIUM',
+    displayName: 'Publication',
+  },
+  'log.snapshot.mode': {
+    type: 'STRING',
+    default: 'initial',
+    importance: 'MEDIUM',
+    documentation:
+      'With `read.method=log`: when whole tables are read before changes. `initial`: if there is no offset. `initial_only`: the same, and no changes afterwards. `no_data`: never. `always`: at each start. `when_needed`: if there is no offset, or the slot is gone.',
+    validator: oneOf('initial', 'initial_only', 'no_data', 'always', 'when_needed'),
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Snapshot mode',
+  },
+  'log.ddl': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation:
+      'With `out.format=cdc_db`: whether statements that create, change and drop tables are sent too. Event triggers are created in the database, which only a superuser may do. Needs `topic.per.stable=false`, so that statements and rows stay in their order.',
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Statements of tables',
+  },
+});

@@ -1,0 +1,133 @@
+import type { DataError, Logger, SourceRecord } from '../../src/index.ts';
+import { roleOf, typeFamily } from '../database/index.ts';
+import type { TableDefinition } from '../log-source/catalogue.ts';
+import { UNCHANGED, type LogRow, type OldRow } from '../log-source/pgoutput.ts';
+import type { ChangePlace, RecordForm, TableForm } from '../log-source/record-form.ts';
+import type { LogSettings } from '../log-source/settings.ts';
+import { RecordWriter, type RecordTarget, type WriterSettings, type WrittenTable } from './record-writer.ts';
+import { tableLabel } from './tables.ts';
+
+export interface RowFormOptions {
+  readonly settings: LogSettings;
+  readonly writer: WriterSettings;
+  /** Whether rows and columns that the format cannot express are left out (`errors.tolerance`). */
+  readonly skipsUnsupported: boolean;
+  readonly logger: Logger;
+}
+
+/** Records of the formats that have rows alone: inserted and updated rows. Other changes have no record there. */
+export class RowForm implements RecordForm {
+  readonly #options: RowFormOptions;
+
+  constructor(options: RowFormOptions) {
+    this.#options = options;
+  }
+
+  async prepare(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async beforeRows(): Promise<readonly SourceRecord[]> {
+    return Promise.resolve([]);
+  }
+
+  streamOpened(): void {
+    // Nothing is remembered.
+  }
+
+  table(definition: TableDefinition): TableForm {
+    return new WrittenRows(definition, this.#options);
+  }
+
+  message(): readonly SourceRecord[] {
+    return [];
+  }
+}
+
+class WrittenRows implements TableForm {
+  readonly definition: TableDefinition;
+  readonly topic: string;
+  readonly #options: RowFormOptions;
+  /** By the columns that rows lack: large values that a change did not touch are left out, as they are not known. */
+  readonly #writers = new Map<string, { readonly columns: readonly number[]; readonly writer: RecordWriter }>();
+
+  constructor(definition: TableDefinition, options: RowFormOptions) {
+    this.definition = definition;
+    this.topic = options.settings.topicOf(definition).topic;
+    this.#options = options;
+    this.#writerFor(definition.columns.map(() => null));
+  }
+
+  read(row: LogRow, place: ChangePlace): readonly SourceRecord[] {
+    return this.#records(row, place);
+  }
+
+  insert(after: LogRow, place: ChangePlace): readonly SourceRecord[] {
+    return this.#records(after, place);
+  }
+
+  update(before: OldRow | undefined, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
+    const old = before?.isWhole === true ? before.values : [];
+    return this.#records(
+      after.map((value, index) => (value === UNCHANGED ? (old[index] ?? UNCHANGED) : value)),
+      place,
+    );
+  }
+
+  delete(): readonly SourceRecord[] {
+    return [];
+  }
+
+  truncate(): readonly SourceRecord[] {
+    return [];
+  }
+
+  #records(row: LogRow, { offset }: ChangePlace): readonly SourceRecord[] {
+    const { columns, writer } = this.#writerFor(row);
+    return writer.recordsOf(
+      columns.map((index) => knownText(row[index])),
+      offset,
+    );
+  }
+
+  #writerFor(row: LogRow) {
+    const columns = [...row.keys()].filter((index) => row[index] !== UNCHANGED);
+    const key = columns.join();
+    let found = this.#writers.get(key);
+    if (found === undefined) {
+      found = { columns, writer: new RecordWriter(this.#table(columns), this.#options.writer, this.#target()) };
+      this.#writers.set(key, found);
+    }
+    return found;
+  }
+
+  #table(columns: readonly number[]): WrittenTable {
+    const { schema, name, columns: all, keyColumns } = this.definition;
+    const written = all.map(({ name: column, type, typeName, isRequired, comment }, index) => ({
+      name: column,
+      type: typeName,
+      nullable: !isRequired,
+      role: roleOf(comment ?? null, typeFamily(type.oid), index === 0),
+    }));
+    return { name: { schema, name }, key: keyColumns, columns: written.filter((_, index) => columns.includes(index)) };
+  }
+
+  #target(): RecordTarget {
+    const { settings, skipsUnsupported, logger } = this.#options;
+    const { schema, name } = this.definition;
+    const label = tableLabel({ name: { schema, name } });
+    const onUnsupportedRow = ({ message }: DataError): void =>
+      logger.error(`Skipped a row (errors.tolerance=all): ${message}`);
+    const onUnsupportedColumn = ({ message }: DataError): void =>
+      logger.error(`Skipped a column of table ${label} (errors.tolerance=all): ${message}`);
+    return {
+      topic: this.topic,
+      partition: { server: settings.prefix },
+      ...(skipsUnsupported ? { onUnsupportedRow, onUnsupportedColumn } : { onUnsupportedRow: undefined }),
+    };
+  }
+}
+
+function knownText(value: LogRow[number] | undefined): string | null {
+  return value === undefined || value === UNCHANGED ? null : value;
+}

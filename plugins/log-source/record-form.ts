@@ -1,0 +1,63 @@
+import type {
+  ConnectorConfig,
+  JsonEncoding,
+  SourceCoordinates,
+  SourceRecord,
+  SourceTaskContext,
+} from '../../src/index.ts';
+import type { Executor, Session } from '../database/index.ts';
+import type { ListedTable, TableDefinition } from './catalogue.ts';
+import type { RowOrigin, TransactionPlace } from './envelope.ts';
+import type { JsonRows } from './json-rows.ts';
+import type { LogRow, OldRow } from './pgoutput.ts';
+import type { LogSettings } from './settings.ts';
+import type { TableNaming } from './table-naming.ts';
+
+/** What the records of one message have in common. */
+export interface ChangePlace {
+  readonly offset: SourceCoordinates;
+  readonly origin: RowOrigin;
+  /** Counts one more row of a table; absent without `provide.transaction.metadata`. */
+  readonly count?: (table: TableNaming) => TransactionPlace;
+}
+
+/** Makes the records of one version of a table. An error fails the task. */
+export interface TableForm {
+  readonly definition: TableDefinition;
+  readonly topic: string;
+  /** A row of a snapshot. */
+  read(row: LogRow, place: ChangePlace): readonly SourceRecord[];
+  insert(after: LogRow, place: ChangePlace): readonly SourceRecord[];
+  update(before: OldRow | undefined, after: LogRow, place: ChangePlace): readonly SourceRecord[];
+  delete(before: OldRow, place: ChangePlace): readonly SourceRecord[];
+  truncate(place: ChangePlace): readonly SourceRecord[];
+  /** Writes the records of inserts and updates as JSON; absent or `undefined`: they are made one by one. */
+  json?(encoding: JsonEncoding): JsonRows | undefined;
+}
+
+/** The form of the records of changes, where it is not Debezium's. */
+export interface RecordForm {
+  /** Called once, before the log is read. */
+  prepare(executor: Executor): Promise<void>;
+  /** Records that precede the rows of a snapshot. */
+  beforeRows(
+    session: Session,
+    tables: readonly ListedTable[],
+    offset: SourceCoordinates,
+  ): Promise<readonly SourceRecord[]>;
+  /** Called when the log is read from the position that was sent: nothing that was made after it counts as sent. */
+  streamOpened(): void;
+  /**
+   * @param definition its columns are those of the rows, in their order
+   * @param identity columns of the replica identity when the rows were written; `undefined` in a snapshot
+   */
+  table(definition: TableDefinition, identity: readonly string[] | undefined): TableForm;
+  /** A message that SQL has written to the log with pg_logical_emit_message. */
+  message(prefix: string, content: Buffer, place: ChangePlace): readonly SourceRecord[];
+}
+
+/** What a connector class makes of the configuration: its settings, and the form of its records if it is not Debezium's. */
+export interface LogDoor {
+  settings(config: ConnectorConfig): LogSettings;
+  form(settings: LogSettings, context: SourceTaskContext): RecordForm | undefined;
+}
