@@ -139,9 +139,9 @@ export const MAY_IMPORT = {
   'plugins/console': ['json', 'operate', 'rest'],
   'plugins/database-http': ['index.ts', 'plugins/database/index.ts'],
   'plugins/db-sink': ['index.ts', 'plugins/database/index.ts'],
+  'plugins/log-source': ['index.ts', 'plugins/database/index.ts'],
   'plugins/db-source': ['index.ts', 'plugins/database/index.ts', 'plugins/log-source'],
   'plugins/file-stream': ['index.ts'],
-  'plugins/log-source': ['index.ts', 'plugins/database/index.ts'],
   'plugins/verifiable': ['index.ts'],
 };
 

@@ -153,7 +153,7 @@ function logFormat(option = 'auto'): 'text' | 'json' {
   return option === 'pretty' ? 'text' : 'json';
 }
 
-/** Of commands other than workers, and until a worker has its logger. */
+/** Logs for commands other than workers, and until a worker has its logger. */
 function stopOnError(reason: unknown): void {
   process.stderr.write(`Stopped by an error nobody handled: ${toError(reason).stack ?? String(reason)}\n`);
   process.exit(EXIT_STOPPED_BY_ERROR);
@@ -197,7 +197,7 @@ async function serve(config: WorkerConfig, connectorFiles: string[], options: Wo
   }
 }
 
-// Whoever reads the output has read enough (`sluice plugins | head`).
+// The reader of the output has read enough (`sluice plugins | head`).
 process.stdout.on('error', () => {
   process.exit();
 });

@@ -2,7 +2,7 @@ import type { Scope } from './data/fault.ts';
 
 /**
  * The error families. An error is for the unexpected (faults are data, see data/fault.ts); each carries its scope, so
- * that whoever catches it knows whether waiting helps, and the Java class name that traces show to Connect's users.
+ * that the caller knows whether waiting helps, and the Java class name that traces show to Connect's users.
  */
 export class SluiceError extends Error {
   readonly scope: Scope;
@@ -130,7 +130,7 @@ export function javaTrace(error: unknown): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What a management request cannot have, each with its HTTP status; the message is Connect's text. */
+/** Failures of management requests, each with its HTTP status; the message is Connect's text. */
 export class RequestError extends SluiceError {
   readonly status: 400 | 403 | 404 | 409 | 500 | 503;
 

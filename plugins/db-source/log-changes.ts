@@ -116,7 +116,7 @@ function filledColumns(
   });
 }
 
-/** What the log says about a table: names and types of the columns, and the replica identity. */
+/** A table as the log describes it: names and types of the columns, and the replica identity. */
 function structureOf({ schema, name, columns }: TableDefinition, identity: readonly string[]): TableStructure {
   const isKey = identity.length > 0 && identity.length < columns.length;
   const keyColumns = identity.map((key) => columns.findIndex((column) => column.name === key) + 1);

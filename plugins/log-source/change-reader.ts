@@ -7,13 +7,13 @@ import {
   type SourceRecord,
 } from '../../src/index.ts';
 import type { Executor } from '../database/index.ts';
-import { describeTable, readTypeNames, readTypes, type TableColumn } from './catalogue.ts';
 import type { ChangeRecords } from './change-records.ts';
 import { EventTime } from './envelope.ts';
 import { lsnText } from './lsn.ts';
 import type { LogMetrics } from './log-metrics.ts';
-import { INSERT, UPDATE, type JsonRows, type TransactionOrigin } from './json-rows.ts';
-import type { LogMessage, Relation } from './pgoutput.ts';
+import { INSERT, UPDATE, type TransactionOrigin } from './json-rows.ts';
+import { LoggedTables } from './logged-tables.ts';
+import type { LogMessage } from './pgoutput.ts';
 import { PositionTracker, toOffset, type LogPosition } from './position.ts';
 import type { RecordBlocks } from './record-blocks.ts';
 import type { ChangePlace, TableForm } from './record-form.ts';
@@ -36,18 +36,13 @@ interface ReaderParts {
 
 /** Turns the messages of one stream into records, and keeps the position. */
 export class ChangeReader {
-  readonly #executor: Executor;
   readonly #settings: LogSettings;
   readonly #records: ChangeRecords;
   readonly #metrics: LogMetrics;
   readonly #logger: Logger;
-  readonly #json: JsonEncoding | undefined;
   readonly #tracker: PositionTracker;
   #signal: SnapshotSignal | undefined;
-  /** The tables that the stream has described, by their numbers; `undefined` for those that are not captured. */
-  readonly #tables = new Map<number, TableForm | undefined>();
-  /** Of these, the tables whose inserts and updates are written as JSON. */
-  readonly #jsonRows = new Map<number, JsonRows>();
+  readonly #tables: LoggedTables;
   #origin: { readonly name: string; readonly lsn: bigint } | undefined;
   /** Rows of the current transaction, with `provide.transaction.metadata`. */
   #counts: TransactionCounts | undefined;
@@ -60,12 +55,11 @@ export class ChangeReader {
 
   /** @param sent what was sent already */
   constructor({ executor, settings, records, metrics, logger, json }: ReaderParts, sent: LogPosition) {
-    this.#executor = executor;
     this.#settings = settings;
     this.#records = records;
     this.#metrics = metrics;
     this.#logger = logger;
-    this.#json = json;
+    this.#tables = new LoggedTables({ executor, settings, records, json });
     this.#tracker = new PositionTracker(sent);
   }
 
@@ -92,7 +86,7 @@ export class ChangeReader {
   pack(message: Buffer, lsn: bigint, blocks: RecordBlocks): boolean {
     const type = message[0];
     if ((type !== INSERT && type !== UPDATE) || this.#tracker.transaction === undefined) return false;
-    const rows = this.#jsonRows.get(message.readUInt32BE(1));
+    const rows = this.#tables.jsonRows(message.readUInt32BE(1));
     if (rows === undefined) return false;
     const packer = blocks.packerOf(rows.topic);
     try {
@@ -126,7 +120,7 @@ export class ChangeReader {
       case 'commit':
         return this.#committed(message, lsn);
       case 'relation':
-        await this.#learn(message);
+        await this.#tables.learn(message);
         return [];
       case 'origin':
         this.#origin = { name: message.name, lsn: message.originLsn };
@@ -197,7 +191,7 @@ export class ChangeReader {
     const transaction = this.#tracker.transaction;
     if (!this.#tracker.isNew(lsn, type) || transaction === undefined) return [];
     this.#metrics.seen(type, this.#time.micros);
-    const table = this.#tables.get(oid);
+    const table = this.#tables.form(oid);
     if (table === undefined) {
       this.#metrics.filtered();
       return [];
@@ -244,43 +238,5 @@ export class ChangeReader {
       originLsn: this.#origin?.lsn ?? null,
     };
     return this.#current;
-  }
-
-  /** A table's columns as the log has them, with what the catalogue knows about them. */
-  async #learn({ oid, schema, name, columns }: Relation): Promise<void> {
-    const executor = this.#executor;
-    const settings = this.#settings;
-    const listed = { oid, schema, name };
-    this.#jsonRows.delete(oid);
-    if (!settings.includesTable(listed)) {
-      this.#tables.set(oid, undefined);
-      return;
-    }
-    const known = await describeTable(executor, listed);
-    const types = await readTypes(
-      executor,
-      columns.map(({ typeOid }) => typeOid),
-    );
-    const typeNames = await readTypeNames(executor, columns);
-    const described = columns.map((column, index): TableColumn => {
-      const match = known.columns.find((each) => each.name === column.name && each.type.oid === column.typeOid);
-      const type = types(column.typeOid);
-      return {
-        name: column.name,
-        type,
-        typeName: typeNames[index] ?? type.name,
-        modifier: column.typeModifier,
-        isRequired: match?.isRequired ?? false,
-        isGenerated: false,
-        defaultSql: match?.defaultSql,
-        comment: match?.comment,
-      };
-    });
-    const keyColumns = known.keyColumns.filter((key) => columns.some((column) => column.name === key));
-    const identity = columns.filter(({ isIdentity }) => isIdentity).map((column) => column.name);
-    const table = this.#records.table({ ...listed, columns: described, keyColumns }, identity);
-    this.#tables.set(oid, table);
-    const rows = this.#json === undefined ? undefined : table.json?.(this.#json);
-    if (rows !== undefined) this.#jsonRows.set(oid, rows);
   }
 }

@@ -148,7 +148,7 @@ function timeText(micros: bigint): string {
   return whole + fractionText(micros % 1_000_000n);
 }
 
-/** The digits that are needed: none, 3 or 6 are not told apart, as in java.time.OffsetTime with optional fractions. */
+/** As many digits as are needed, as in java.time.OffsetTime with optional fractions; not always none, 3 or 6. */
 function fractionText(micros: bigint): string {
   if (micros === 0n) return '';
   return `.${withoutTrailing(String(micros).padStart(6, '0'), '0')}`;

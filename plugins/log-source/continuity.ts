@@ -5,7 +5,7 @@ import { reachedBy, type StoredPosition } from './position.ts';
 import type { SlotState } from './preparation.ts';
 import type { LogSettings } from './settings.ts';
 
-/** What is known of the server when the stream is about to begin. */
+/** The state of the server just before the stream begins. */
 export interface StreamSource {
   readonly server: ServerLog;
   readonly slot: SlotState | undefined;

@@ -16,7 +16,7 @@ const CLOSE_BRACE = 0x7d;
 /** Types of messages. */
 export const INSERT = 0x49;
 export const UPDATE = 0x55;
-/** What begins a row. */
+/** The byte before a row. */
 const NEW_ROW = 0x4e;
 const WHOLE_OLD_ROW = 0x4f;
 /** Type and number of the table, before the rows of a message. */
@@ -165,7 +165,7 @@ export class JsonRows {
     return this.#source;
   }
 
-  /** What follows the source: no transaction, and the operation. */
+  /** The fields after the source: no transaction, and the operation. */
   #tail(operation: Operation): Buffer {
     const { tails } = this.#envelope;
     let tail = tails.get(operation);

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  PackedHeaders,
   recordsOfBlock,
   RetriableError,
   type OffsetUpdate,
@@ -17,10 +16,10 @@ import { ChangeRecords } from './change-records.ts';
 import { Confirmations } from './confirmations.ts';
 import { findGap, readsAgain, type StreamSource } from './continuity.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { readChanges, recordBlocks, type PolledPart } from './poll-batch.ts';
 import { LogMetrics } from './log-metrics.ts';
 import { lsnText } from './lsn.ts';
 import { connectToLog, openStream, type OpenStream, type StreamParts } from './open-stream.ts';
-import { decodeLogMessage } from './pgoutput.ts';
 import { fromOffset, reachedBy, toOffset, wholeBefore, type LogPosition, type StoredPosition } from './position.ts';
 import {
   capturedTables,
@@ -33,7 +32,6 @@ import {
 import type { LogDoor } from './record-form.ts';
 import type { SnapshotSignal } from './signals.ts';
 import { createSlot, dropSlot } from './slot.ts';
-import { RecordBlocks } from './record-blocks.ts';
 import { SnapshotRun } from './snapshot-run.ts';
 import { WalGuard } from './wal-guard.ts';
 
@@ -43,36 +41,10 @@ const MAX_WAIT_MS = 1_000;
 /** SQLSTATE while another process reads the slot. */
 const SLOT_IN_USE = '55006';
 
-type PolledPart = PolledRecord | SourceBlock;
-
-const NO_HEADERS = new PackedHeaders([]);
-
 interface Parts extends StreamParts {
   readonly context: SourceTaskContext;
   readonly heartbeat: Heartbeat;
   readonly guard: WalGuard;
-}
-
-/** What one poll returns, with what may be confirmed once it is stored. */
-class RecordBatch {
-  readonly parts: PolledPart[] = [];
-  readonly #groups: { readonly parts: readonly PolledPart[]; readonly whole: bigint | undefined }[] = [];
-  /** The number of records and offsets, those in blocks included. */
-  size = 0;
-
-  /** @param whole all transactions that committed before this place precede the records */
-  add(parts: readonly PolledPart[], whole: bigint | undefined): void {
-    if (parts.length === 0) return;
-    for (const part of parts) {
-      this.parts.push(part);
-      this.size += 'packed' in part ? part.packed.length : 1;
-    }
-    this.#groups.push({ parts, whole });
-  }
-
-  register(confirmations: Confirmations): void {
-    for (const { parts, whole } of this.#groups) confirmations.sent(parts, whole ?? 0n);
-  }
 }
 
 /**
@@ -86,7 +58,7 @@ export class LogSourceTask implements SourceTask {
   #started: Parts | undefined;
   #snapshot: SnapshotRun | undefined;
   #open: OpenStream | undefined;
-  /** What was returned by polls; `undefined`: no change yet. */
+  /** Position of the last change that a poll returned; `undefined`: no change yet. */
   #sent: LogPosition | undefined;
   /** Where the stream starts if nothing was sent yet. */
   #startLsn = 0n;
@@ -245,7 +217,7 @@ export class LogSourceTask implements SourceTask {
   }
 
   async #pollLog(): Promise<readonly PolledPart[]> {
-    const { settings, context, heartbeat } = this.#parts;
+    const { settings, context, heartbeat, records } = this.#parts;
     if (this.#open === undefined) {
       // The stream begins with a transaction, so that the first change has one before it.
       await heartbeat.runStatement();
@@ -255,7 +227,7 @@ export class LogSourceTask implements SourceTask {
     const { stream, reader } = this.#open;
     const most = Math.min(settings.queue.batchSize, context.pollMax?.() ?? Infinity);
     await stream.arrival(Math.min(MAX_WAIT_MS, settings.queue.pollMs), context.signal);
-    const batch = await this.#readChanges(this.#open, most);
+    const batch = await readChanges(this.#open, most, recordBlocks(records, context.json));
     batch.add(await heartbeat.beat(reader.position), wholeBefore(reader.position));
     batch.add(this.#offsetAlone(this.#open), wholeBefore(reader.position));
     // Nothing counts as sent before it is returned: after a failure the stream is read again from here.
@@ -264,35 +236,6 @@ export class LogSourceTask implements SourceTask {
     const signal = reader.takeSignal();
     if (signal !== undefined) await this.#beginRequestedSnapshot(signal);
     return batch.parts;
-  }
-
-  /** Takes messages until there are `most` records, or no further message has arrived. */
-  async #readChanges({ stream, reader }: OpenStream, most: number): Promise<RecordBatch> {
-    const batch = new RecordBatch();
-    const blocks = this.#recordBlocks();
-    let blocksFrom = reader.position;
-    const takeBlocks = (end: LogPosition): void => {
-      batch.add(blocks.take(toOffset(blocksFrom), toOffset(end)), wholeBefore(blocksFrom));
-    };
-    for (let count = 0; count < most && (count === 0 || stream.hasMessages); count = batch.size + blocks.count) {
-      const chunk = stream.take();
-      if (chunk === undefined) break;
-      const before = reader.position;
-      if (blocks.count === 0) blocksFrom = before;
-      if (reader.pack(chunk.message, chunk.lsn, blocks)) continue;
-      const records = await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn);
-      if (records.length === 0) continue;
-      if (blocks.count > 0) takeBlocks(before);
-      batch.add(records, wholeBefore(before));
-    }
-    if (blocks.count > 0) takeBlocks(reader.position);
-    return batch;
-  }
-
-  #recordBlocks(): RecordBlocks {
-    const { records, context } = this.#parts;
-    const headersOf = (topic: string): PackedHeaders => context.json?.headers(topic, records.headers) ?? NO_HEADERS;
-    return new RecordBlocks(records.partition, headersOf);
   }
 
   /** The position without a record, where the log has nothing of the captured tables, so that the server does not keep the log. */

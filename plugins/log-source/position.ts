@@ -55,7 +55,7 @@ export function wholeBefore({ lastCommit, idle }: LogPosition): bigint | undefin
   return idle !== undefined && idle > (lastCommit ?? 0n) ? idle : lastCommit;
 }
 
-/** What the offset of a snapshot says, and where changes follow it. */
+/** A stored offset: a position in the log, or the state of a snapshot and the place where changes follow it. */
 export interface StoredPosition {
   /** `undefined`: no change was sent yet. */
   readonly position: LogPosition | undefined;
@@ -130,7 +130,7 @@ function integer(offset: SourceCoordinates, name: string): bigint | undefined {
 /** Leaves out the messages that were sent before a restart, and counts those that are sent. */
 export class PositionTracker {
   #position: LogPosition;
-  /** What is to be left out of the current transaction. */
+  /** The last message to skip in the current transaction. */
   #sent: LastMessage | undefined;
   #sentEvents = 0;
   #resumeFrom: LogPosition | undefined;

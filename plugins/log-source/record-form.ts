@@ -13,7 +13,7 @@ import type { LogRow, OldRow } from './pgoutput.ts';
 import type { LogSettings } from './settings.ts';
 import type { TableNaming } from './table-naming.ts';
 
-/** What the records of one message have in common. */
+/** The part that the records of one message share. */
 export interface ChangePlace {
   readonly offset: SourceCoordinates;
   readonly origin: RowOrigin;
@@ -56,7 +56,7 @@ export interface RecordForm {
   message(prefix: string, content: Buffer, place: ChangePlace): readonly SourceRecord[];
 }
 
-/** What a connector class makes of the configuration: its settings, and the form of its records if it is not Debezium's. */
+/** Converts the configuration of a connector class to settings, and to the form of its records if it is not Debezium's. */
 export interface LogDoor {
   settings(config: ConnectorConfig): LogSettings;
   form(settings: LogSettings, context: SourceTaskContext): RecordForm | undefined;

@@ -22,7 +22,7 @@ export type SnapshotMode = 'always' | 'initial' | 'initial_only' | 'no_data' | '
 /** The configuration of the connector, read and ready to use. */
 export interface LogSettings {
   readonly connection: ConnectionSettings;
-  /** Of the first connection; a stream that breaks is opened again without a limit. */
+  /** Attempts of the first connection; a stream that breaks is opened again without a limit. */
   readonly attempts: { readonly attempts: number; readonly backoffMs: number };
   /** `topic.prefix`, the name of this source. */
   readonly prefix: string;
@@ -34,7 +34,7 @@ export interface LogSettings {
     readonly retryDelayMs: number;
     readonly statusIntervalMs: number;
   };
-  /** What happens when the server keeps more of its log for the slot than `maxBytes`; 0: no limit. */
+  /** Limit of the log that the server keeps for the slot, and the action beyond it; 0: no limit. */
   readonly guard: { readonly maxBytes: number; readonly action: 'warn' | 'fail' | 'drop-slot' };
   readonly publication: {
     readonly name: string;

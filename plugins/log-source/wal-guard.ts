@@ -22,7 +22,7 @@ const LONG_TRANSACTION_S = 10;
 /** A slot that is going to be invalidated within this time is reported. */
 const SOON_S = 3_600;
 
-/** What the server keeps for the slot. */
+/** The log that the server keeps for the slot. */
 export interface KeptLog {
   /** End of the server's log. */
   readonly end: number;

@@ -12,7 +12,7 @@ export const POWERS_OF_TEN: readonly number[] = Array.from(
 );
 
 /**
- * The double that the number written at [start, end) stands for when it has at most 15 digits, perhaps with a point among them,
+ * The double of the number written at [start, end) if it has at most 15 digits, perhaps with a point among them,
  * and no exponent, as most do. `undefined` for any other text; `Number` takes three times as long.
  */
 export function shortDecimal(text: string, start: number, end: number): number | undefined {

@@ -5,33 +5,6 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Folders and files that still have such phrases. `ENGLISH_REPORT=1 npx mocha test/house/english.test.ts` counts them. */
-const NOT_YET = [
-  'plugins/console',
-  'plugins/db-sink',
-  'plugins/log-source',
-  'src/cli',
-  'src/cli.ts',
-  'src/connect',
-  'src/converters',
-  'src/data',
-  'src/dev',
-  'src/errors.ts',
-  'src/herder',
-  'src/http',
-  'src/json',
-  'src/observe',
-  'src/operate',
-  'src/rest',
-  'src/worker',
-  // These tests quote messages of the folders above.
-  'test/faults/console-editor.test.ts',
-  'test/faults/initial-offsets-sources.test.ts',
-  'test/unit/cli/doctor/examination.test.ts',
-  'test/unit/dev/live-lines.test.ts',
-  'test/unit/dev/live-view.test.ts',
-];
-
 /** Phrases that read like a translation, and what to write instead. */
 const PHRASES: readonly (readonly [phrase: string, instead: string])[] = [
   [String.raw`\btold\b`, 'notified, called, reported'],
@@ -147,10 +120,6 @@ function files(): string[] {
   );
 }
 
-function isBelow(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
-}
-
 describe('comments, texts and documents', () => {
   let places: readonly Place[];
 
@@ -160,16 +129,11 @@ describe('comments, texts and documents', () => {
 
   it('are in plain English', () => {
     const excepted = new Set(EXCEPTIONS.map(([file, phrase]) => `${file} ${phrase}`));
-    const wrong = places.filter(
-      ({ file, phrase }) => !isBelow(file, NOT_YET) && !excepted.has(`${file} ${phrase.toLowerCase()}`),
-    );
+    const wrong = places.filter(({ file, phrase }) => !excepted.has(`${file} ${phrase.toLowerCase()}`));
     assert.deepEqual(
       wrong.map(({ file, line, phrase, instead }) => `${file}:${String(line)}: "${phrase}"; better: ${instead}`),
       [],
     );
-    if (process.env['ENGLISH_REPORT'] === undefined) return;
-    for (const folder of NOT_YET)
-      console.log(`${folder}: ${String(places.filter(({ file }) => isBelow(file, [folder])).length)}`);
   });
 
   it('have no exception that nothing needs', () => {

@@ -64,7 +64,7 @@ describe('a group member of another protocol type', () => {
 
     const second = await member(group, 'b');
     const joining = second.member.join();
-    await until(() => first.member.state === 'rebalancing', 'the first hears of the second');
+    await until(() => first.member.state === 'rebalancing', 'the first is notified of the second');
     assert.equal(first.member.generation, alone, 'the generation is held until the next join');
     const [one, two] = await Promise.all([first.member.join(), joining]);
     assert.deepEqual([one.assignment.toString(), two.assignment.toString()], ['rank 0', 'rank 1']);
@@ -80,7 +80,7 @@ describe('a group member of another protocol type', () => {
     assert.deepEqual(first.states, ['joining', 'stable', 'rebalancing', 'joining', 'stable']);
 
     await second.member.leave(1000);
-    await until(() => first.member.state === 'rebalancing', 'the first hears of the second leaving');
+    await until(() => first.member.state === 'rebalancing', 'the first is notified that the second leaves');
     assert.equal((await first.member.join()).assignment.toString(), 'rank 0');
     await first.member.leave(1000);
   });
@@ -107,10 +107,10 @@ describe('a group member of another protocol type', () => {
     await slow.member.join();
     const quick = await member(group, 'quick', { rebalanceTimeoutMs: 500 });
     assert.equal((await quick.member.join()).assignment.toString(), 'rank 0');
-    await until(() => slow.member.state === 'lost', 'the slow one hears of it');
+    await until(() => slow.member.state === 'lost', 'the slow one is notified');
     assert.equal(slow.member.generation, undefined);
     const again = slow.member.join();
-    await until(() => quick.member.state === 'rebalancing', 'the quick one hears of the slow one');
+    await until(() => quick.member.state === 'rebalancing', 'the quick one is notified of the slow one');
     const [back] = await Promise.all([again, quick.member.join()]);
     assert.match(back.assignment.toString(), /^rank [01]$/);
     await Promise.all([slow.member.leave(1000), quick.member.leave(1000)]);

@@ -237,7 +237,7 @@ describe('the group of workers', () => {
     const lost = texts(workers.scene.work()).filter((each) => workers.scene.running.get(each) === 'two');
     for (const each of lost) workers.scene.running.delete(each);
     await second.group.stop();
-    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it is told to wait', { everyMs: 10 });
+    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it has to wait', { everyMs: 10 });
     assert.equal(first.count, workers.scene.size - lost.length);
     const waitedFrom = Date.now();
     await until(() => first.count === workers.scene.size, 'it gets the rest', { everyMs: 10 });
@@ -254,7 +254,7 @@ describe('the group of workers', () => {
     const kept = texts(workers.scene.work()).filter((each) => workers.scene.running.get(each) === 'one');
     for (const each of lost) workers.scene.running.delete(each);
     await second.group.stop();
-    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it is told to wait', { everyMs: 10 });
+    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it has to wait', { everyMs: 10 });
     await workers.enter('two-again', { maxDelayMs: 300_000 });
     await until(() => workers.scene.running.size === workers.scene.size, 'all runs again', { everyMs: 10 });
     assert.ok(lost.every((each) => workers.scene.running.get(each) === 'two-again'));

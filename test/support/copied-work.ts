@@ -1,7 +1,7 @@
 import { Draw } from './random.ts';
 import type { SqlClient } from './sql-client.ts';
 
-/** Of a hundred transactions, this many begin with a statement that changes a table. */
+/** This many of a hundred transactions begin with a statement that changes a table. */
 const STATEMENT_SHARE = 0.15;
 const ROLLBACK_SHARE = 0.08;
 const MAX_ROWS = 400;

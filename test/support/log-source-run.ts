@@ -47,7 +47,7 @@ export class LogSourceRun {
       this.task.commitRecord?.(each);
     }
     if (polled.length === 0) return;
-    // What was acknowledged before a commit is confirmed by the next one.
+    // A commit confirms the records that were acknowledged before the previous commit.
     await this.task.commit?.();
     await this.task.commit?.();
   }

@@ -10,7 +10,7 @@ const TO_ESCAPE = new RegExp(String.raw`(?<=\$)\$\{|\$\{(?=${NAME}${DEFAULT}\})`
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}`; `$${` stands for `${`. References to config providers, `${file:…:…}`, have a
+ * Replaces `${NAME}` and `${NAME:-default}`; `$${` is written for `${`. References to config providers, `${file:…:…}`, have a
  * colon after the name and stay. An unknown variable is a ConfigError. `learn` gets the values of variables with names of secrets.
  */
 export function replaceFileVariables(text: string, variables: Variables, learn: (secret: string) => void): string {

@@ -121,11 +121,11 @@ export interface FailedRecord {
   readonly topic: string;
   readonly sourcePartition: SourceCoordinates;
   readonly sourceOffset: SourceCoordinates;
-  /** What it would have been made of, for its dead letter; without secrets. */
+  /** The content of its dead letter, without secrets. */
   readonly content: string | null;
 }
 
-/** What `poll` returns. */
+/** One result of `poll`. */
 export type PolledRecord = SourceRecord | FailedRecord | OffsetUpdate;
 
 /** A figure of a task for `/metrics`, a gauge with the labels `connector` and `task` in addition to its own. */

@@ -3,7 +3,7 @@ import type { SourceRecord } from '../../data/record.ts';
 import type { FailedRecord, JsonEncoding, OffsetUpdate, PolledRecord, SourceBlock } from '../api.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 
-/** What a poll returns. */
+/** One result of a poll. */
 export type PolledPart = PolledRecord | SourceBlock;
 
 /** One record, made or not. */

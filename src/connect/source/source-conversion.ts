@@ -27,7 +27,7 @@ export class SourceConversion {
     return chain.empty && this.#delivery.transactions === undefined && passesBlock(block, converters);
   }
 
-  /** What is sent of a record: itself, its dead letter, or nothing. A promise only after something failed, or to wait. */
+  /** Returns the record to send: the converted one, its dead letter, or `null`. A promise only after a failure, or to wait. */
   produced(source: SinglePart): ProducedRecord | null | Promise<ProducedRecord | null> {
     if (isFailed(source)) return this.#refuse(source, source.error, 'TASK_POLL');
     const { deadLetters } = this.#runtime;

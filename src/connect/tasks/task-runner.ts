@@ -130,7 +130,7 @@ export interface TaskRuntime {
   /** The current activity of this task, for the watch of its thread. */
   readonly place: TaskPlace;
   readonly throttle: Throttle;
-  /** Of a source with a dead-letter topic. */
+  /** Set for a source with a dead-letter topic. */
   readonly deadLetters?: SourceDeadLetters | undefined;
   /** Called with the place of each record of a sink that a transform drops. */
   readonly onDropped?: ((place: PartitionOffset) => void) | undefined;

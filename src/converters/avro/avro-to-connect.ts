@@ -280,7 +280,7 @@ function addParameters(parameters: Map<string, string>, json: JsonTree): void {
   if (!(json instanceof Map)) throw new DataError('Expected JSON object for schema parameters');
   for (const [name, value] of json) {
     if (typeof value !== 'string')
-      throw new DataError(`Expected schema parameter values to be strings, but ${name} is none`);
+      throw new DataError(`Expected schema parameter values to be strings, but ${name} is not a string`);
     parameters.set(name, value);
   }
 }

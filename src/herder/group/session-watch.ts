@@ -55,7 +55,7 @@ export class SessionWatch {
     return lastSignAt + this.#sessionTimeoutMs;
   }
 
-  /** The last contact was so long ago that the session must have timed out. */
+  /** Whether the session must have timed out since the last contact. */
   get isOverdue(): boolean {
     const { lastContactAt } = this.#member();
     return lastContactAt > 0 && Date.now() - lastContactAt > this.#sessionTimeoutMs;

@@ -8,7 +8,7 @@ import { source, SourceBench } from './source-fakes.ts';
 const OFFSET_T = '"table":"t"';
 const tooLarge = () => new KafkaError(ErrorCode.messageTooLarge, 'it is too large');
 
-/** What the task failed of. */
+/** The reason for which the task failed. */
 async function failure(running: Promise<void>): Promise<SluiceError> {
   const error = await running.then(
     () => undefined,
@@ -176,7 +176,7 @@ describe('delivery of source records at least once', () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     assert.equal(bench.polled, 1);
     bench.runner.resume();
-    await until(() => bench.delivered === 2, 'it goes on');
+    await until(() => bench.delivered === 2, 'it continues');
     bench.runner.stop();
     await running;
     assert.deepEqual(bench.states, ['RUNNING', 'READY', 'PAUSED', 'RUNNING']);

@@ -35,7 +35,7 @@ describe('the kind of a failure', () => {
     ];
     assert.deepEqual(kinds(away), ['infrastructure']);
     assert.deepEqual(kinds(away.map((error) => fromPut(error))), ['infrastructure']);
-    assert.deepEqual(kinds([beyondTolerance(new UnavailableError('the registry is away'))]), ['infrastructure']);
+    assert.deepEqual(kinds([beyondTolerance(new UnavailableError('the registry is unreachable'))]), ['infrastructure']);
   });
 
   it('is data where a record is wrong', () => {

@@ -120,10 +120,10 @@ describe('converters that must wait', () => {
   it('fail the task when what they need stays away, tolerance or not, and make no dead letters of it', async () => {
     for (const tolerance of ['none', 'all'] as const) {
       const { errors, failures } = policy(tolerance);
-      const value = new FetchingConverter(() => Promise.reject(new UnavailableError('the registry is away')));
+      const value = new FetchingConverter(() => Promise.reject(new UnavailableError('the registry is unreachable')));
       const { records, failed } = await sink(value, errors).convert([consumed('a')]);
       assert.deepEqual(records, []);
-      assert.match((failed?.error.cause as Error).message, /the registry is away/);
+      assert.match((failed?.error.cause as Error).message, /the registry is unreachable/);
       assert.deepEqual(failures, []);
     }
   });

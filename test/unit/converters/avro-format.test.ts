@@ -16,7 +16,7 @@ function format(settings: Partial<AvroSettings> = {}): AvroFormat {
   return new AvroFormat({ ...AVRO_DEFAULTS, ...settings });
 }
 
-/** What is read of hex digits with an Avro schema. */
+/** Reads hex digits with an Avro schema. */
 function read(avro: unknown, hex: string, settings: Partial<AvroSettings> = {}) {
   const text = JSON.stringify(avro);
   const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex');

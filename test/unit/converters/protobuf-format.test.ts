@@ -28,7 +28,7 @@ function format(settings: Partial<ProtobufSettings> = {}): ProtobufFormat {
   return new ProtobufFormat({ ...SETTINGS, ...settings });
 }
 
-/** What is read of hex digits (message indexes and message) with the schema of a text. */
+/** Reads hex digits (message indexes and message) with the schema of a text. */
 function read(
   text: string,
   hex: string,
@@ -353,7 +353,7 @@ describe('Protobuf, both ways', () => {
   });
 });
 
-/** A list or map that is null is not told from an empty one. */
+/** A list or map that is null is the same as an empty one. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;

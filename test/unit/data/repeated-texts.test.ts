@@ -8,7 +8,7 @@ function hash(text: string): number {
   return value;
 }
 
-describe('texts that come again', () => {
+describe('repeated texts', () => {
   it('are the texts at these positions, regardless of earlier ones', () => {
     const text = fc.oneof(fc.string({ maxLength: 3 }), fc.string({ minLength: 60, maxLength: 70 }), fc.constant('aé€'));
     fc.assert(

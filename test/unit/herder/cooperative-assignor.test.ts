@@ -54,7 +54,7 @@ class Group {
     return distribution;
   }
 
-  /** The leader was away: what it remembers counts for nothing. */
+  /** The leader had left the group, so it ignores what it remembers. */
   forget(): void {
     this.#lastCompleted = -1;
   }

@@ -37,7 +37,7 @@ function configOf(index: number): Record<string, string> {
   };
 }
 
-/** A store with so many connectors and tasks, as read from the config topic. */
+/** A store with that many connectors and tasks, as read from the config topic. */
 async function filledStore(): Promise<ConfigStore> {
   const store = new ConfigStore((onRecord) => new MemoryLog(onRecord), silentLogger);
   for (let index = 0; index < CONNECTORS; index++) {
@@ -52,7 +52,7 @@ async function filledStore(): Promise<ConfigStore> {
   return store;
 }
 
-/** Fifty workers that do what they are told; `rebalance` gives the milliseconds that their leader needed. */
+/** Fifty workers that follow every assignment; `rebalance` gives the milliseconds that their leader needed. */
 class Simulation {
   readonly members = new Map<string, Work>();
   last: Distribution | undefined;

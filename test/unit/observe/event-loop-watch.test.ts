@@ -27,7 +27,7 @@ describe('the watch over the event loop', () => {
     cpu += ms;
   }
 
-  /** The event loop goes on, a tick every 20 ms. */
+  /** The event loop runs, with a tick every 20 ms. */
   function idle(ms: number): void {
     for (let passed = 0; passed < ms; passed += 20) {
       now += 20;

@@ -3,7 +3,7 @@ const BACKSLASH = 0x5c;
 const BEGIN = /["\d]|-\d/g;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const INTEGER = /^-?\d+$/;
-/** Stands before the digits of an integer while it is a text; of the private use area. */
+/** Marks the digits of an integer while it is a text; a character of the private use area. */
 const MARK = '\ue000';
 
 /** JSON with every digit of its integers: those beyond what a number holds are `bigint`. */

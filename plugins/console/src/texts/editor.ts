@@ -98,7 +98,7 @@ export const texts = {
   creating: 'Creating…',
   notCreated: 'Nothing was created. Fix the marked fields first.',
 
-  // What would happen
+  // The effect of a change
   previewTitle: 'What would happen',
   previewHint: 'Looks at the newest messages of the topic. Nothing is written, and no offset is committed.',
   topic: 'Topic',

@@ -23,7 +23,7 @@ const TOPIC: InternalTopic = {
 describe('problems of an internal topic', () => {
   const problems = (change: Partial<InternalTopic>, brokers = 3) => topicProblems({ ...TOPIC, ...change }, brokers);
 
-  it('are none if it is compacted and replicated', () => {
+  it('are absent if it is compacted and replicated', () => {
     assert.deepEqual(problems({}), []);
     assert.deepEqual(problems({ replicas: 1, minInsyncReplicas: 1 }, 1), []);
   });

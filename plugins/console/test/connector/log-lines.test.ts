@@ -23,7 +23,7 @@ describe('lines of the log in the console', () => {
     const all = withLines([], 'a', [
       line(1, 1, 'begun', 'DEBUG'),
       line(2, 2, 'It Broke', 'ERROR'),
-      line(3, 3, 'goes on'),
+      line(3, 3, 'continues'),
     ]);
     const found = (level: 'TRACE' | 'INFO' | 'ERROR', text: string) =>
       shownLines(all, level, text).map((each) => each.number);

@@ -13,7 +13,7 @@ describe('an automatic restart in the console', () => {
       attempt: 3,
       maxAttempts: 20,
     },
-    ...{ nextAttemptAt: '2026-01-01T00:01:05.000Z', kind: 'infrastructure', reason: 'the database is away' },
+    ...{ nextAttemptAt: '2026-01-01T00:01:05.000Z', kind: 'infrastructure', reason: 'the database is unreachable' },
     ...given,
   });
   const now = Date.parse('2026-01-01T00:00:00.000Z');
@@ -22,7 +22,7 @@ describe('an automatic restart in the console', () => {
     const { what, how, why } = restartText(restart(), now);
     assert.deepEqual(
       [what, how.replace(/at .*/, 'at …'), why],
-      ['Task 0 restarts automatically in 1:05', 'attempt 3 of 20, at …', 'infrastructure: the database is away'],
+      ['Task 0 restarts automatically in 1:05', 'attempt 3 of 20, at …', 'infrastructure: the database is unreachable'],
     );
     assert.equal(restartText(restart(), now + 66_000).what, 'Task 0 restarts now');
     assert.equal(
@@ -43,8 +43,8 @@ describe('an automatic restart in the console', () => {
   it('shows its reason only if the sentence above does not contain it', () => {
     const why = (summary: string) => restartText(restart(), now, summary).why;
     assert.deepEqual(
-      [why('Task 0 has failed: the database is away.'), why('1 task runs.')],
-      ['A failure of the kind infrastructure.', 'infrastructure: the database is away'],
+      [why('Task 0 has failed: the database is unreachable.'), why('1 task runs.')],
+      ['A failure of the kind infrastructure.', 'infrastructure: the database is unreachable'],
     );
   });
 

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, Locator, Page, Response } from 'pl
 import { chromiumPath, startBrowser } from './browser.ts';
 
 const MAX_TABS = 300;
-/** Of the page of a test that has failed. */
+/** Characters of the page that the failure of a test shows. */
 const SHOWN_TEXT = 3000;
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -30,7 +30,7 @@ export interface ConsolePage {
 /** Fails when an answer of the worker does not match its schema. */
 export type CheckAnswer = (method: string, url: string, status: number, body: unknown) => void;
 
-/** To be called within a `describe`: its tests are skipped where there is no Chromium. */
+/** Call this within a `describe`: its tests are skipped where there is no Chromium. */
 export function consolePage(check: CheckAnswer, options: BrowserContextOptions = {}): ConsolePage {
   let browser: Browser | undefined;
   let page: Page | undefined;

@@ -40,7 +40,7 @@ export class StructDecoder {
   #last: StructRows | undefined;
   #faults: Fault[] = [];
   #rowCount = 0;
-  /** What precedes the last truncation, and the truncation. */
+  /** The changes up to the last truncation, which is the last of them. */
   #parts: DecodedPart[] = [];
 
   constructor(policy: StructPolicy) {

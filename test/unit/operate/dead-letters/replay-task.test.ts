@@ -125,7 +125,7 @@ interface Given {
   readonly counted?: number;
   readonly end?: number;
   readonly selection?: DeadLetterSelection;
-  /** What the only transform does with a value; `undefined`: the record is dropped. */
+  /** The result of the only transform for a value; `undefined`: the record is dropped. */
   readonly transform?: (value: string) => string | undefined;
 }
 

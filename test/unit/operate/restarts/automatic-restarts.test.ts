@@ -92,7 +92,7 @@ describe('restarts of what has failed', () => {
   const view = (restarts: AutomaticRestarts) =>
     restarts.views('c').map(({ task, state: of, attempt, kind }) => [task, of, attempt, kind]);
 
-  it('come after a pause that doubles, and begin anew after the quiet time', async () => {
+  it('come after a pause that doubles, and start again after the quiet time', async () => {
     const restarts = worker({ 'restart.quiet.ms': '60000' });
     await fails(restarts);
     assert.deepEqual(view(restarts), [[0, 'WAITING', 1, 'infrastructure']]);
@@ -124,7 +124,7 @@ describe('restarts of what has failed', () => {
     assert.deepEqual(restarted.sort(), ['Connector c', 'Task c-0']);
   });
 
-  it('are not made of bad data, whose failure is told with the reason', async () => {
+  it('are not made of bad data, whose failure is logged with the reason', async () => {
     const restarts = worker();
     await fails(restarts, TASK, { kind: 'data', reason: 'the secret is no JSON' });
     await pass(3_600_000);
@@ -133,7 +133,7 @@ describe('restarts of what has failed', () => {
     assert.equal(restarts.views('c')[0]?.reason, 'the [hidden] is no JSON');
   });
 
-  it('end after the last attempt, and go on after a request', async () => {
+  it('end after the last attempt, and continue after a request', async () => {
     const restarts = worker({ 'restart.policy': 'always', 'restart.max.attempts': '2' });
     for (let attempt = 0; attempt < 4; attempt++) {
       await fails(restarts, TASK, BAD);
@@ -220,7 +220,7 @@ describe('restarts of what has failed', () => {
     assert.deepEqual(restarted, ['Task c-0'], 'of the second alone');
   });
 
-  it('rest while the connector is paused, and begin anew when it is resumed', async () => {
+  it('rest while the connector is paused, and start again when it is resumed', async () => {
     const restarts = worker();
     await fails(restarts);
     await pass(1000);

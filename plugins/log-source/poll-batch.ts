@@ -1,0 +1,64 @@
+import { PackedHeaders, type JsonEncoding, type PolledRecord, type SourceBlock } from '../../src/index.ts';
+import type { ChangeRecords } from './change-records.ts';
+import type { Confirmations } from './confirmations.ts';
+import type { OpenStream } from './open-stream.ts';
+import { decodeLogMessage } from './pgoutput.ts';
+import { toOffset, wholeBefore, type LogPosition } from './position.ts';
+import { RecordBlocks } from './record-blocks.ts';
+
+export type PolledPart = PolledRecord | SourceBlock;
+
+const NO_HEADERS = new PackedHeaders([]);
+
+/** The result of one poll, with the places that may be confirmed once it is stored. */
+export class RecordBatch {
+  readonly parts: PolledPart[] = [];
+  readonly #groups: { readonly parts: readonly PolledPart[]; readonly whole: bigint | undefined }[] = [];
+  /** The number of records and offsets, those in blocks included. */
+  size = 0;
+
+  /** @param whole all transactions that committed before this place precede the records */
+  add(parts: readonly PolledPart[], whole: bigint | undefined): void {
+    if (parts.length === 0) return;
+    for (const part of parts) {
+      this.parts.push(part);
+      this.size += 'packed' in part ? part.packed.length : 1;
+    }
+    this.#groups.push({ parts, whole });
+  }
+
+  register(confirmations: Confirmations): void {
+    for (const { parts, whole } of this.#groups) confirmations.sent(parts, whole ?? 0n);
+  }
+}
+
+/** The blocks of a poll, with the headers that all records have. */
+export function recordBlocks({ partition, headers }: ChangeRecords, json: JsonEncoding | undefined): RecordBlocks {
+  return new RecordBlocks(partition, (topic) => json?.headers(topic, headers) ?? NO_HEADERS);
+}
+
+/** Takes messages until there are `most` records, or no further message has arrived. */
+export async function readChanges(
+  { stream, reader }: OpenStream,
+  most: number,
+  blocks: RecordBlocks,
+): Promise<RecordBatch> {
+  const batch = new RecordBatch();
+  let blocksFrom = reader.position;
+  const takeBlocks = (end: LogPosition): void => {
+    batch.add(blocks.take(toOffset(blocksFrom), toOffset(end)), wholeBefore(blocksFrom));
+  };
+  for (let count = 0; count < most && (count === 0 || stream.hasMessages); count = batch.size + blocks.count) {
+    const chunk = stream.take();
+    if (chunk === undefined) break;
+    const before = reader.position;
+    if (blocks.count === 0) blocksFrom = before;
+    if (reader.pack(chunk.message, chunk.lsn, blocks)) continue;
+    const records = await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn);
+    if (records.length === 0) continue;
+    if (blocks.count > 0) takeBlocks(before);
+    batch.add(records, wholeBefore(before));
+  }
+  if (blocks.count > 0) takeBlocks(reader.position);
+  return batch;
+}
