@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { judgeAll, type Judged } from './watch.ts';
+import { judgeAll, type Judged } from '../freezes/watch.ts';
 
 /** Some of what `npm run soak -- freezes` tries, which reads more and longer texts. */
 describe('texts from outside, and those that regular expressions of the code nearly match', () => {

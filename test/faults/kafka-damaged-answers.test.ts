@@ -21,7 +21,7 @@ import {
   recordingLogger,
   sharedClient,
   values,
-} from './kafka-fixture.ts';
+} from '../integration/kafka-fixture.ts';
 
 const ApiKey = { fetch: 1, listOffsets: 2, metadata: 3, joinGroup: 11 } as const;
 const VALUE = 'this value stands once';

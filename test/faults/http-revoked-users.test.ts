@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { until } from '../support/until.ts';
-import { basic, HttpFixture } from './http-fixture.ts';
+import { basic, HttpFixture } from '../integration/http-fixture.ts';
 
 describe('users who may no longer log in', () => {
   let api: HttpFixture;

@@ -13,7 +13,7 @@ import {
   recordingLogger,
   sharedClient,
   values,
-} from './kafka-fixture.ts';
+} from '../integration/kafka-fixture.ts';
 
 const LATEST = { 'auto.offset.reset': 'latest', 'heartbeat.interval.ms': '200' };
 

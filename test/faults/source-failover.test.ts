@@ -13,7 +13,7 @@ import { onServer, ownPostgres, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
-import { RunningSource } from './source-fixture.ts';
+import { RunningSource } from '../integration/source-fixture.ts';
 
 const REPLICATED = 6;
 const LOST = 8;

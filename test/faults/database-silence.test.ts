@@ -5,7 +5,7 @@ import { openExecutor, parseConnectionUrl } from '../../plugins/database/executo
 import { DatabaseError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { TcpProxy } from '../support/proxy.ts';
-import { batch, DatabaseFixture, OVERRIDE, upTo } from './database-fixture.ts';
+import { batch, DatabaseFixture, OVERRIDE, upTo } from '../integration/database-fixture.ts';
 
 const SILENCE_MS = 300;
 
