@@ -30,9 +30,7 @@ module.exports = {
       : [
           ...new Set([
             ...LONGEST,
-            ...['integration', 'golden', 'house', 'freezes', 'properties', 'unit'].flatMap((kind) =>
-              filesBelow(`test/${kind}`),
-            ),
+            ...['integration', 'golden', 'house', 'properties', 'unit'].flatMap((kind) => filesBelow(`test/${kind}`)),
             ...filesBelow('plugins/console/test'),
           ]),
         ],
