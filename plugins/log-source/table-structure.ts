@@ -101,7 +101,7 @@ function addActions(column: StructureColumn): readonly string[] {
   const name = quoteIdentifier(column.name);
   const add = `ADD COLUMN IF NOT EXISTS ${name}`;
   if (column.missing === null || column.default === null) return [`${add} ${definition(column)}`];
-  const first = { ...column, default: `${quoteLiteral(column.missing)}` };
+  const first = { ...column, default: quoteLiteral(column.missing) };
   return [`${add} ${definition(first)}`, `ALTER COLUMN ${name} SET DEFAULT ${column.default}`];
 }
 

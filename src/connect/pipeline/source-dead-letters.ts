@@ -90,7 +90,9 @@ function plain(value: ConnectValue): unknown {
   }
   if (value instanceof Map) {
     const entries = [...(value as ReadonlyMap<ConnectValue, ConnectValue>)];
-    return Object.fromEntries(entries.map(([key, each]) => [String(key), plain(each)]));
+    return Object.fromEntries(
+      entries.map(([key, each]) => [typeof key === 'string' ? key : JSON.stringify(plain(key)), plain(each)]),
+    );
   }
   if (Array.isArray(value)) return (value as readonly ConnectValue[]).map((each) => plain(each));
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
