@@ -34,7 +34,11 @@ export async function readFork(
   return forkIn(rows[0]?.[1] ?? '', earlier);
 }
 
-/** Each line of a history file has a timeline, the place at which it was left, and the reason. */
+/**
+ * Each line of a history file has a timeline, the place at which it was left, and the reason.
+ *
+ * @internal
+ */
 export function forkIn(history: string, timeline: number): bigint | undefined {
   for (const line of history.split('\n')) {
     const [, left = '', place = ''] = /^(\d{1,10})\s{1,20}([0-9A-F]{1,8}\/[0-9A-F]{1,8})/.exec(line.trim()) ?? [];

@@ -144,7 +144,11 @@ async function readKeptLog(executor: Executor, slot: string): Promise<KeptLog | 
   };
 }
 
-/** Part of a sentence: what is wrong, and what holds the log. */
+/**
+ * Part of a sentence: what is wrong, and what holds the log.
+ *
+ * @internal
+ */
 export function problemOf(log: KeptLog, maxBytes: number, bytesPerSecond: number): string | undefined {
   const { status, kept, safe, invalidation, inactiveSince } = log;
   if (status === 'lost') return `it was invalidated (${invalidation ?? 'wal_removed'})`;

@@ -65,7 +65,11 @@ export async function countFailedRecords(
   return String(failed.size);
 }
 
-/** A set of offsets of partitions, one bit each, because many of them are close together. */
+/**
+ * A set of offsets of partitions, one bit each, because many of them are close together.
+ *
+ * @internal
+ */
 export class OffsetSet {
   readonly #parts = new Map<string, Uint32Array>();
   size = 0;

@@ -89,10 +89,9 @@ describe('statements for a changed table', () => {
     assert.deepEqual(statements(table([ID], { key: KEY }), table([renamed], { key: KEY })), [
       'ALTER TABLE "public"."t" RENAME COLUMN "id" TO "number"',
     ]);
-    assert.deepEqual(
-      statements(table([ID], { key: KEY }), table([ID], { key: { ...KEY, name: 'number' } })),
-      ['ALTER TABLE "public"."t" RENAME CONSTRAINT "t_pkey" TO "number"'],
-    );
+    assert.deepEqual(statements(table([ID], { key: KEY }), table([ID], { key: { ...KEY, name: 'number' } })), [
+      'ALTER TABLE "public"."t" RENAME CONSTRAINT "t_pkey" TO "number"',
+    ]);
     const second = column(2, 'line', { required: true });
     const key = { name: 't_pkey', columns: [2, 1] };
     assert.deepEqual(statements(table([ID, second], { key: KEY }), table([ID, second], { key })), [
