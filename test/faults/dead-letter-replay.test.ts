@@ -182,7 +182,7 @@ describe('dead letters are replayed', function () {
     assert.match((await run('preview', '--group', group)).printed, / 2 {2}fails with the same fault\n/);
     await fixture.sql.run(`alter table ${table} drop constraint small`);
     const replayed = await run('replay', '--group', group, '--follow');
-    assert.match(replayed.printed, /replay 1 DONE, 100 % read, 2 letters, 2 delivered, 0 failed again\n$/);
+    assert.match(replayed.printed, /replay 1 DONE, 100 % read, 2 records, 2 delivered, 0 failed again\n$/);
     assert.equal(replayed.code, 0);
     const again = await run('replay', '--selection', '{"filter":{"message":"line"}}', '--follow', '--json');
     assert.equal(again.code, 2, again.printed);
