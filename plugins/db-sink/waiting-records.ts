@@ -9,7 +9,7 @@ import {
 import type { Decoded, Origin } from '../database/index.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 
-/** Bytes of messages that are decoded without interruption. */
+/** Maximum size of the messages that are decoded in one turn of the event loop. */
 const MAX_SLICE_BYTES = 262_144;
 
 /** Number of lookups above which an index of the records pays off. */
@@ -197,7 +197,7 @@ export function bytesBetween({ valueStarts, valueEnds }: MessageBlock, from: num
   return to > from ? Math.max(0, (valueEnds[to - 1] ?? 0) - (valueStarts[from] ?? 0)) : 0;
 }
 
-/** End of the messages that are decoded without interruption: at least one, at most up to `to`. */
+/** End (exclusive) of the next slice to decode: it has at least one message and does not go beyond `to`. */
 export function sliceEnd(messages: MessageBlock, from: number, to: number): number {
   let end = to;
   while (end - from > 1 && bytesBetween(messages, from, end) > MAX_SLICE_BYTES) end = from + ((end - from) >>> 1);

@@ -18,7 +18,7 @@ export function tableLabel(table: Pick<Table, 'name'>): string {
   return schema === 'public' || schema === '' ? table.name.name : tableText(table.name);
 }
 
-/** Limit for the tables that are named; others are counted. */
+/** Maximum number of tables that a message names; it only counts the rest (`and 3 more`). */
 export const MAX_NAMED = 5;
 
 export function named(labels: readonly string[]): string {

@@ -16,7 +16,7 @@ export class ConnectorTopics implements HerderListener {
   readonly #statuses: StatusStore;
   readonly #tracking: TopicTracking;
   readonly #logger: Logger;
-  /** Topics whose records are being written. */
+  /** Keys (`topic:connector`) of the status records that are being written. */
   readonly #pending = new Set<string>();
 
   constructor(statuses: StatusStore, tracking: TopicTracking, logger: Logger) {

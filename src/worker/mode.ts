@@ -26,7 +26,7 @@ export interface Mode {
   readonly drains: WorkerDrains | undefined;
   /** `undefined` for a standalone worker. */
   readonly internalTopics: InternalTopics | undefined;
-  /** Texts that distinguish the workers that share tasks from all others; see `taskOwner`. */
+  /** Identifies the workers that share tasks: the same on each of them, different on all others. See `taskOwner`. */
   readonly workers: readonly string[];
   /** `group.id` */
   readonly groupId: string | undefined;

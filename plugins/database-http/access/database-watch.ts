@@ -5,10 +5,10 @@ import { isUnreachable, type DatabaseError } from '../../database/index.ts';
 const MIN_SILENCE_MS = 60_000;
 
 /**
- * Logs when the database becomes unreachable and when it is reachable again, judged by new connections. Meanwhile requests get 503,
- * which is not logged for each of them.
+ * Logs when the database becomes unreachable and when it is reachable again. Only attempts to open a connection count. While the
+ * database is unreachable, requests get 503; this is not logged for each request.
  *
- * reachable -> (a connection cannot be opened) unreachable -> (one can) reachable.
+ * reachable -> (opening a connection fails) unreachable -> (opening a connection succeeds) reachable.
  */
 export class DatabaseWatch {
   readonly #logger: Logger;

@@ -7,7 +7,7 @@ export type ConflictRule = 'override' | 'merge' | 'discard';
 /** A column that receives values, in parameter order. */
 export interface InsertColumn {
   readonly name: string;
-  /** Has no length or precision: a cast to `varchar(5)[]` would truncate text, which the column rejects. */
+  /** The type without length or precision: a cast to `varchar(5)[]` would truncate text that the column would reject. */
   readonly baseType: string;
   /** `unnest` flattens nested arrays, so array columns are sent as text and cast per row. */
   readonly isArray: boolean;

@@ -44,8 +44,8 @@ export async function connectorSection(path: string, parts: ConnectorParts): Pro
   return { name, findings };
 }
 
-/** Errors about these options come from the database; the plugin reports them as well, with a remedy. */
-const ASKED_OF_THE_SYSTEM = 'connection.';
+/** Prefix of options whose errors come from the database. The plugin's diagnosis reports the same errors, with a remedy. */
+const CHECKED_BY_DATABASE = 'connection.';
 
 async function configurationFindings(given: ConnectorConfig, parts: ConnectorParts): Promise<Finding[]> {
   const { validation, resolver } = parts;
@@ -55,7 +55,7 @@ async function configurationFindings(given: ConnectorConfig, parts: ConnectorPar
   const unknown = unknownOptions(Object.keys(given), names).map(({ key, nearest }) =>
     warn(key, 'there is no such option', `did you mean ${nearest}?`),
   );
-  if (problems.some(({ about }) => !about.startsWith(ASKED_OF_THE_SYSTEM))) return [...problems, ...unknown];
+  if (problems.some(({ about }) => !about.startsWith(CHECKED_BY_DATABASE))) return [...problems, ...unknown];
   const { config: resolved } = await resolver.resolve(given);
   const plugin = await pluginOf(resolved, parts.plugins);
   const topics: string[] = [];

@@ -61,7 +61,7 @@ function PluginRow({ plugin, isChosen, choose }: PluginRowProps) {
           {shortClass(plugin.class)}
         </Button>
         <small class="below">
-          <Broken text={plugin.class} />
+          <Wrappable text={plugin.class} />
         </small>
       </th>
       <td>{plugin.type}</td>
@@ -94,7 +94,7 @@ function OptionList({ title, options }: { readonly title: string; readonly optio
         {found.map((option) => (
           <tr key={option.name}>
             <th scope="row">
-              <Broken text={option.name} />
+              <Wrappable text={option.name} />
             </th>
             <td class="meaning">
               <Documentation text={option.documentation} />
@@ -143,6 +143,6 @@ function idOf(plugin: PluginInfo): string {
 }
 
 /** A long name that may wrap after each of its parts. */
-function Broken({ text }: { readonly text: string }) {
+function Wrappable({ text }: { readonly text: string }) {
   return <>{text.split(/(?<=[._-])/).map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</>;
 }

@@ -6,7 +6,7 @@ const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 const QUOTED = /[",\r\n]/;
 
 /**
- * RFC 4180, with a line of names. NULL is an empty field, an empty text is `""`. A text that a spreadsheet would run as a formula has
+ * RFC 4180, with a header line. NULL is an empty field, an empty text is `""`. A text that a spreadsheet would run as a formula has
  * an apostrophe before it.
  */
 export function csvOf(names: readonly string[], rows: readonly (readonly CsvCell[])[]): string {

@@ -7,7 +7,7 @@ addEventListener('hashchange', () => {
   hash.value = location.hash;
 });
 
-/** The parts of the view of a connector; the first has no name in the address. */
+/** The parts of the connector view. The first is the default: its name is left out of the address. */
 export const CONNECTOR_PARTS = [
   'overview',
   'dead-letters',
@@ -73,7 +73,7 @@ export function clusterAddress(part: ClusterPart = 'workers'): string {
   return part === 'workers' ? '#/cluster' : `#/cluster/${part}`;
 }
 
-/** Typing in a filter is no step of its own in the history of the browser. */
+/** Sets the filters without a new entry in the browser history, because each typed character would add one. */
 export function replaceFilters(filters: Filters): void {
   history.replaceState(null, '', fleetAddress(filters));
   hash.value = location.hash;

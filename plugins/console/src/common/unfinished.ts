@@ -11,7 +11,7 @@ const found = signal<ReadonlyMap<string, Unfinished>>(new Map());
 /** All unfinished changes, the oldest first. */
 export const unfinished = computed(() => [...found.value.values()]);
 
-/** Marks it as begun or ended. While there is any, the browser asks before it closes the page. */
+/** Records that a change has begun or ended. While any change is unfinished, the browser asks before it closes the page. */
 export function setUnfinished(each: Unfinished, isUnfinished: boolean): void {
   if (found.peek().has(each.address) === isUnfinished) return;
   const next = new Map(found.peek());

@@ -12,10 +12,10 @@ type Series = (typeof SERIES)[number];
 
 const STEP_MS = 5000;
 const HEIGHT = 160;
-/** The shortest axis of time; a younger history does not fill it. */
+/** Minimum length of the time axis; a shorter history fills only part of it. */
 const MIN_SPAN_SECONDS = 600;
 const MINUTES = [1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60);
-/** Distances between labels, which have one digit after the point. */
+/** Possible steps between labels of the value axis. The smallest is 0.1, because labels have one decimal place. */
 const ROUND_STEPS = Array.from({ length: 14 }, (_, power) => [1, 2, 5].map((step) => (step * 10 ** power) / 10)).flat();
 /** Series that are added up over workers; the others are means. */
 const SUMMED: ReadonlySet<Series> = new Set(['rate', 'lag', 'letters', 'retries']);
@@ -119,7 +119,7 @@ function Chart({ title, points }: { readonly title: string; readonly points: Poi
   );
 }
 
-/** Colours are those of the place, as the browser has computed them. */
+/** Colours are computed styles of `place`: `color` for labels, `border-top-color` for the grid, `caret-color` for the line. */
 function optionsOf(place: HTMLElement, onCursor: (index: number | undefined) => void): uPlot.Options {
   const { color, borderTopColor, caretColor } = getComputedStyle(place);
   const axis: uPlot.Axis = {
