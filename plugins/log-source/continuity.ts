@@ -29,6 +29,9 @@ export async function findGap(
   const { identity, end } = server;
   const reached = reachedBy(stored);
   const position = lsnText(reached);
+  // Changes of the transaction after the last whole one may have been read too.
+  const lastRead = stored.position?.last?.lsn ?? 0n;
+  const read = lastRead > reached ? lastRead : reached;
   if (log !== undefined && log.system !== identity.system) {
     return `The stored position belongs to the server with system identifier ${log.system}, but this server has ${identity.system}: it is another server, or its data directory was created again`;
   }
@@ -38,11 +41,11 @@ export async function findGap(
     if (fork === undefined) {
       return `The stored position is on timeline ${before}, which is not in the history of the server's timeline ${now}: the server was restored from a backup, or is a standby of another server`;
     }
-    if (reached > fork) {
-      return `The server was promoted: its timeline ${now} departed from timeline ${before} at ${lsnText(fork)}, but changes up to ${position} were read. Those after ${lsnText(fork)} never happened on this server, and their records are in the topics`;
+    if (read > fork) {
+      return `The server was promoted: its timeline ${now} departed from timeline ${before} at ${lsnText(fork)}, but changes up to ${lsnText(read)} were read. Those after ${lsnText(fork)} never happened on this server, and their records are in the topics`;
     }
-  } else if (end < reached) {
-    return `The log of the server ends at ${lsnText(end)}, before the stored position ${position}: the server was restored from a backup, or is a standby that is behind`;
+  } else if (end < read) {
+    return `The log of the server ends at ${lsnText(end)}, before the stored position ${lsnText(read)}: the server was restored from a backup, or is a standby that is behind`;
   }
   if (slot === undefined) {
     return `Slot ${slotName} is no longer available on the server, so that changes after the stored position ${position} are lost`;

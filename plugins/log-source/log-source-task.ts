@@ -223,13 +223,14 @@ export class LogSourceTask implements SourceTask {
       await heartbeat.runStatement();
       this.#open = await this.#openStream();
       if (this.#open === undefined) return [];
+      this.#idleOffset.dueAt = performance.now() + settings.slot.statusIntervalMs;
     }
     const { stream, reader } = this.#open;
     const most = Math.min(settings.queue.batchSize, context.pollMax?.() ?? Infinity);
     await stream.arrival(Math.min(MAX_WAIT_MS, settings.queue.pollMs), context.signal);
     const batch = await readChanges(this.#open, most, recordBlocks(records, context.json));
     batch.add(await heartbeat.beat(reader.position), wholeBefore(reader.position));
-    batch.add(this.#offsetAlone(this.#open), wholeBefore(reader.position));
+    batch.add(this.#offsetAlone(this.#open, batch.size > 0), wholeBefore(reader.position));
     // Nothing counts as sent before it is returned: after a failure the stream is read again from here.
     this.#sent = reader.position;
     batch.register(this.#confirmations);
@@ -238,14 +239,20 @@ export class LogSourceTask implements SourceTask {
     return batch.parts;
   }
 
-  /** The position without a record, where the log has nothing of the captured tables, so that the server does not keep the log. */
-  #offsetAlone({ stream, reader }: OpenStream): readonly OffsetUpdate[] {
+  /**
+   * The position without a record, when the captured tables have not changed for a while, so that the server does not keep the log.
+   * Until then offsets are those of the records, as Debezium's.
+   */
+  #offsetAlone({ stream, reader }: OpenStream, hasRecords: boolean): readonly OffsetUpdate[] {
     const { settings, records } = this.#parts;
     const now = performance.now();
+    const isDue = !hasRecords && now >= this.#idleOffset.dueAt;
+    if (hasRecords || isDue) this.#idleOffset.dueAt = now + settings.slot.statusIntervalMs;
+    if (!isDue) return [];
     reader.advance(stream.takenUpTo);
     const whole = wholeBefore(reader.position) ?? 0n;
-    if (now < this.#idleOffset.dueAt || whole <= this.#idleOffset.whole) return [];
-    this.#idleOffset = { dueAt: now + settings.slot.statusIntervalMs, whole };
+    if (whole <= this.#idleOffset.whole) return [];
+    this.#idleOffset.whole = whole;
     return [{ sourcePartition: records.partition, sourceOffset: toOffset(reader.position) }];
   }
 

@@ -65,6 +65,6 @@ export async function openStream(
   const limits = { messages: queue.size, bytes: queue.bytes };
   const stream = await LogStream.open(connection, command, { limits, statusIntervalMs: slot.statusIntervalMs }, signal);
   logger.info(`Streaming from ${lsnText(start)} of slot ${slot.name}`);
-  const reader = new ChangeReader({ executor, settings, records, metrics, logger, json }, { ...sent, idle: start });
+  const reader = new ChangeReader({ executor, settings, records, metrics, logger, json }, sent);
   return { stream, reader };
 }

@@ -3,7 +3,7 @@ import type { ChangeRecords } from './change-records.ts';
 import type { Confirmations } from './confirmations.ts';
 import type { OpenStream } from './open-stream.ts';
 import { decodeLogMessage } from './pgoutput.ts';
-import { toOffset, wholeBefore, type LogPosition } from './position.ts';
+import { toOffset, wholeBefore } from './position.ts';
 import { RecordBlocks } from './record-blocks.ts';
 
 export type PolledPart = PolledRecord | SourceBlock;
@@ -45,20 +45,24 @@ export async function readChanges(
 ): Promise<RecordBatch> {
   const batch = new RecordBatch();
   let blocksFrom = reader.position;
-  const takeBlocks = (end: LogPosition): void => {
-    batch.add(blocks.take(toOffset(blocksFrom), toOffset(end)), wholeBefore(blocksFrom));
+  let blocksTo = blocksFrom;
+  const takeBlocks = (): void => {
+    if (blocks.count > 0) batch.add(blocks.take(toOffset(blocksFrom), toOffset(blocksTo)), wholeBefore(blocksFrom));
   };
   for (let count = 0; count < most && (count === 0 || stream.hasMessages); count = batch.size + blocks.count) {
     const chunk = stream.take();
     if (chunk === undefined) break;
     const before = reader.position;
     if (blocks.count === 0) blocksFrom = before;
-    if (reader.pack(chunk.message, chunk.lsn, blocks)) continue;
+    if (reader.pack(chunk.message, chunk.lsn, blocks)) {
+      blocksTo = reader.position;
+      continue;
+    }
     const records = await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn);
     if (records.length === 0) continue;
-    if (blocks.count > 0) takeBlocks(before);
+    takeBlocks();
     batch.add(records, wholeBefore(before));
   }
-  if (blocks.count > 0) takeBlocks(reader.position);
+  takeBlocks();
   return batch;
 }

@@ -234,7 +234,9 @@ function publicationFindings(
   if (publication === undefined) {
     if (autocreate === 'disabled') {
       const fix = `CREATE PUBLICATION ${quoted} FOR TABLE ${list === '' ? '…' : list};`;
-      return [of(option, fail(about, 'does not exist, and publication.autocreate.mode=disabled', fix))];
+      // Debezium accepts the configuration: the publication may be created before the task starts.
+      const message = 'does not exist, and publication.autocreate.mode=disabled: tasks fail until it is created';
+      return [of(option, warn(about, message, fix))];
     }
     const all = `CREATE PUBLICATION ${quoted} FOR ALL TABLES;`;
     if (autocreate === 'all_tables' && !server.isSuperuser) {

@@ -1,5 +1,12 @@
+interface Listed {
+  readonly records: number;
+  /** At most this many marks differ too. */
+  readonly marks?: number;
+  readonly reason: string;
+}
+
 /** Records of Debezium's scenarios that this connector writes otherwise on purpose, or does not write yet: how many, and why. */
-export const LOG_SOURCE_DIFFERENCES: Readonly<Record<string, { readonly records: number; readonly reason: string }>> = {
+export const LOG_SOURCE_DIFFERENCES: Readonly<Record<string, Listed>> = {
   'defaults-simple': {
     records: 5,
     reason: `a default 'x''y' is x'y, not x; a nullable column with an expression as default has no default, so that its NULL is not read as ""`,
@@ -22,6 +29,11 @@ export const LOG_SOURCE_DIFFERENCES: Readonly<Record<string, { readonly records:
     records: 2,
     reason: "values of types without a mapping are the bytes of PostgreSQL's text, not of the text of Java's driver",
   },
-  'incremental-signal-table': { records: 14, reason: 'incremental snapshots are not supported yet' },
+  'incremental-signal-table': {
+    records: 14,
+    // While the records are awaited, the offset of an idle source moves.
+    marks: 1,
+    reason: 'incremental snapshots are not supported yet',
+  },
   reselect: { records: 2, reason: 'post.processors is not supported' },
 };

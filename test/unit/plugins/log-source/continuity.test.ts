@@ -39,6 +39,16 @@ describe('the continuity of a position and a slot', () => {
     );
   });
 
+  it('counts a change that was read of a transaction whose end was not', async () => {
+    const last = { xid: 9, lsn: parseLsn('0/250'), events: 1, micros: 0n, type: 'INSERT' };
+    const stored = { ...STORED, position: { ...POSITION, last } };
+    assert.equal(await gap(1, { end: '0/250' }).of(stored), undefined);
+    assert.match(
+      (await gap(1, { end: '0/24F' }).of(stored)) ?? '',
+      /ends at 0\/24F, before the stored position 0\/250/,
+    );
+  });
+
   it('counts the place of a snapshot from the byte after its offset', async () => {
     const stored = { ...STORED, position: undefined, snapshotLsn: parseLsn('0/1FF') };
     assert.equal(await gap(1).of(stored), undefined);
