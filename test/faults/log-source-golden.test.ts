@@ -7,7 +7,8 @@ describe('the log source, against the 74 scenarios that Debezium has recorded', 
     const results = await replayLogSource();
     const total = { records: 0, equal: 0, listed: 0, marks: 0, marksEqual: 0 };
     for (const [id, { records, equal, extra, marks, marksEqual, failures }] of Object.entries(results)) {
-      const listed = LOG_SOURCE_DIFFERENCES[id]?.records ?? 0;
+      const { records: most = 0, isTimed = false } = LOG_SOURCE_DIFFERENCES[id] ?? {};
+      const listed = isTimed ? Math.min(most, records - equal) : most;
       assert.equal(records - equal, listed, `${id}: ${failures.slice(0, 5).join('\n')}`);
       assert.equal(extra, 0, id);
       const differing = marks - marksEqual;
