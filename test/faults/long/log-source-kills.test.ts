@@ -1,6 +1,6 @@
-import { logicalPostgres } from '../support/log-source.ts';
-import { killLogSource } from '../support/log-source-kills.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { logicalPostgres } from '../../support/log-source.ts';
+import { killLogSource } from '../../support/log-source-kills.ts';
+import { WorkerProcess } from '../../support/worker-process.ts';
 
 const KILLS = 4;
 

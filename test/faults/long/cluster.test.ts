@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { sinkConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { RequestLoad } from '../support/request-load.ts';
-import { RowLoad } from '../support/row-load.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
-import { until } from '../support/until.ts';
-import { WorkerCluster } from '../support/worker-cluster.ts';
+import { sinkConfig } from '../../support/connectors.ts';
+import { KafkaTraffic } from '../../support/kafka-traffic.ts';
+import { RequestLoad } from '../../support/request-load.ts';
+import { RowLoad } from '../../support/row-load.ts';
+import { database, uniqueName, type TestDatabase } from '../../support/services.ts';
+import { SqlClient } from '../../support/sql-client.ts';
+import { until } from '../../support/until.ts';
+import { WorkerCluster } from '../../support/worker-cluster.ts';
 
 const SESSION_MS = 10_000;
 const KEY_TTL_MS = 2000;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CopiedWork } from '../support/copied-work.ts';
-import { DatabaseCopy } from '../support/database-copy.ts';
-import { Draw } from '../support/random.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { CopiedWork } from '../../support/copied-work.ts';
+import { DatabaseCopy } from '../../support/database-copy.ts';
+import { Draw } from '../../support/random.ts';
+import { WorkerProcess } from '../../support/worker-process.ts';
 
 const CHANGES = 100_000;
 const KILLS = 8;
