@@ -13,7 +13,7 @@ import {
   type Session,
 } from '../database/index.ts';
 import type { ListedTable, TableColumn, TableDefinition } from '../log-source/catalogue.ts';
-import { DDL_PREFIX, installDdlTriggers, readStructures } from '../log-source/ddl-triggers.ts';
+import { installDdlTriggers, readStructures } from '../log-source/ddl-triggers.ts';
 import { UNCHANGED, type LogRow, type OldRow } from '../log-source/pgoutput.ts';
 import type { ChangePlace, RecordForm, TableForm } from '../log-source/record-form.ts';
 import type { LogSettings } from '../log-source/settings.ts';
@@ -70,12 +70,26 @@ export class ChangeForm implements RecordForm {
     return form.createdBefore((offset) => this.#schemaChange(null, structureOf(definition, identity), offset));
   }
 
-  message(prefix: string, content: Buffer, { offset }: ChangePlace): readonly SourceRecord[] {
-    if (prefix !== DDL_PREFIX || !this.#options.hasDdl) return [];
-    const { before, after } = JSON.parse(content.toString()) as {
-      readonly before: TableStructure | null;
-      readonly after: TableStructure | null;
+  structures(table: Pick<ListedTable, 'oid' | 'schema' | 'name'>): TableForm | undefined {
+    if (!this.#options.hasDdl) return undefined;
+    const change = (before: OldRow | undefined, after: LogRow | undefined, { offset }: ChangePlace) =>
+      this.#structureChange(structureIn(before?.values), structureIn(after), offset);
+    return {
+      definition: { ...table, columns: [], keyColumns: [] },
+      topic: this.#options.settings.topicOf(table).topic,
+      read: () => [],
+      insert: (after, place) => change(undefined, after, place),
+      update: (before, after, place) => change(before, after, place),
+      delete: (before, place) => change(before, undefined, place),
+      truncate: () => [],
     };
+  }
+
+  #structureChange(
+    before: TableStructure | null,
+    after: TableStructure | null,
+    offset: SourceCoordinates,
+  ): readonly SourceRecord[] {
     const { includesTable } = this.#options.settings;
     const isKnown = before !== null && includesTable(before);
     if (!isKnown && (after === null || !includesTable(after))) return [];
@@ -101,6 +115,12 @@ export class ChangeForm implements RecordForm {
       recordOf(topic, settings.prefix, offset, cdcDbStatement(kind, place, sql)),
     );
   }
+}
+
+/** The structure in a row of `sluice_ddl.tables`, its second column. */
+function structureIn(row: LogRow | undefined): TableStructure | null {
+  const text = row?.[1];
+  return typeof text === 'string' ? (JSON.parse(text) as TableStructure) : null;
 }
 
 /** New columns whose values in existing rows are not known: the default was evaluated for each row. */

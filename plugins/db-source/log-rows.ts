@@ -38,10 +38,6 @@ export class RowForm implements RecordForm {
   table(definition: TableDefinition): TableForm {
     return new WrittenRows(definition, this.#options);
   }
-
-  message(): readonly SourceRecord[] {
-    return [];
-  }
 }
 
 class WrittenRows implements TableForm {

@@ -9,7 +9,6 @@ import {
 } from '../../src/index.ts';
 import type { Executor, Session } from '../database/index.ts';
 import type { ListedTable, TableDefinition } from './catalogue.ts';
-import { DDL_PREFIX } from './ddl-triggers.ts';
 import { envelope, messageValue, sourceOf, type Operation } from './envelope.ts';
 import { JsonRows } from './json-rows.ts';
 import type { LogRow, OldRow } from './pgoutput.ts';
@@ -68,6 +67,11 @@ export class ChangeRecords {
 
   streamOpened(): void {
     this.#form?.streamOpened();
+  }
+
+  /** The parameter is that of `RecordForm.structures`. */
+  structures(table: Pick<ListedTable, 'oid' | 'schema' | 'name'>): TableForm | undefined {
+    return this.#form?.structures?.(table);
   }
 
   /** The parameters are those of `RecordForm.table`. */
@@ -130,9 +134,8 @@ export class ChangeRecords {
 
   /** A message that SQL has written to the log with pg_logical_emit_message. */
   message(prefix: string, content: Buffer, place: ChangePlace): readonly SourceRecord[] {
-    if (this.#form !== undefined) return this.#form.message(prefix, content, place);
     const { offset, origin } = place;
-    if (prefix === DDL_PREFIX || this.#settings.skips.has('m') || !this.#settings.includesMessage(prefix)) return [];
+    if (this.#form !== undefined || this.#settings.skips.has('m') || !this.#settings.includesMessage(prefix)) return [];
     const { prefix: connector, connection } = this.#settings;
     const source = sourceOf(origin, { connector, database: connection.database, schema: '', table: '' });
     const value = messageValue(prefix, content, source);

@@ -2,10 +2,13 @@ import { ConnectError, toError } from '../../src/index.ts';
 import { DatabaseError, isDenied, ownStatement, type Executor, type Session } from '../database/index.ts';
 import type { TableStructure } from './table-structure.ts';
 
-/** Prefix of the logical messages that describe changed tables (`log.ddl`). */
-export const DDL_PREFIX = 'sluice.ddl';
-/** Schema of the functions and of the table that these messages come from; it is never captured. */
+/** Schema of the functions, and of the table of the structures. Only its owner, a superuser, can write there. */
 export const DDL_SCHEMA = 'sluice_ddl';
+
+/** Whether the changes of this table are changes of the structure of other tables (`log.ddl`). */
+export function isStructureTable({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
+  return schema === DDL_SCHEMA && name === 'tables';
+}
 
 const TRIGGERS = ownStatement(
   'log source: event triggers',
@@ -14,9 +17,11 @@ const TRIGGERS = ownStatement(
 );
 
 /**
- * Writes the structure of a table before and after each statement that changes it to the log, as a message in the statement's
- * transaction. The catalogue has only the structure after a statement, so the one before it is kept in a table. Structures come from
- * the catalogue and not from the text of the statement: one text can have many statements, or call a function that executes others.
+ * Keeps the structure of each table in a table of its own, which is changed in the transaction of the statement that changes the
+ * structure. With its replica identity, the log has the structure before and after. A logical message would do as well, but every user
+ * may write those, and the sink executes what it gets. For the same reason a schema that another user has created is refused.
+ * Structures come from the catalogue and not from the text of the statement: one text can have many statements, or call a function
+ * that executes others.
  *
  * A sequence that fills a column (serial) counts as an identity. Columns and keys are compared by the numbers of their columns, which a
  * renaming does not change.
@@ -26,9 +31,14 @@ const INSTALL = ownStatement(
   `DO $install$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('sluice_ddl', 0));
+  IF EXISTS (SELECT FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
+      WHERE n.nspname = 'sluice_ddl' AND NOT r.rolsuper) THEN
+    RAISE EXCEPTION 'schema sluice_ddl belongs to a user who is not a superuser; drop it' USING ERRCODE = '42501';
+  END IF;
   CREATE SCHEMA IF NOT EXISTS sluice_ddl;
   GRANT USAGE ON SCHEMA sluice_ddl TO PUBLIC;
   CREATE TABLE IF NOT EXISTS sluice_ddl.tables (relation oid PRIMARY KEY, structure jsonb NOT NULL);
+  ALTER TABLE sluice_ddl.tables REPLICA IDENTITY FULL;
 
   CREATE OR REPLACE FUNCTION sluice_ddl.structure(relation oid) RETURNS jsonb
   LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $structure$
@@ -69,8 +79,6 @@ BEGIN
       CONTINUE WHEN old_structure = new_structure;
       INSERT INTO sluice_ddl.tables VALUES (changed, new_structure)
         ON CONFLICT (relation) DO UPDATE SET structure = EXCLUDED.structure;
-      PERFORM pg_logical_emit_message(true, 'sluice.ddl',
-        jsonb_build_object('before', old_structure, 'after', new_structure)::text);
     END LOOP;
   END $record$;
 
@@ -94,8 +102,6 @@ BEGIN
         CONTINUE WHEN old_structure = new_structure;
         UPDATE sluice_ddl.tables t SET structure = new_structure WHERE t.relation = changed;
       END IF;
-      PERFORM pg_logical_emit_message(true, 'sluice.ddl',
-        jsonb_build_object('before', old_structure, 'after', new_structure)::text);
     END LOOP;
   END $record$;
 

@@ -2,6 +2,7 @@ import type { JsonEncoding } from '../../src/index.ts';
 import type { Executor } from '../database/index.ts';
 import { describeTable, readTypeNames, readTypes, type TableColumn } from './catalogue.ts';
 import type { ChangeRecords } from './change-records.ts';
+import { isStructureTable } from './ddl-triggers.ts';
 import type { JsonRows } from './json-rows.ts';
 import type { Relation } from './pgoutput.ts';
 import type { TableForm } from './record-form.ts';
@@ -40,7 +41,7 @@ export class LoggedTables {
     const listed = { oid, schema, name };
     this.#jsonRows.delete(oid);
     if (!settings.includesTable(listed)) {
-      this.#forms.set(oid, undefined);
+      this.#forms.set(oid, isStructureTable(listed) ? records.structures(listed) : undefined);
       return;
     }
     const known = await describeTable(executor, listed);

@@ -52,8 +52,8 @@ export interface RecordForm {
    * @param identity columns of the replica identity when the rows were written; `undefined` in a snapshot
    */
   table(definition: TableDefinition, identity: readonly string[] | undefined): TableForm;
-  /** A message that SQL has written to the log with pg_logical_emit_message. */
-  message(prefix: string, content: Buffer, place: ChangePlace): readonly SourceRecord[];
+  /** The records of changed structures (`ddl-triggers.ts`); absent or `undefined`: there are none. */
+  structures?(table: Pick<ListedTable, 'oid' | 'schema' | 'name'>): TableForm | undefined;
 }
 
 /** Converts the configuration of a connector class to settings, and to the form of its records if it is not Debezium's. */

@@ -1,4 +1,9 @@
+import assert from 'node:assert/strict';
+import { openExecutor, parseConnectionUrl } from '../../plugins/database/index.ts';
+import { installDdlTriggers } from '../../plugins/log-source/ddl-triggers.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
 import { DatabaseCopy } from '../support/database-copy.ts';
+import { onServer, uniqueName } from '../support/services.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 describe('cdc_db from the log to the sink', function () {
@@ -83,6 +88,14 @@ describe('cdc_db from the log to the sink', function () {
     );
   });
 
+  it('executes no statement that a user has written to the log as a message', async () => {
+    const drop = '{"before": {"schema": "public", "name": "orders", "columns": [], "key": null}, "after": null}';
+    await isCopied(
+      `select pg_logical_emit_message(true, 'sluice.ddl', '${drop}')`,
+      `insert into orders (id, item) values (1001, 'after the message')`,
+    );
+  });
+
   it('creates, changes and drops tables between their rows, in the order of the commits', async () => {
     await isCopied(
       'create table changing (id serial primary key, a int, b text)',
@@ -113,5 +126,21 @@ describe('cdc_db from the log to the sink', function () {
         insert into late.made values (1, 'x'); execute 'alter table late.made set schema public'; end $$`,
       `create table one (id int primary key); insert into one values (1); alter table one add column v int default 5`,
     );
+  });
+
+  it('is not set up in a schema that a user without the rights of a superuser has created', async () => {
+    const role = uniqueName('forger').replaceAll('-', '_');
+    const database = `${role}_db`;
+    await copy.from.run(`create role ${role}`, `create database ${database}`);
+    const { url } = onServer(copy.server, database);
+    const executor = openExecutor(parseConnectionUrl(url), { logger: silentLogger, poolSize: 1 });
+    try {
+      await executor.query(`create schema sluice_ddl authorization ${role}`);
+      await assert.rejects(installDdlTriggers(executor), /belongs to a user who is not a superuser; drop it/);
+      await executor.query('drop schema sluice_ddl');
+      await installDdlTriggers(executor);
+    } finally {
+      await executor.close();
+    }
   });
 });
