@@ -42,8 +42,8 @@ export function deadLetterGroupId(key: DeadLetterGroupKey): string {
 }
 
 /**
- * A message without the values that it names, so that records with the same fault have the same pattern. Linear in its
- * length.
+ * Replaces the variable parts of a message, so that records with the same fault have the same pattern. Runs in linear
+ * time.
  * @internal
  */
 export function messagePattern(message: string): string {

@@ -35,7 +35,7 @@ const DEFAULT_LIMIT = 100_000;
 const MAX_LIMIT = 10_000_000;
 const LIMIT = integerBetween(1, MAX_LIMIT);
 const MAX_TASKS_ASKED = 100;
-/** Maximum length of a replay's chain, so that the stored replay stays below the limit of OwnStore. */
+/** Maximum length of a replay's transform options, so that the stored replay stays below the limit of OwnStore. */
 const MAX_CHAIN_CHARACTERS = 64_000;
 /** Maximum length of an option's name in an error message. */
 const MAX_NAMED = 200;
@@ -101,7 +101,7 @@ export function deadLettersResource({
     {
       method: 'GET',
       path: '/connectors/:connector/tasks/:task/faults',
-      summary: 'The last records of a task that failed, oldest first',
+      summary: 'The last failed records of a task, oldest first',
       tag: 'tasks',
       answers: { 200: arrayOf(RECENT_FAULT) },
       handle: async (context) => {
@@ -164,7 +164,7 @@ export function deadLettersResource({
     {
       method: 'GET',
       path: '/connectors/:connector/dead-letters/replay/:id',
-      summary: 'How far a replay has come',
+      summary: 'The progress of a replay',
       tag: 'connectors',
       answers: { 200: REPLAY },
       handle: async (context) => {
@@ -216,7 +216,10 @@ function limitOf(context: Context): number {
   throw new RequestError(400, `limit is a number of records from 1 to ${String(MAX_LIMIT)}`);
 }
 
-/** The last faults of all tasks, the newest first, from the workers that have them; `unanswered`: tasks that did not answer. */
+/**
+ * The last faults of all tasks, newest first, as reported by the workers that run them. `unanswered`: tasks whose
+ * faults are not included.
+ */
 async function connectorFaults(
   context: Context,
   herder: Herder,

@@ -28,7 +28,7 @@ export class MessageDecoder {
     this.#converters = converters;
   }
 
-  /** The whole text of a key; `undefined`: it cannot be decoded. */
+  /** The whole text of a key; `undefined`: it cannot be decoded. Throws an UnavailableError. */
   async keyText({ topic, key }: ConsumedRecord): Promise<string | null | undefined> {
     try {
       return partText(await this.#converted('key', topic, key)).text;
@@ -78,7 +78,10 @@ export class MessageDecoder {
   }
 }
 
-/** Texts are unchanged, bytes become text if they are UTF-8, everything else JSON without schemas, with every digit. */
+/**
+ * Texts are unchanged, bytes become text if they are UTF-8, and other values become JSON without schemas. Numbers keep
+ * every digit.
+ */
 function partText({ schema, value }: SchemaAndValue): { kind: 'text' | 'json' | 'hex'; text: string | null } {
   if (value === null) return { kind: 'text', text: null };
   if (typeof value === 'string') return { kind: 'text', text: value };

@@ -63,8 +63,8 @@ export async function convertSamples(
 }
 
 /**
- * An error that is no record's fault (the schema registry is unreachable) ends a preview as it ends a task, but with
- * its reason first.
+ * An error that no record causes, such as an unreachable schema registry, ends a preview as it ends a task. The
+ * innermost reason is thrown instead of the error that wraps it.
  */
 async function withReason<T>(convert: () => T | Promise<T>): Promise<T> {
   try {
@@ -83,7 +83,10 @@ const shownAsJson = new JsonConverter(
   false,
 );
 
-/** A sample in the answer, as JSON text: values as a JSON converter with schemas writes them, with every digit. */
+/**
+ * A sample in the answer, as JSON text. Values are written as by a JSON converter with schemas, and numbers keep every
+ * digit.
+ */
 export function sampleText({ consumed, record, fault }: ConvertedSample, preview: RecordPreview | undefined): string {
   const { topic, partition, offset, timestamp } = consumed;
   const faults = [
