@@ -228,7 +228,7 @@ export function withPrefix(properties: Properties, prefix: string): Record<strin
   return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-/** A misspelled key may be the cause of an error about another one, such as a missing key. */
+/** Such warnings are reported with the errors, because a missing key may be a misspelled one. */
 function isMisspelling(warning: string): boolean {
   return warning.includes('did you mean');
 }
