@@ -1,6 +1,5 @@
 import { declareOptions, nonEmptyString } from '../../src/index.ts';
 
-/** The connector sets it for each task. */
 const id = {
   type: 'INT',
   default: 0,
