@@ -173,7 +173,10 @@ function distributedParts(
   };
 }
 
-/** Other keys under `offset.storage.` etc. are topic settings for its creation. */
+/**
+ * The settings with which an internal topic is created: the other keys under `offset.storage.` and the similar
+ * prefixes.
+ */
 function topicSettings(kind: string, properties: Properties, warnings: string[]): Properties {
   const settings: Record<string, string> = {};
   for (const [name, value] of Object.entries(withPrefix(properties, `${kind}.storage.`))) {

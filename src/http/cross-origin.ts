@@ -14,8 +14,8 @@ export interface CrossOriginRules {
 }
 
 /**
- * Sets the CORS headers of an answer. Returns whether the request is a preflight of an allowed origin. By a preflight,
- * which has no credentials, a browser asks whether it may send the actual request.
+ * Sets the CORS headers of an answer. Returns whether the request is a preflight of an allowed origin. A browser sends
+ * a preflight, without credentials, to ask whether it may send the actual request.
  */
 export function allowOrigin(request: IncomingMessage, response: ServerResponse, rules: CrossOriginRules): boolean {
   const { origin = '', 'access-control-request-method': asked = '' } = request.headers;

@@ -31,7 +31,7 @@ const MAX_LINES = 500;
 const MAX_TEXT = 8192;
 /** Limit for all connectors together; a character has at most two bytes. */
 const MAX_CHARS = 4_000_000;
-/** Memory of a line in addition to its text. */
+/** Memory of a line in addition to its text, in characters. */
 const LINE_CHARS = 200;
 const PLACE = '"connector":"';
 

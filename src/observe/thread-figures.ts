@@ -54,7 +54,7 @@ export function ownFigures(): ThreadFigures {
   };
 }
 
-/** A number is that of a thread other than the main one, from 1. */
+/** `main`, or the number of another thread, counted from 1. */
 export type ThreadName = number | 'main';
 
 /** A thread of the worker, as operators see it. */

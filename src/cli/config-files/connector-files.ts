@@ -24,7 +24,7 @@ export interface DesiredConnector {
   readonly name: string;
   /** The configuration with `name`, and with variables replaced. */
   readonly config: Readonly<Record<string, string>>;
-  /** `state`: restored by each `apply`. */
+  /** `state`: the state that each `apply` sets. */
   readonly state: DesiredState | undefined;
   /** `initial_state`: only when the connector is created. */
   readonly initialState: DesiredState | undefined;

@@ -17,7 +17,7 @@ export interface TopicDemand {
   readonly whenMissing?: Finding['message'];
 }
 
-/** Checks topics. `creator`: the client that creates missing topics; by default the same client. */
+/** Checks topics. `creator`: the client that would create missing topics; by default the same client. */
 export class TopicCheck {
   readonly #survey: Survey;
   readonly #tools: KafkaTools;

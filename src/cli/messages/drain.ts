@@ -19,8 +19,8 @@ const REQUEST_MS = 95_000;
 const RETRY_MS = 60_000;
 
 /**
- * Drains a worker of a group and waits until it has no work left. `print` is called with a line for each change. If the
- * worker or the group does not answer, the error message says what to do.
+ * Drains a worker of a group and waits until it has no work left. `print` is called with a line for each change.
+ * Rejects if the worker or the group does not answer.
  */
 export async function drain(options: DrainOptions, print: (line: string) => void): Promise<void> {
   const { worker, undo, noWait } = options;
@@ -102,7 +102,7 @@ class ClusterApi {
   }
 }
 
-/** Whether the answer means that the workers have no leader, or are electing one. */
+/** Whether a retry may succeed: the workers have no leader, or are still agreeing on one. */
 function isTemporary(status: number, message: string): boolean {
   return status >= 500 || (status === 409 && message.includes('rebalance'));
 }

@@ -93,8 +93,8 @@ export class FleetFeed {
       const event = eventBytes('failure', { message: toError(error).message });
       for (const listener of this.#listeners) listener(event);
     }
-    // The timer is a different one if a change has set a new timer, or if all consoles were closed and another one was
-    // opened.
+    // The next read is already scheduled if there was a change during this read, or if all consoles were closed and
+    // another one was opened.
     if (this.#timer === timer) this.#lookAfter(isInDoubt ? Math.min(DOUBT_MS, this.#intervalMs) : this.#intervalMs);
   }
 

@@ -16,7 +16,8 @@ export interface DeadLetterGroupKey {
 
 const MAX_PATTERN = 200;
 /**
- * The parts that differ between records: quoted texts, numbers, text in braces, and long words of letters and digits.
+ * The parts that differ between records: quoted texts, text in braces, and words that begin with a digit, such as
+ * numbers and times.
  */
 const VARIABLE = /"[^"\n]*"|'[^'\n]*'|\{[^{}\n]*\}|[+-]?\d[\w.:+-]*/g;
 

@@ -7,7 +7,7 @@ import type { ReplayAnswer } from './dead-letter-answers.ts';
 
 export type ReplayState = 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
 
-/** Numbers of records that were read, of selected ones, and of two of their outcomes. */
+/** Numbers of records: read, selected, dropped by a transform, and failed again. */
 interface ReplayCounts {
   readonly read: number;
   readonly selected: number;

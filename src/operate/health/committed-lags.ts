@@ -25,9 +25,9 @@ const MAX_TOPICS = 200;
 export const READING: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
 
 /**
- * Reads the lags of this worker's sinks without a reading task, because they are stopped, failed or unassigned. For
- * other sinks, the tasks report the lag of their consumers. Each sink costs one request every five seconds, less often
- * if there are more than twenty.
+ * Reads the lags of this worker's sinks that have no reading task because they are stopped, failed or unassigned. The
+ * lags of other sinks are reported by their tasks. Each sink costs one request every five seconds, less often if there
+ * are more than twenty.
  */
 export class CommittedLags {
   readonly #directory: Pick<ConnectorDirectory, 'names' | 'status'>;

@@ -203,7 +203,8 @@ function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorF
 }
 
 /**
- * A hint: a topic with a misspelt name is created by the broker or stays missing, while the connector reads the others.
+ * A hint about misspelt names of topics: the broker creates such a topic, or it stays missing, while the connector
+ * reads the others.
  */
 function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = false }: ConnectorFigures): string[] {
   if (!listsTopics || silentWorkers.length > 0 || isPartial) return [];
@@ -278,8 +279,8 @@ const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/
 
 /**
  * The innermost cause in a trace, because the outer causes only say that the task ended, not why. A system error does
- * not name the server, so the outermost cause of the class around it is returned instead. If a cause names the record,
- * its position is appended.
+ * not name the server. In this case, the causes around it are skipped up to the outermost one of the same class. If a
+ * cause names the record, its position is appended.
  */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';

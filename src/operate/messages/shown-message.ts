@@ -20,7 +20,10 @@ const asJson = new JsonConverter(
   false,
 );
 
-/** Decodes messages as the connector does. If a service that the converters need is unreachable, each part says so. */
+/**
+ * Decodes messages as the connector does. A part that cannot be decoded contains the error, for example if a service
+ * that the converter needs is unreachable.
+ */
 export class MessageDecoder {
   readonly #converters: Converters;
 

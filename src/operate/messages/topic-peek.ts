@@ -29,7 +29,7 @@ export interface PeekQuery {
   readonly offset?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly time?: number | undefined;
-  /** Where the previous page ended. */
+  /** The member `next` of the previous page. */
   readonly before?: readonly PartitionPosition[] | undefined;
   readonly limit?: number | undefined;
 }

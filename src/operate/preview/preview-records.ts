@@ -63,8 +63,8 @@ export async function convertSamples(
 }
 
 /**
- * An error that no record causes, such as an unreachable schema registry, ends a preview as it ends a task. The
- * innermost reason is thrown instead of the error that wraps it.
+ * Throws the cause of an error instead of the error. An error that no record causes, such as an unreachable schema
+ * registry, ends a preview as it ends a task, but the message of a preview should begin with the reason.
  */
 async function withReason<T>(convert: () => T | Promise<T>): Promise<T> {
   try {

@@ -76,7 +76,7 @@ export class AutomaticRestarts implements HerderListener {
   async onStopping(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#failed.values()) clearTimeout(timer);
-    // The time limit runs while the tasks stop.
+    // The time limit starts now, so that it runs while the tasks stop.
     this.#stored = within(this.#states.idle(), LAST_WRITES_MS);
   }
 

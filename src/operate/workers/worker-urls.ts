@@ -35,8 +35,8 @@ export class WorkerUrls {
   }
 
   /**
-   * Resolves within `timeoutMs` with a function that maps a worker id to its address, and throws a RequestError 404 for
-   * an invalid id. Never rejects.
+   * Resolves within `timeoutMs`, and never rejects. The resulting function maps a worker id to its address; it throws a
+   * RequestError 404 for an invalid id.
    */
   async find(authorization: string, ownUrl: string, timeoutMs: number): Promise<(worker: string) => WorkerAddress> {
     const leaderUrl = await this.#learn(authorization, timeoutMs);
