@@ -75,7 +75,7 @@ type WrittenTopic = Pick<TopicDemand, 'name' | 'property' | 'creation'>;
 
 async function written(topics: readonly WrittenTopic[], { producer, admin }: ConnectorClients): Promise<Finding[]> {
   if (topics.length === 0) return [];
-  const whenMissing = 'the brokers create it if they are set to (auto.create.topics.enable)';
+  const whenMissing = 'the brokers create it if auto.create.topics.enable is set';
   const demands = topics.map((topic) => ({ ...topic, operations: ['Write'] as const, whenMissing }));
   return withSurvey(producer, (survey, tools) =>
     withSurvey(admin, (creator) => new TopicCheck(survey, tools, creator).findings(demands)),

@@ -48,7 +48,7 @@ const CHOICE = {
   'selection?': DEAD_LETTER_SELECTION,
   'transforms?': described(
     mapOf(TEXT),
-    "In place of the connector's chain: `transforms` and its `transforms.…` options, `predicates` likewise",
+    "Options that replace the connector's transforms and predicates: `transforms.…` and `predicates.…`",
   ),
 };
 
@@ -106,7 +106,7 @@ export function deadLettersResource({
       answers: { 200: arrayOf(RECENT_FAULT) },
       handle: async (context) => {
         const task = Number(pathName(context, 'task'));
-        if (!Number.isSafeInteger(task)) throw new RequestError(404, 'A task is a number');
+        if (!Number.isSafeInteger(task)) throw new RequestError(404, 'The id of a task must be a number');
         const id = { connector: pathName(context, 'connector'), task };
         answer(context, 200, await withinTimeLimit(herder.stage, herder.requests.taskFaults(id)));
       },
@@ -193,13 +193,13 @@ function requireChain(chain: Readonly<Record<string, string>> = {}): void {
   if (wrong === undefined) return;
   throw new RequestError(
     400,
-    `transforms has options of transforms and predicates only, not ${wrong.slice(0, MAX_NAMED)}`,
+    `transforms may have only options of transforms and predicates, not ${wrong.slice(0, MAX_NAMED)}`,
   );
 }
 
 function idOf(context: Context): number {
   const id = Number(pathName(context, 'id'));
-  if (!Number.isSafeInteger(id)) throw new RequestError(404, 'A replay is a number');
+  if (!Number.isSafeInteger(id)) throw new RequestError(404, 'The id of a replay must be a number');
   return id;
 }
 
@@ -213,7 +213,7 @@ function limitOf(context: Context): number {
   if (text === undefined) return DEFAULT_LIMIT;
   const limit = Number(text);
   if (/^\d+$/.test(text) && isLimit(limit)) return limit;
-  throw new RequestError(400, `limit is a number of records from 1 to ${String(MAX_LIMIT)}`);
+  throw new RequestError(400, `limit must be a number of records from 1 to ${String(MAX_LIMIT)}`);
 }
 
 /**

@@ -29,7 +29,7 @@ export function parseDrain(text: string): boolean {
 export function parseDrainOrder(text: string): DrainOrder {
   const body = parsed(text);
   if (isDrainOrder(body)) return body;
-  throw new RequestError(400, 'The body must have a worker and whether it is drained.');
+  throw new RequestError(400, 'The body must be {"worker": "host:port", "drain": true} or with "drain": false.');
 }
 
 function parsed(text: string): object {

@@ -115,7 +115,7 @@ export class AutomaticRestarts implements HerderListener {
     clearTimeout(failed.timer);
     failed.timer = setTimeout(() => {
       const ran = `${targetText(target)} has run for ${String(restart.quietMs)} ms since its last restart`;
-      this.#dependencies.logger.info({ ...target }, `${ran}: its restarts are counted from the start`);
+      this.#dependencies.logger.info({ ...target }, `${ran}; its restart count was reset`);
       this.onRestart(target);
     }, restart.quietMs).unref();
   }
