@@ -103,7 +103,10 @@ function withAddress(command: Command): Command {
 
 function withPlan(command: Command): Command {
   return withCluster(command)
-    .option('--var-file <file>', 'values of variables, as properties or JSON; they take precedence over the environment')
+    .option(
+      '--var-file <file>',
+      'values of variables, as properties or JSON; they take precedence over the environment',
+    )
     .option('--prune', 'delete connectors that are in no file')
     .option('--no-dry-run', 'do not try changed sinks with the newest messages of their topics')
     .option('--json', 'print the result as one line of JSON');

@@ -51,7 +51,9 @@ async function trusted({ hostname, port }: URL, certificate: string, signal: Abo
     await once(socket, 'secureConnect', { signal });
     const other = socket.getPeerX509Certificate();
     if (other?.raw.equals(new X509Certificate(certificate).raw) === true) return socket;
-    throw new Error('the service presents a certificate that differs from its certificate file; try again in a few seconds');
+    throw new Error(
+      'the service presents a certificate that differs from its certificate file; try again in a few seconds',
+    );
   } catch (error) {
     socket.destroy();
     throw error;
