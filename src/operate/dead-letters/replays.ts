@@ -39,7 +39,8 @@ const MAX_REASON = 2000;
 
 /**
  * Replays of dead letters: one at a time for each connector, as a task beside the connector's own, on the worker that
- * has the connector. They are kept in OwnStore, so that another worker that gets the connector resumes them.
+ * has the connector. `begin` and `end` are called only there. The replays are kept in OwnStore, so that another worker
+ * that gets the connector resumes them.
  *
  * A replay: RUNNING -> DONE | FAILED | STOPPED.
  */
@@ -126,10 +127,7 @@ export class Replays implements HerderListener {
     return found;
   }
 
-  /**
-   * Called only on the worker that has the connector.
-   * @throws RequestError 409: a replay is running, or no task can start
-   */
+  /** @throws RequestError 409: a replay is running, or no task can start */
   async begin(connector: string, given: NewReplay): Promise<StoredReplay> {
     return this.#inTurn(connector, async () => {
       const kept = await this.list(connector);
@@ -147,10 +145,7 @@ export class Replays implements HerderListener {
     });
   }
 
-  /**
-   * Called only on the worker that has the connector. Resolves once the replay no longer writes.
-   * @throws RequestError 404
-   */
+  /** Resolves once the replay no longer writes. @throws RequestError 404 */
   async end(connector: string, id: number): Promise<StoredReplay> {
     return this.#inTurn(connector, async () => {
       const running = this.#running.get(connector);
