@@ -225,7 +225,7 @@ describe('the console’s editor of configurations', function () {
     await worker.rest.put(`/connectors/${name}/config`, { ...config, 'my.own': 'changed by another' });
     await page.getByRole('button', { name: 'Review changes' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('was changed meanwhile').waitFor();
+    await page.getByText('was changed in the meantime').waitFor();
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByText('Your changes were applied to the new one').waitFor();
     assert.deepEqual(
