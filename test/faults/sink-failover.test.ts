@@ -16,7 +16,14 @@ import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 const DATABASE = 'postgres';
-const SETTINGS = { shared_buffers: '16MB', max_wal_size: '128MB', max_connections: '50', fsync: 'off' };
+const SETTINGS = {
+  shared_buffers: '16MB',
+  max_wal_size: '128MB',
+  max_connections: '50',
+  fsync: 'off',
+  wal_log_hints: 'on',
+};
+const FOR_REWINDING = { wal_log_hints: 'on', wal_keep_size: '128MB', max_connections: '50' };
 const PARTITIONS = 4;
 const ROWS_A_STEP = 200;
 /** Commits of this role do not wait for the standby. */
@@ -55,6 +62,11 @@ describe('sinks under load whose database fails over, and back', function () {
     address = await proxyTo(first);
     replication = await proxyTo(first);
     sql = clientOf(first);
+    // For pg_rewind, which starts the server without the settings of its command line.
+    for (const [name, value] of Object.entries(FOR_REWINDING)) await sql.run(`alter system set ${name} = '${value}'`);
+    await sql.close();
+    await first.stop();
+    await first.start();
     await sql.run(
       `create role ${ASYNCHRONOUS} superuser login password '${ASYNCHRONOUS}'`,
       `alter role ${ASYNCHRONOUS} set synchronous_commit = local`,
