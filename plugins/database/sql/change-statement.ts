@@ -51,7 +51,9 @@ export function isAlreadyApplied(sql: string, kind: ChangeKind, sqlstate: string
   }
 }
 
-/** ALTER is atomic, so if one of its actions was applied, all were. */
+/**
+ * Returns true for an ALTER that was applied before. ALTER is atomic, so if one of its actions was applied, all were.
+ */
 function isAlterAlreadyApplied(sql: string, sqlstate: string): boolean {
   const reader = new TokenReader(sql);
   const words = new Set<string | undefined>();

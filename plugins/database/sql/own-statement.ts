@@ -1,6 +1,6 @@
 /**
- * An internal statement, whose text does not come from a user. All are declared here so that a test can run each of
- * them under a search path that an attacker controls (test/integration/own-statements.test.ts).
+ * An internal statement, whose text does not come from a user. All internal statements are declared here, so that a
+ * test can run each of them under a search path that an attacker controls (test/integration/own-statements.test.ts).
  */
 export interface OwnStatement {
   /** Unique description of the purpose. */
@@ -24,7 +24,7 @@ export type TextOn = (...names: readonly string[]) => string;
 export interface DeclaredStatement {
   readonly name: string;
   readonly kind: OwnStatementKind;
-  /** Most statements need no names. */
+  /** Most statements take no names. */
   readonly textOn: TextOn;
 }
 

@@ -4,7 +4,7 @@ import { DatabaseError } from '../../../src/errors.ts';
 interface TypeRule {
   readonly postgres: string;
   readonly length: 'none' | 'characters' | 'precision' | 'bits';
-  /** Length if none is given. */
+  /** Used if the type name has no length. */
   readonly defaultLength?: number;
 }
 

@@ -70,7 +70,7 @@ export function parseLineValue(token: string): LineValue | string {
   }
 }
 
-/** Only with such a start does a suffix determine the type: `tru` is not an unsigned integer. */
+/** A suffix determines the type only of text with such a start: `tru` is not an unsigned integer. */
 const NUMBER_START = /^[-+.]*[0-9]/;
 
 function parseNumber(token: string): LineValue | string {

@@ -4,7 +4,7 @@ import { narrow } from '../unix-time.ts';
 
 const ZERO = 48;
 
-/** The parts cannot match the same digits, so a megabyte of them causes no backtracking. */
+/** No two parts of the pattern match the same digits, so a megabyte of digits causes no backtracking. */
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^[+-]?\d+$/;
 /** Digits of 2^64 - 1; longer integers remain decimal text. */
@@ -38,7 +38,7 @@ function unusualNumber(text: string): number | bigint | string | undefined {
   return text.replace(/^\+/, '');
 }
 
-/** The digits without sign, point, exponent, and leading and trailing zeros. */
+/** Returns the digits without sign, point, exponent, and leading and trailing zeros. */
 function significantDigits(text: string): string {
   const [mantissa = ''] = text.split(/e/i, 1);
   const digits = mantissa.replace(/[^0-9]/g, '');
