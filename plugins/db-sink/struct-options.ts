@@ -131,7 +131,7 @@ function keyModeOf(options: StructOptions): KeyMode {
   return options['pk.mode'].toLowerCase() as KeyMode;
 }
 
-/** Invalid combinations, as pairs of option and reason. */
+/** Returns invalid combinations, as pairs of option and reason. */
 export function structProblems(options: StructOptions): [string, string][] {
   const problems: [string, string][] = [];
   const keyMode = keyModeOf(options);
