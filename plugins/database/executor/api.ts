@@ -126,11 +126,15 @@ export type InsertMode = 'insert' | 'upsert' | 'update';
 export interface WritePolicy {
   readonly dedupRule: DedupRule;
   /**
-   * insert: rows are only added; a duplicate key is an error of the server (23505). upsert: rows are matched by the
-   * batch's key, and with the rule `override`, only their own columns are updated, not the whole row. update: stored
-   * rows with the batch's key are updated with the columns of the rows; rows without a match count as discarded. In
-   * these modes, missing values are NULL and never a column's default. If not set, rows are matched by the table's key,
-   * if they have its columns.
+   * Determines how rows that carry their own schema are written.
+   * - insert: rows are only added; a duplicate key is an error of the server (23505).
+   * - upsert: rows are matched by the batch's key, and with the rule `override`, only their own columns are updated,
+   *   not the whole row.
+   * - update: stored rows with the batch's key are updated with the columns of the rows; rows without a match count as
+   *   discarded.
+   *
+   * In these modes, missing values are NULL and never a column's default. If not set, rows are matched by the table's
+   * key, if they have its columns.
    */
   readonly insertMode?: InsertMode | undefined;
   /** Determines what happens to a row with a column that the table does not have. */
@@ -257,8 +261,8 @@ export interface Executor extends TableWriter {
    */
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
-   * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write; only the
-   * numbers taken from sequences remain used. Locks are held until `work` settles, but no longer than `timeoutMs`
+   * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write; only
+   * values taken from sequences are not returned. Locks are held until `work` settles, but no longer than `timeoutMs`
    * (default 10 seconds): then the running statement is cancelled, and no further statement runs.
    */
   rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options?: StatementOptions): Promise<T>;

@@ -114,7 +114,7 @@ function unknownParameters(parameters: Parameters): readonly string[] {
   const unknown = parameters.rest();
   for (const name of unknown) {
     const meant = nearestName(name.toLowerCase(), KNOWN_PARAMETERS);
-    // `user` is not taken if connection.user overrides it.
+    // `user` is among the remaining parameters if connection.user overrides it.
     if (meant !== undefined && meant !== name.toLowerCase())
       throw new ConfigError(`connection.url: the parameter "${name}" is unknown; did you mean ${meant}?`);
   }

@@ -219,7 +219,8 @@ export class Connection {
       return await work();
     } catch (thrown) {
       const error = toDatabaseError(thrown);
-      // A new connection may reach another server, or a pooler may give it a server connection whose state is intact.
+      // The connection is discarded, because a new one may reach another server, or a pooler may give it a server
+      // connection whose state is intact.
       if (error.scope === 'infrastructure' && !isRollback(error)) this.#isDiscarded = true;
       throw error;
     } finally {

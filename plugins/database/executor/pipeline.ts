@@ -37,8 +37,9 @@ export function sendQuery(connection: RawConnection, [text, values]: PipelinedSt
 }
 
 /**
- * Saves the search path and its schemas, and sets it to `pg_catalog`. Temporary tables come last, where they cannot
- * shadow anything. The settings are local to the transaction; without BEGIN, the whole pipeline is one transaction.
+ * Saves the search path and its schemas, and sets the path to `pg_catalog`. Temporary tables come last, where they
+ * cannot shadow anything. The settings are local to the transaction; without BEGIN, the whole pipeline is one
+ * transaction.
  */
 export const ENTER_OWN_PATH = qualifiedStatement(
   'own search path: enter',

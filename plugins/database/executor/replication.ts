@@ -19,7 +19,7 @@ const XLOG_DATA_HEAD = 25;
 const KEEPALIVE_BYTES = 18;
 const STATUS_BYTES = 34;
 const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
-/** 2000-01-01 in microseconds since 1970, where PostgreSQL's clock begins. */
+/** Start of PostgreSQL's clock, 2000-01-01, in microseconds since 1970. */
 const POSTGRES_EPOCH_MICROS = 946_684_800_000_000n;
 
 /** Members of the driver's connection that its types omit. */
@@ -167,8 +167,8 @@ export class ReplicationConnection {
   }
 
   /**
-   * Runs START_REPLICATION. Resolves once the server streams; rejects with its error, such as 55006 while another process reads the
-   * slot. No other command can run on this connection afterwards.
+   * Runs START_REPLICATION. Resolves once the stream has started; rejects with the server's error, such as 55006 while
+   * another process reads the slot. No other command can run on this connection afterwards.
    * @param maxBytes limit of one message; a larger one ends the stream with 54000
    */
   async start(text: string, receiver: ReplicationReceiver, maxBytes: number): Promise<void> {

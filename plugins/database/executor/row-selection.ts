@@ -9,7 +9,7 @@ export interface KeyPart {
 
 /** Row keys numbered from 0. */
 export interface NumberedKeys {
-  /** By position in the list of rows. */
+  /** The number of each row's key, by position in the list of rows. */
   readonly ids: Int32Array;
   readonly count: number;
 }

@@ -113,7 +113,7 @@ const CALLER_CODES: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** The server rejected our certificate, or our TLS versions and ciphers. */
+/** Codes of TLS alerts: the server rejected our certificate, or our TLS versions and ciphers. */
 const TLS_ALERT =
   /^ERR_SSL_\w+_ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|PROTOCOL_VERSION|INSUFFICIENT_SECURITY)$/;
 
@@ -126,6 +126,7 @@ interface ServerFields {
 }
 
 /**
+ * Returns the scope of a failure. `routine` is the function of the server that reported it.
  * @internal
  */
 export function scopeOfSqlstate(sqlstate: string, routine?: string): Scope {

@@ -25,7 +25,7 @@ export interface PlannedColumn {
   readonly target: ColumnTarget;
 }
 
-/** How batches with these columns are written to this table; cached by table and columns. */
+/** How batches with the same columns are written to a table; cached by table and columns. */
 export interface WritePlan {
   readonly statement: PreparedText;
   /**

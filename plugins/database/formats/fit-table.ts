@@ -7,7 +7,7 @@ import { PRIMARY_TAG } from './primary-tag.ts';
 
 /** A table that receives lines or points; the catalogue's tables are compatible. */
 export interface FittedTable {
-  /** `type` is printed by `format_type`. */
+  /** `type` is as printed by `format_type`. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly key: readonly string[];
 }

@@ -96,7 +96,10 @@ export interface RowEncoder {
    * method support only `encode`.
    */
   write?(bytes: Buffer, cells: CellBounds, out: ByteWriter): boolean;
-  /** The part of a multi-row message for this row; empty if the format cannot represent anything of it. */
+  /**
+   * Returns the part of a multi-row message for this row; an empty string if the format cannot represent anything of
+   * it.
+   */
   rowText(row: readonly (string | null)[]): string;
   /** Separates the texts of rows. */
   readonly separator: string;

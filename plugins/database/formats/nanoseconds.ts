@@ -2,9 +2,10 @@ import type { Cell, ColumnCells, RowBatch } from '../../../src/data/row-batch.ts
 import type { DecodedRows, Precision } from './format.ts';
 
 /**
- * How to handle the nanoseconds of lines and points, which PostgreSQL's timestamps cannot store. floor: they are
- * dropped, and points within the same microsecond become one row; spread: each point gets the next free microsecond of
- * its series in the request; column: they are stored in the column `k_nanos`, which is part of the key.
+ * Determines what happens to the nanoseconds of lines and points, which PostgreSQL's timestamps cannot store.
+ * - floor: they are dropped, and points within the same microsecond become one row.
+ * - spread: each point gets the next free microsecond of its series in the request.
+ * - column: they are stored in the column `k_nanos`, which is part of the key.
  */
 export type NanosecondRule = 'floor' | 'spread' | 'column';
 
@@ -48,7 +49,7 @@ interface SeriesTimes {
 /**
  * Implements the rule `spread` for one request, or for many records, each of which is a request. Points of a series
  * with different nanoseconds in the same microsecond get separate microseconds in the order of the request, so that
- * sending it again produces the same rows. The nanoseconds column is removed from the rows.
+ * repeating the request produces the same rows. The nanoseconds column is removed from the rows.
  */
 export class NanosecondSpread {
   readonly #series = new Map<string, SeriesTimes>();
@@ -76,7 +77,7 @@ export class NanosecondSpread {
     };
   }
 
-  /** Must be called between records that are separate requests. */
+  /** Forgets the assigned times. Must be called between records that are separate requests. */
   clear(): void {
     this.#series.clear();
     this.#remembered = 0;

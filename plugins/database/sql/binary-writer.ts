@@ -2,7 +2,7 @@ import type { Cell, CellKind } from '../../../src/data/row-batch.ts';
 import { fitsFloat4, isTimestamp, roundMicros } from './cell-text.ts';
 import { type ColumnTarget, INTEGER_BOUNDS } from './column-type.ts';
 
-/** Microseconds from 1970 to 2000, where PostgreSQL's timestamps start. */
+/** Start of PostgreSQL's timestamps, 2000-01-01, in microseconds since 1970. */
 const EPOCH_2000_MICROS = 946_684_800_000_000;
 const TWO_TO_32 = 4_294_967_296;
 const JSONB_VERSION = 1;

@@ -1,8 +1,10 @@
 /**
- * string: `'…'`, `E'…'`, `U&'…'`, `N'…'` and dollar quotes, including continuation lines; bits: `B'…'`, `X'…'`; quoted:
- * `"…"` and `U&"…"`; number: includes what PostgreSQL calls trailing junk, `10d`; punctuation:
- * `( ) [ ] , ; . : :: := ..`; comment: only an unterminated one, as all others are skipped; other: a character that is
- * not part of SQL.
+ * The kinds of tokens.
+ * - string: `'…'`, `E'…'`, `U&'…'`, `N'…'` and dollar quotes, including continuation lines;
+ * - bits: `B'…'`, `X'…'`; quoted: `"…"` and `U&"…"`;
+ * - number: also with what PostgreSQL calls trailing junk, `10d`;
+ * - punctuation: `( ) [ ] , ; . : :: := ..`;
+ * - comment: only an unterminated one, because all others are skipped; other: a character that is not part of SQL.
  */
 export type TokenKind =
   'word' | 'quoted' | 'string' | 'bits' | 'number' | 'parameter' | 'operator' | 'punctuation' | 'comment' | 'other';

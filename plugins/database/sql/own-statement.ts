@@ -13,8 +13,8 @@ export interface OwnStatement {
  * - `asked`: runs with `search_path` set to `pg_catalog, pg_temp` for its duration (`Session.ask`). Tables are
  *   qualified with their schemas. The schemas of the session's own search path are available as the text of a `name[]`
  *   in `pg_catalog.current_setting('sluice.schemas')`.
- * - `qualified`: runs with the session's search path, because it needs it or changes settings. All functions and types
- *   are qualified, and operators are written as `OPERATOR(pg_catalog.=)`.
+ * - `qualified`: runs with the session's search path, because it needs that path or changes settings. All functions and
+ *   types are qualified, and operators are written as `OPERATOR(pg_catalog.=)`.
  */
 export type OwnStatementKind = 'asked' | 'qualified';
 

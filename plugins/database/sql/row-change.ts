@@ -19,7 +19,7 @@ export interface RowCondition {
   readonly others: readonly ColumnValue[] | undefined;
 }
 
-/** @param keeps nothing is updated if a row with this key exists */
+/** Returns an UPDATE of the row. With `keeps`, nothing is updated if a row with this key exists. */
 export function updateStatement(
   table: TableName,
   values: readonly ColumnValue[],
@@ -32,7 +32,7 @@ export function updateStatement(
   return `UPDATE ${quoteTable(table)} SET ${set.join(', ')} WHERE ${condition(table, row)}${unless}`;
 }
 
-/** @param row `undefined` for all rows */
+/** Returns a DELETE of the row; without `row`, of all rows. */
 export function deleteStatement(table: TableName, row?: RowCondition): string {
   return `DELETE FROM ${quoteTable(table)}${row === undefined ? '' : ` WHERE ${condition(table, row)}`}`;
 }

@@ -4,7 +4,7 @@ export type Steps<T> = Generator<undefined, T, undefined>;
 /** Number of tokens that take about a millisecond. */
 const TOKENS_PER_STEP = 5_000;
 
-/** Limit for long tokens; a single token is never split. */
+/** Number of characters per step, which limits steps with long tokens. A single token is never split. */
 const CHARACTERS_PER_STEP = 100_000;
 
 /** Determines when enough tokens and characters for one step have been read. */

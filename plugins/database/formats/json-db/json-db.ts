@@ -345,7 +345,7 @@ export class JsonDbDecoder implements Decoder {
     return NO_PROBLEM;
   }
 
-  /** The column of a key that the message does not describe, created for its first value. */
+  /** Returns the column of a key that the message does not describe. It is created for the first value. */
   #addedColumn(open: OpenRows, { name }: RowKey): BatchColumn | undefined {
     if (this.#unknownKeys !== 'add') return undefined;
     const known = open.added.get(name);
@@ -358,7 +358,7 @@ export class JsonDbDecoder implements Decoder {
   }
 }
 
-/** Includes the added columns that have values. */
+/** Returns the shape, including the added columns that have values. */
 function shapeOf({ table: { shape }, added }: OpenRows): TableShape {
   const filled = [...added.values()].filter(({ filled: { cells } }) => cells.some((cell) => cell !== null));
   return filled.length === 0

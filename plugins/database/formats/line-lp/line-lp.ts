@@ -389,7 +389,7 @@ function shapeOf(line: ScannedLine, tagKeys: TagKeys): LineShape | undefined {
   return tagKeys.shapes.get(line.fieldKeys.join('\0'));
 }
 
-/** The key of a field as spelled in the line, including `=`. */
+/** Returns the key of a field as spelled in the line, including `=`. */
 function fieldText(line: ScannedLine, text: string, index: number): string {
   return text.slice(line.fieldStarts[index] ?? 0, line.fieldValueStarts[index] ?? 0);
 }

@@ -40,7 +40,7 @@ const DIALECT_STRING_ESCAPES = ' =,"\'\\';
 /** Escapes in `"…"`. standard: `\"` and `\\`; documented: also ` `, `=` and `,`. */
 export type StringEscapes = 'standard' | 'documented';
 
-/** A parsed line, in its own order. Keys and values are lists of the same length. */
+/** A parsed line. Tags and fields are in the order of the line; the lists of keys and values have the same length. */
 export interface ScannedLine {
   measurement: string;
   tagKeys: string[];

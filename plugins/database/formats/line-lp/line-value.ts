@@ -98,7 +98,7 @@ function parseInteger(token: string, digits: string, type: keyof typeof RANGES):
   return { type, cell: narrow(value) };
 }
 
-/** Microseconds with the suffix `t`, which QuestDB's clients use for timestamps in fields. */
+/** Parses microseconds with the suffix `t`, which QuestDB's clients use for timestamps in fields. */
 function parseTime(token: string): LineValue | string {
   const digits = token.slice(0, -1);
   if (!INTEGER.test(digits)) return `${shown(token)} is not a number`;

@@ -59,7 +59,7 @@ export function writeLineKey(bytes: Buffer, start: number, end: number, out: Byt
     }
     target[at++] = byte;
   }
-  // Throws for the trailing backslash.
+  // `lineKey` throws for a trailing backslash.
   if (bytes[end - 1] === BACKSLASH) lineKey(cellText(bytes, start, end));
   out.at = at;
 }

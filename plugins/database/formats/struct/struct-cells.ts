@@ -71,7 +71,7 @@ export const millis: ToCell = (value) => {
   return micros === undefined ? undefined : narrow(micros * 1000n);
 };
 
-/** Rounded down to PostgreSQL's microseconds. */
+/** Converts nanoseconds, rounded down to PostgreSQL's microseconds. */
 export const nanos: ToCell = (value) => {
   const wide = whole(value);
   return wide === undefined ? undefined : narrow(floored(wide, 1000n));

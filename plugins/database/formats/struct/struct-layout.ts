@@ -7,7 +7,10 @@ import { Placeholders } from './struct-placeholders.ts';
 
 export type KeyMode = 'none' | 'record_key' | 'record_value' | 'kafka';
 
-/** The columns of rows and those that identify a row: `pk.mode`, `pk.fields`, `fields.include`, `fields.exclude`. */
+/**
+ * Determines the columns of rows, and which of them identify a row: `pk.mode`, `pk.fields`, `fields.include`,
+ * `fields.exclude`.
+ */
 export interface LayoutPolicy {
   readonly keyMode: KeyMode;
   readonly keyFields: readonly string[];

@@ -78,7 +78,10 @@ export function ruleOf(schema: Schema): ValueRule {
   }
 }
 
-/** `NUMERIC(10,2)` if a parameter states the precision, as by Debezium and Confluent; else NUMERIC. */
+/**
+ * Returns `NUMERIC(10,2)` if parameters specify precision and scale, as those of Debezium and Confluent do; otherwise
+ * `NUMERIC`.
+ */
 function numericType(schema: Schema): string {
   const precision = Number(schema.parameters?.get('connect.decimal.precision'));
   const scale = Number(schema.parameters?.get('scale'));

@@ -18,7 +18,7 @@ export function numberCell(text: string, start: number, end: number): number | b
   return shortDecimal(text, start, end) ?? unusualNumber(text.slice(start, end));
 }
 
-/** The kind of a cell returned by `numberCell`. Negative zero requires a double. */
+/** Returns the kind of a cell returned by `numberCell`. Negative zero requires a double. */
 export function kindOfNumber(cell: number | bigint | string): Extract<CellKind, 'int' | 'float' | 'numeric'> {
   if (typeof cell === 'number') return Number.isSafeInteger(cell) && !Object.is(cell, -0) ? 'int' : 'float';
   return typeof cell === 'bigint' ? 'int' : 'numeric';
@@ -49,7 +49,7 @@ function significantDigits(text: string): string {
   return digits.slice(start, end);
 }
 
-/** Converts a cell for a text column; numbers by value, not by spelling. */
+/** Converts a cell for a text column. Numbers are formatted by their value, not as they were spelled. */
 export function cellAsText(cell: Exclude<Cell, null>): string {
   return Object.is(cell, -0) ? '-0' : String(cell);
 }

@@ -60,7 +60,9 @@ export function readSeriesType(reader: TokenReader): WrittenType | undefined {
   return { name: `${name}${modifier.length === 0 ? '' : `(${modifier.join(',')})`}${brackets}`, notice: undefined };
 }
 
-/** Returns the numbers of `(10)` or `(10,2)`, and no numbers without parentheses; `undefined` for any other content. */
+/**
+ * Returns the numbers of `(10)` or `(10,2)`; an empty list without parentheses, and `undefined` for any other content.
+ */
 function readModifier(reader: TokenReader): readonly string[] | undefined {
   const numbers: string[] = [];
   if (!reader.takeSign('(')) return numbers;

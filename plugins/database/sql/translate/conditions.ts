@@ -28,11 +28,13 @@ const COMPARISONS: ReadonlySet<string> = new Set(['=', '<>', '!=', '<', '>', '<=
 
 /**
  * Rewrites a SELECT, INSERT, UPDATE or DELETE that PostgreSQL rejected:
- * - integers compared with or assigned to timestamp columns become timestamps;
- * - quoted names that no table has as a column, compared with or assigned to a column, become text constants. This
- *   applies next to known columns only (`column op constant`, `constant op column`, BETWEEN, IN and LIKE), at every
- *   level: in subqueries, common table expressions and the arms of UNION. An output column of a query is known if it is
- *   a column of a table, or its min or max.
+ * - integers that are compared with or assigned to timestamp columns become timestamps;
+ * - quoted names that are not columns of a table become text constants if they are compared with or assigned to a
+ *   column.
+ *
+ * Only constants next to known columns are rewritten (`column op constant`, `constant op column`, BETWEEN, IN and
+ * LIKE), but at every level: in subqueries, common table expressions and the arms of UNION. An output column of a query
+ * is known if it is a column of a table, or its min or max.
  *
  * Returns `undefined` if nothing changes. Throws Refused for integers out of range.
  */

@@ -60,12 +60,15 @@ interface Edit {
   readonly text: string;
 }
 
-/** Tokens after a quoted name that make it a name: of a function, a qualifier, or an argument. */
+/** Tokens that show, after a quoted name, that it is the name of a function, a qualifier, or an argument. */
 const NAME_FOLLOWERS: ReadonlySet<string> = new Set(['(', '.', '=>', ':=']);
 /** Tokens before a name that is not a column. */
 const NAME_LEADERS: ReadonlySet<string> = new Set(['.', '::', 'AS', 'COLLATE', 'NAME']);
 const QUERY_WORDS: ReadonlySet<string> = new Set(['SELECT', 'VALUES', 'TABLE', 'WITH']);
-/** Longer key texts are not compared here. The database rejects them, or detects duplicates itself (21000). */
+/**
+ * Length limit of the constants that are compared as keys. The database rejects longer keys, or detects duplicates
+ * itself (21000).
+ */
 const MAX_CONSTANT = 10_000;
 /** Words that are constant within a statement; `now` is followed by parentheses. */
 const CONSTANT_WORDS: ReadonlySet<string> = new Set(['NOW', 'TRUE', 'FALSE', 'CURRENT_TIMESTAMP']);

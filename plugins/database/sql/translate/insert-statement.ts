@@ -131,7 +131,7 @@ function* readRows(scanner: Scanner, rules: RowRules): Steps<Rows | undefined> {
   }
 }
 
-/** Reads the clauses from the token after the rows on. */
+/** Reads the clauses after the rows, starting at the current token. */
 function readTail(scanner: Scanner): Pick<Body, 'tail' | 'hasConflictClause'> {
   const { text, start } = scanner;
   const tail = text.slice(start);

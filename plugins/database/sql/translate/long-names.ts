@@ -3,7 +3,10 @@ import { MAX_IDENTIFIER_BYTES, quoteIdentifier } from '../quote.ts';
 import { nameOf } from '../token-text.ts';
 import { Refused } from './translation.ts';
 
-/** A UTF-16 unit is at most 3 bytes, so a name cannot be too long without a run of this many units. */
+/**
+ * Matches text that may contain a name that is too long. A UTF-16 unit has at most 3 bytes, so a name of more than 63
+ * bytes has at least 22 units.
+ */
 const MAYBE_LONG = /[\w$\u0080-\uffff]{22}|"(?:[^"]|""){22}/;
 /** Maximum number of tokens that are checked, which is enough for the column list of the widest table. */
 const MAX_TOKENS = 20_000;

@@ -17,7 +17,7 @@ const TYPE_NAME = `CASE a.atttypid
     WHEN 1700 THEN pg_catalog.replace(pg_catalog.format_type(1700, a.atttypmod), 'numeric', 'DECIMAL')
     ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END`;
 
-/** The columns of a relation; `tag` is the mark, and `own` the user's part of the comment. */
+/** Returns a query for the columns of a relation; `tag` is the mark, and `own` the user's part of the comment. */
 function columnsOf(table: TableName): string {
   return `SELECT a.attrelid, a.attnum, a.attname, ${TYPE_NAME} AS type, a.attnotnull, a.attgenerated, a.attidentity,
     pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS expression,

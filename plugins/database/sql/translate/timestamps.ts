@@ -25,10 +25,7 @@ export function timestampPrecision(column: KnownColumn): number | undefined {
 
 /** Number of digits of an integer that a double always represents exactly. */
 const SAFE_DIGITS = 15;
-/**
- * Limit above the number of digits of any number in range; converting a megabyte of digits to BigInt would take
- * seconds.
- */
+/** Integers with more digits are out of range; converting a megabyte of digits to BigInt would take seconds. */
 const MAX_DIGITS = 40;
 
 const instants = new TimestampWriter('+00');

@@ -11,7 +11,7 @@ export type Translation =
   | { readonly kind: 'set-cluster-setting'; readonly name: string; readonly value: string | undefined }
   /** `SHOW CLUSTER SETTING a.b`; `name` is `undefined` for all settings. */
   | { readonly kind: 'show-cluster-setting'; readonly name: string | undefined }
-  /** The statement is not sent. `message` names the alternative; `sqlstate` is the one of the database. */
+  /** The statement is not sent. `message` names the alternative, and `sqlstate` classifies the error. */
   | { readonly kind: 'refuse'; readonly message: string; readonly sqlstate: string };
 
 export interface RunTranslation {
