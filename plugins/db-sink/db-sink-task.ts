@@ -210,7 +210,7 @@ export class DbSinkTask implements SinkTask {
 
   /**
    * Waits until the lanes accept more records. A slow or unavailable database must not keep the consumer from polling,
-   * so after a while the records are redelivered later.
+   * so the wait is limited: RetriableError makes the worker redeliver the records.
    */
   async #waitForRoom(lanes: readonly WriteLane[]): Promise<void> {
     const rooms = await Promise.all(lanes.map((lane) => lane.hasRoom(MAX_WAIT_IN_PUT_MS)));

@@ -109,7 +109,7 @@ const END_BLOCKING = ownStatement(
       AND (application_name = current_setting('application_name') OR split_part(application_name, ':', 1) = 'sluice')`,
 );
 
-/** Moves a partition's offset from its stored value to the end of a transaction's rows. */
+/** A change of a partition's offset, from its stored value to the end of the rows of a transaction. */
 export interface OffsetMove extends TopicPartition {
   readonly from: number;
   readonly to: number;

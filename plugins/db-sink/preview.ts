@@ -113,7 +113,7 @@ class SinkPreview {
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
     const faults: PreviewFault[] = decoded.faults.map(faultOf);
-    // A batch that is retried after its table was read again is the same object.
+    // A batch that is retried after its table was read again is the same object, so the set contains it once.
     const batches = new Set<RowBatch>();
     const observed = observing(rehearsal, (batch) => batches.add(batch));
     const statements: string[] = [];

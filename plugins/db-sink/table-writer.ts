@@ -154,7 +154,7 @@ export class TableWriter {
         for (const part of parts) {
           const faults = await this.writeWithin(transaction, part, signal, mode);
           if (faults.length === 0) continue;
-          // The faults are certain only once this succeeds.
+          // The faults are certain only once this query succeeds.
           await transaction.query('SELECT 1', [], { signal });
           throw new Refused(faults);
         }

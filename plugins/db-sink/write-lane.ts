@@ -67,7 +67,7 @@ export class WriteLane {
   /** Set from the first added record until `start`, while only full batches are written. */
   #isAdding = false;
   #waiting = new WaitingRecords();
-  /** Until when pending records are held back, on the clock of `performance.now()`. */
+  /** Time until which pending records are held back, on the clock of `performance.now()`. */
   #heldUntil: number | undefined;
   #holding: NodeJS.Timeout | undefined;
   #sealed: LaneBatch[] = [];

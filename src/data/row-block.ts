@@ -1,4 +1,4 @@
-/** Size of the number of cells, with which a row starts. */
+/** Size of the field at the start of a row that contains the number of its cells. */
 const COUNT_BYTES = 2;
 
 /** Positions of the cells of one row in the bytes of its block. The arrays are reused for each row. */

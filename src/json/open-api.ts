@@ -46,12 +46,12 @@ export const ANY_OBJECT: Typed<Readonly<Record<string, unknown>>> = { type: 'obj
 export const ANY: Typed<unknown> = {};
 export const NULL: Typed<null> = { type: 'null' };
 
-/** One of these values. */
+/** Returns a schema for one of these values. */
 export function literalOf<const T extends readonly (string | number | boolean)[]>(...values: T): Typed<T[number]> {
   return { enum: values };
 }
 
-/** One of these texts. */
+/** Returns a schema for one of these texts. */
 export function enumOf<const T extends readonly string[]>(values: T): Typed<T[number]> {
   return { type: 'string', enum: values };
 }
@@ -60,7 +60,7 @@ export function arrayOf<T>(items: Typed<T>): Typed<readonly T[]> {
   return { type: 'array', items };
 }
 
-/** An array with a maximum number of items. */
+/** Returns the schema of an array with a maximum number of items. */
 export function limited<T>(items: Typed<readonly T[]>, maxItems: number): Typed<readonly T[]> {
   return { ...items, maxItems };
 }
@@ -96,7 +96,7 @@ export function integerBetween(minimum: number, maximum: number): Typed<number> 
   return { type: 'integer', minimum, maximum };
 }
 
-/** An object with exactly these properties; those whose names end with `?` may be absent. */
+/** Returns a schema for objects with exactly these properties; those whose names end with `?` may be absent. */
 export function objectOf<P extends Properties>(properties: P): Typed<ObjectShape<P>> {
   const entries = Object.entries(properties);
   return {
