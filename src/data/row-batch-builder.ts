@@ -47,7 +47,7 @@ export class RowBatchBuilder {
 
   #add<C extends OpenColumn>(column: C): C {
     const { name, cells } = column;
-    if (this.#byName.has(name)) throw new Error(`a batch has one column of each name: ${name}`);
+    if (this.#byName.has(name)) throw new Error(`the batch already has a column ${name}`);
     for (let row = 0; row < this.#rowCount; row++) cells.push(null);
     this.columns.push(column);
     this.#byName.set(name, column);

@@ -219,7 +219,7 @@ export class JsonScanner<N> {
       return simple;
     }
     const hex = this.#text.slice(this.#at + 2, this.#at + 6);
-    if (mark !== 'u' || !/^[0-9a-fA-F]{4}$/.test(hex)) this.#fail('no such escape in a string');
+    if (mark !== 'u' || !/^[0-9a-fA-F]{4}$/.test(hex)) this.#fail('invalid escape in a string');
     this.#at += 6;
     return String.fromCharCode(Number.parseInt(hex, 16));
   }

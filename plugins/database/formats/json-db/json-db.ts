@@ -268,7 +268,7 @@ export class JsonDbDecoder implements Decoder {
 
   #exceeds(cells: number, faults: number): boolean {
     if (faults > MAX_FAULTS_PER_MESSAGE) {
-      this.#excess = `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are bad`;
+      this.#excess = `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are invalid`;
     } else if (cells > Math.max(MAX_CELLS_PER_MESSAGE, this.#messageLength * MAX_CELLS_PER_CHARACTER)) {
       this.#excess = 'the rows of the message have values for only a few of its columns; describe fewer columns';
     }
