@@ -76,7 +76,7 @@ export interface CopyPlan {
 export interface InsertOnlyPlan {
   readonly statement: PreparedText;
   /** The privileges beyond INSERT that replacing a stored row requires. */
-  readonly lacking: string;
+  readonly privileges: string;
   /** Set after the server refused `statement` of the plan for missing privileges. */
   isNeeded: boolean;
 }
@@ -134,7 +134,7 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   const hasKey = operation !== 'insert' && wanted.length > 0 && wanted.every((name) => given.has(name));
   const conflict = hasKey && operation === 'upsert' ? conflictOf(table, given, wanted, policy) : undefined;
   const changesOnly = operation === 'update' || operation === 'delete';
-  const lacking = changesOnly ? [] : table.columns.filter((column) => isRequired(column) && !given.has(column.name));
+  const missing = changesOnly ? [] : table.columns.filter((column) => isRequired(column) && !given.has(column.name));
   const kept = conflict === undefined ? [] : keptColumns(table, given, group);
   const prepared = (on: Conflict | 'any' | undefined): PreparedText => {
     const parts = { table, columns: columns.map((column) => inputColumn(column, policy)), conflict: on };
@@ -153,14 +153,14 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
         ? undefined
         : {
             statement: prepared(skipsExisting(conflict) ? 'any' : undefined),
-            lacking: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
+            privileges: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
             isNeeded: false,
           },
     columns,
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
     computed,
-    required: lacking.find(({ name }) => !kept.some((column) => column.name === name)),
+    required: missing.find(({ name }) => !kept.some((column) => column.name === name)),
     missingKeyColumn:
       policy.insertMode === undefined || operation === 'insert' ? undefined : wanted.find((name) => !given.has(name)),
     countsAffected: operation === 'update' || conflict?.rule === 'discard',
