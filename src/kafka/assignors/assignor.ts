@@ -31,7 +31,7 @@ export interface Assignor {
    * assigned in the next.
    */
   readonly isCooperative: boolean;
-  /** Data for the leader; absent in assignors without state, like `onAssignment`. */
+  /** User data of the member for the leader; absent in assignors without state, like `onAssignment`. */
   userData?(): Buffer | undefined;
   /** Called on a member after a rebalance that used this assignor. */
   onAssignment?(partitions: readonly TopicPartition[], generationId: number): void;

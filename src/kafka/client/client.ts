@@ -18,7 +18,7 @@ import { KafkaTransactionalProducer } from '../producer/transactional-producer.t
 const LOG_CONSUMER: ClientProperties = { 'auto.offset.reset': 'earliest', 'isolation.level': 'read_committed' };
 const LOG_PRODUCER: ClientProperties = { acks: 'all', 'enable.idempotence': 'false' };
 
-/** Creates the factory for clients of the cluster that the Java client properties describe. */
+/** Creates the factory for clients of the cluster that the Java client properties specify. */
 export function createKafkaClient(properties: ClientProperties, logger: Logger): KafkaClient {
   const merged = (over: ClientProperties | undefined): ClientProperties => ({ ...properties, ...over });
   return {

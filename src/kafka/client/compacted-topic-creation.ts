@@ -95,7 +95,10 @@ function checkPartitions({ topic, property, purpose, singlePartition }: Compacte
   );
 }
 
-/** The creation of a topic is acknowledged before all brokers know it. */
+/**
+ * A broker acknowledges the creation of a topic before all brokers know the topic, so this waits until the metadata contains
+ * it.
+ */
 async function appear(admin: KafkaAdmin, topic: string): Promise<number> {
   const deadline = Date.now() + VISIBLE_TIMEOUT_MS;
   for (;;) {
