@@ -21,9 +21,9 @@ export interface ConnectorOffsetsDependencies {
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
   readonly clients: Pick<TaskClients, 'admin'>;
-  /** Resolves when the tasks of a stopped connector have ended, or were abandoned. */
+  /** Resolves when the tasks of a stopped connector have ended or were abandoned. */
   readonly tasksEnded: (connector: string) => Promise<void>;
-  /** `undefined` unless sources deliver exactly once. */
+  /** `undefined` unless source connectors deliver exactly once. */
   readonly exactlyOnce: ExactlyOnce | undefined;
 }
 
@@ -31,12 +31,12 @@ type Change = 'alter' | 'reset';
 
 const BY_ROWS = 'The numbers are those of the rows that the tables have now.';
 
-/** A connector whose configuration has the values of its variables. */
+/** A connector with its configuration, in which variables have been replaced by their values. */
 type Known = Pick<ConnectorState, 'name' | 'config'>;
 
 /**
- * Offsets of connectors, as users see and change them. Sinks have those of their consumer group, sources those of the offset store
- * (docs/compatibility.md#the-management-api).
+ * Offsets of connectors, as users see and change them. For a sink, they are the offsets of its consumer group; for a source,
+ * the offsets in the offset store (docs/compatibility.md#the-management-api).
  */
 export class ConnectorOffsets {
   readonly #dependencies: ConnectorOffsetsDependencies;
@@ -51,7 +51,7 @@ export class ConnectorOffsets {
     return this.#stored(state, plugin);
   }
 
-  /** Whether no offsets exist for this name. */
+  /** Returns true if no offsets exist for this name. */
   async hasNone(name: string, given: ConnectorConfig): Promise<boolean> {
     const { config, plugin } = await this.#withValues(given);
     return (await this.#stored({ name, config }, plugin)).length === 0;
@@ -69,7 +69,7 @@ export class ConnectorOffsets {
     });
   }
 
-  /** Computes the effect of a change, regardless of the state of the connector. Nothing is written. */
+  /** Computes the effect of a change, regardless of the state of the connector. Does not write anything. */
   async preview(name: string, target: OffsetTarget): Promise<OffsetsPreview> {
     const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     if (plugin.type === 'source') return this.#previewSource(state, plugin, target);
@@ -97,7 +97,7 @@ export class ConnectorOffsets {
     return previewOf(partitions, BY_ROWS);
   }
 
-  /** Resolves with the success message. */
+  /** Changes the offsets. Resolves with the success message. */
   async alter(name: string, changes: readonly OffsetChange[]): Promise<string> {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') {
@@ -113,8 +113,8 @@ export class ConnectorOffsets {
   }
 
   /**
-   * Sets the initial offsets of a connector that is about to be created; offsets of an earlier connector of this name are removed
-   * (KIP-995). Resolves with the success message.
+   * Sets the initial offsets of a connector that is about to be created (KIP-995), and removes the offsets of a previous
+   * connector with this name. Resolves with the success message.
    */
   async begin(name: string, config: ConnectorConfig, changes: readonly OffsetChange[]): Promise<string> {
     const { configs, tasksEnded } = this.#dependencies;
@@ -136,7 +136,7 @@ export class ConnectorOffsets {
     });
   }
 
-  /** Resolves with the success message, even if there were no offsets. */
+  /** Removes all offsets. Resolves with the success message, even if there were no offsets. */
   async reset(name: string): Promise<string> {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') return success('reset', await this.#resetGroup(state, plugin));
@@ -147,7 +147,7 @@ export class ConnectorOffsets {
     return success('reset', whole);
   }
 
-  /** Reads the config topic first, so that a recent stop is visible. */
+  /** Returns a stopped connector. Reads the config topic first, because the connector may have been stopped just now. */
   async #stopped(name: string): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
     const { configs, tasksEnded } = this.#dependencies;
     await configs.refresh();
@@ -162,7 +162,7 @@ export class ConnectorOffsets {
     return this.#resolved(state);
   }
 
-  /** Replaces the variables of the configuration by their values. */
+  /** Replaces the variables of the configuration with their values. */
   async #resolved(known: ConnectorState): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
     const { config, plugin } = await this.#withValues(known.config);
     return { state: { ...known, config }, plugin };
@@ -251,7 +251,7 @@ function groupId({ name, config }: Known): string {
   return config['consumer.override.group.id'] ?? `connect-${name}`;
 }
 
-/** Turns an error of the plugin into a RequestError 400 with the same message. */
+/** Converts an error of the plugin to a RequestError with status 400 and the same message. */
 async function callPlugin<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await answer;

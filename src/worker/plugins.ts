@@ -37,7 +37,7 @@ export async function openPlugins(
   return { plugins, resolver: new ConfigResolver(providers, secrets, logger) };
 }
 
-/** The validation of connector configurations. */
+/** Creates the validation of connector configurations. */
 export function connectorValidation(
   config: WorkerConfig,
   { plugins, resolver }: OpenedPlugins,

@@ -13,7 +13,7 @@ import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/threa
 import { builtInPlugins } from './built-in-plugins.ts';
 import { clientOverrides, metricWindow, taskDefaults } from './task-settings.ts';
 
-/** The entry point of a thread with tasks (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is ready. */
+/** The entry point of a thread with tasks (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until the thread is ready. */
 const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions, TaskControlFunctions>(() => ({
   start: async (assignment) => {
     (await host).start(assignment);
@@ -37,7 +37,7 @@ await comeUp(calls, host);
 
 async function openHost(): Promise<TaskHost> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
-  // The main thread has already logged warnings about the plugin path.
+  // The main thread has already logged the warnings about the plugin path.
   const { plugins: external } = await openPluginPath(config.common['plugin.path'], silentLogger);
   const exactlyOnce =
     data.exactlyOnceGroup === undefined

@@ -7,8 +7,8 @@ import { OffsetStore } from './offset-store.ts';
 import type { OpenRecordLog } from './record-log.ts';
 
 /**
- * Offsets of source connectors. A connector with `offsets.storage.topic` uses its own topic, with a copy in the worker's store; all
- * others use the worker's store (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
+ * Opens the offsets of source connectors. A connector with `offsets.storage.topic` uses its own topic, with a copy in the
+ * worker's store. All others use the worker's store (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
  */
 export class SourceOffsetStores implements SourceOffsets {
   readonly #worker: OffsetStore;
@@ -17,8 +17,8 @@ export class SourceOffsetStores implements SourceOffsets {
   readonly #logger: Logger;
 
   /**
-   * `worker` has the offsets of all connectors. `workerTopic` is its topic; it is `undefined` on standalone workers, whose connectors
-   * cannot have their own topics either.
+   * `worker` contains the offsets of all connectors. `workerTopic` is its topic. It is `undefined` on standalone workers, where
+   * connectors cannot have their own topics either.
    */
   constructor(
     worker: OffsetStore,
@@ -58,7 +58,10 @@ function ofWorker(worker: OffsetStore, topic: string | undefined): OpenOffsets {
   };
 }
 
-/** The connector's own store is authoritative. The worker's store has a copy, in case the connector no longer names its own topic. */
+/**
+ * Offsets in the connector's own store, which is authoritative, with a copy in the worker's store. The copy is used if the
+ * connector stops using its own topic.
+ */
 class TwofoldOffsets implements OffsetStorage {
   readonly #own: OffsetStore;
   readonly #worker: OffsetStore;
@@ -74,7 +77,10 @@ class TwofoldOffsets implements OffsetStorage {
     return (await this.#own.read(connector, partition)) ?? (await this.#worker.read(connector, partition));
   }
 
-  /** Removes offsets from the copy first: otherwise they would reappear if the second step failed. */
+  /**
+   * Writes offsets. Removes offsets from the copy first: if the second step failed otherwise, the removed offsets would
+   * reappear.
+   */
   async write(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
     const removals = offsets.filter(({ offset }) => offset === null);
     if (removals.length > 0) await this.#worker.write(connector, removals);
@@ -90,7 +96,7 @@ class TwofoldOffsets implements OffsetStorage {
     return [...merged.values()];
   }
 
-  /** Never rejects. */
+  /** Copies offsets to the worker's store. Never rejects. */
   async copy(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
     const kept = offsets.filter(({ offset }) => offset !== null);
     try {
