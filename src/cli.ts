@@ -84,7 +84,8 @@ program
   .option('--plugin-path <folders>', 'the folders to search, as in the worker property plugin.path')
   .option('--worker-config <file>', 'read plugin.path from a worker file')
   .action(async (action: string | undefined, options: { pluginPath?: string; workerConfig?: string }) => {
-    if (action !== undefined && action !== 'list') program.error(`error: unknown action ${action}; the only one is list`);
+    if (action !== undefined && action !== 'list')
+      program.error(`error: unknown action ${action}; the only one is list`);
     const { listPlugins } = await import('./worker/plugin-list.ts');
     const file = options.workerConfig === undefined ? {} : await readPropertiesFile(options.workerConfig);
     const { properties: environment } = environmentProperties(process.env);
@@ -153,9 +154,9 @@ function logFormat(option = 'auto'): 'text' | 'json' {
   return option === 'pretty' ? 'text' : 'json';
 }
 
-/** Logs an unhandled error for commands other than workers, and for a worker until its logger exists. */
+/** Reports an unhandled error and exits. Used by commands other than workers, and by a worker until its logger exists. */
 function stopOnError(reason: unknown): void {
-  process.stderr.write(`Stopped by an error nobody handled: ${toError(reason).stack ?? String(reason)}\n`);
+  process.stderr.write(`Stopped by an unhandled error: ${toError(reason).stack ?? String(reason)}\n`);
   process.exit(EXIT_STOPPED_BY_ERROR);
 }
 
