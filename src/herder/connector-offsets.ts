@@ -102,14 +102,14 @@ export class ConnectorOffsets {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') {
       const offsets = sinkOffsets(changes);
-      const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+      const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
       await this.#alterGroup(state, offsets);
-      return success('alter', whole);
+      return success('alter', isComplete);
     }
     const offsets = sourceOffsets(changes);
-    const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+    const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
-    return success('alter', whole);
+    return success('alter', isComplete);
   }
 
   /**
@@ -130,9 +130,9 @@ export class ConnectorOffsets {
       const keys = new Set(wanted.map(({ partition }) => partition && coordinatesKey(partition)));
       const left = (await storage.list(name)).filter(({ partition }) => !keys.has(coordinatesKey(partition)));
       const offsets = [...left.map(({ partition }) => ({ partition, offset: null })), ...wanted];
-      const whole = await callPlugin(plugin.alterOffsets?.(inUse, offsets));
+      const isComplete = await callPlugin(plugin.alterOffsets?.(inUse, offsets));
       await storage.write(name, storable(offsets));
-      return success('alter', whole);
+      return success('alter', isComplete);
     });
   }
 
@@ -142,9 +142,9 @@ export class ConnectorOffsets {
     if (plugin.type === 'sink') return success('reset', await this.#resetGroup(state, plugin));
     const known = await this.#withOffsets(state, (offsets) => offsets.list(name));
     const offsets = known.map(({ partition }) => ({ partition, offset: null }));
-    const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+    const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
-    return success('reset', whole);
+    return success('reset', isComplete);
   }
 
   /** Returns a stopped connector. Reads the config topic first, because the connector may have been stopped just now. */
@@ -200,9 +200,9 @@ export class ConnectorOffsets {
     const keys = new Set(wanted.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
     const left = committed.filter(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
     const offsets = [...left.map(({ topic, partition }) => ({ topic, partition, offset: null })), ...wanted];
-    const whole = await callPlugin(plugin.alterOffsets?.(known.config, offsets));
+    const isComplete = await callPlugin(plugin.alterOffsets?.(known.config, offsets));
     await this.#alterGroup(known, offsets);
-    return whole ?? false;
+    return isComplete ?? false;
   }
 
   async #alterGroup(state: Known, offsets: readonly SinkOffset[]): Promise<void> {
@@ -222,13 +222,13 @@ export class ConnectorOffsets {
     return withAdmin(this.#dependencies.clients, state, async (admin) => {
       const committed = await admin.groupOffsets(groupId(state));
       const offsets = committed.map(({ topic, partition }) => ({ topic, partition, offset: null }));
-      const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+      const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
       try {
         await admin.deleteGroup(groupId(state));
       } catch (error) {
         throw groupFailure('reset', state.name, error);
       }
-      return whole ?? false;
+      return isComplete ?? false;
     });
   }
 }
@@ -279,8 +279,8 @@ function groupFailure(change: Change, name: string, cause: unknown): RequestErro
   return new RequestError(isUnknown ? 400 : 500, `${what}: ${toError(cause).message}`, { cause });
 }
 
-function success(change: Change, whole = false): string {
+function success(change: Change, isComplete = false): string {
   const done = change === 'alter' ? 'altered' : 'reset';
-  if (whole) return `The offsets for this connector have been ${done} successfully`;
+  if (isComplete) return `The offsets for this connector have been ${done} successfully`;
   return `The Connect framework-managed offsets for this connector have been ${done} successfully. However, if this connector manages offsets externally, they will need to be manually ${done} in the system that the connector uses.`;
 }

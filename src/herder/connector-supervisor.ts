@@ -105,11 +105,11 @@ export class ConnectorSupervisor {
   async #reconcileNow(): Promise<void> {
     const desired = this.#dependencies.configs.connector(this.#name);
     if (desired === undefined || !this.#dependencies.placement.ownsConnector(this.#name)) {
-      const wasHere = this.#appliedConfig !== undefined;
+      const wasApplied = this.#appliedConfig !== undefined;
       await this.#endRun();
       this.#appliedConfig = undefined;
       this.#appliedState = undefined;
-      if (wasHere && desired !== undefined) this.#dependencies.statuses.connector(this.#name, 'UNASSIGNED');
+      if (wasApplied && desired !== undefined) this.#dependencies.statuses.connector(this.#name, 'UNASSIGNED');
       return;
     }
     if (desired.config === this.#appliedConfig && desired.targetState === this.#appliedState) return;

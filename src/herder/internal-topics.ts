@@ -42,11 +42,11 @@ export class InternalTopics {
   }
 
   view(): Promise<InternalTopicsView> {
-    this.#running ??= this.#look().finally(() => (this.#running = undefined));
+    this.#running ??= this.#describe().finally(() => (this.#running = undefined));
     return this.#running;
   }
 
-  async #look(): Promise<InternalTopicsView> {
+  async #describe(): Promise<InternalTopicsView> {
     const survey = this.#open();
     try {
       const names = this.#uses.map(({ name }) => name);

@@ -43,7 +43,7 @@ export class LeaderDuties {
         this.follow();
       });
     }
-    this.#sweep().catch((error: unknown) => {
+    this.#removeStaleStatuses().catch((error: unknown) => {
       this.#logger.warn(
         { reason: toError(error).message },
         'Failed to remove the statuses of deleted connectors and tasks',
@@ -59,7 +59,7 @@ export class LeaderDuties {
     });
   }
 
-  async #sweep(): Promise<void> {
+  async #removeStaleStatuses(): Promise<void> {
     const { configs, statuses } = this.#stores;
     await statuses.refresh();
     for (const name of statuses.names()) {

@@ -122,8 +122,16 @@ export class Supervision {
         logger,
       });
       const start = (assignment: TaskAssignment): void => this.#startTask(assignment);
-      const ofTasks = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start, logger };
-      supervisors = { logger, connector, tasks: new TaskSupervisor(name, ofTasks, this.#taskStopTimeoutMs) };
+      const taskDependencies = {
+        configs,
+        placement,
+        plugins,
+        tasks: this.tasks,
+        statuses: this.#statuses,
+        start,
+        logger,
+      };
+      supervisors = { logger, connector, tasks: new TaskSupervisor(name, taskDependencies, this.#taskStopTimeoutMs) };
       this.#supervisors.set(name, supervisors);
     }
     return supervisors;

@@ -71,9 +71,9 @@ export class TaskSupervisor {
     const desired = this.#dependencies.configs.connector(this.#name);
     const wanted = desired === undefined ? new Map<number, TaskAssignment>() : this.#wanted(desired);
     const outdated = [...this.#assigned].filter(([task, running]) => !isSameWork(running, wanted.get(task)));
-    const isToRun = desired !== undefined && desired.targetState !== 'STOPPED' && !desired.inconsistent;
-    const [moving, ending] = parted(outdated, ([task]) => {
-      return handsOver && isToRun && task < desired.taskConfigs.length && !this.#isOwn(task);
+    const shouldRun = desired !== undefined && desired.targetState !== 'STOPPED' && !desired.inconsistent;
+    const [moving, ending] = split(outdated, ([task]) => {
+      return handsOver && shouldRun && task < desired.taskConfigs.length && !this.#isOwn(task);
     });
     await Promise.all([
       this.#stop(
@@ -148,7 +148,7 @@ export class TaskSupervisor {
   }
 }
 
-function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
   return [all.filter((one) => isFirst(one)), all.filter((one) => !isFirst(one))];
 }
 

@@ -158,8 +158,8 @@ export class ConnectorValidation {
     const surroundings = { type: plugin.type, connector: plugin, plugins: this.plugins, converterConfig };
     const [base, own, ...converters] = validateConnectorSections(config, surroundings, listed);
     const more = this.#conflicts(plugin, config);
-    const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
-    if (connects && plugin.validate !== undefined && ownAreFine) {
+    const areOwnOptionsValid = own?.results.every(({ errors }) => errors.length === 0) ?? true;
+    if (connects && plugin.validate !== undefined && areOwnOptionsValid) {
       const asked = plugin.validate(withoutNulls(config));
       const name = config['name'] ?? '';
       more.push(...(await stage.during(`performing multi-property validation for the connector ${name}`, () => asked)));

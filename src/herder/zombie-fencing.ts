@@ -19,7 +19,7 @@ export class ZombieFencing {
   readonly #fence: FenceTasks;
   readonly #generation: () => number;
   readonly #logger: Logger;
-  readonly #rounds = new Map<string, Promise<void>>();
+  readonly #pending = new Map<string, Promise<void>>();
 
   /** `generation` returns the current generation of the worker group. */
   constructor(configs: ConfigStore, fence: FenceTasks, generation: () => number, logger: Logger) {
@@ -31,12 +31,12 @@ export class ZombieFencing {
 
   /** Resolves when tasks of the current generation may start. Concurrent calls for a connector share one fencing. */
   fence(connector: string): Promise<void> {
-    let round = this.#rounds.get(connector);
-    if (round === undefined) {
-      round = this.#round(connector).finally(() => this.#rounds.delete(connector));
-      this.#rounds.set(connector, round);
+    let fencing = this.#pending.get(connector);
+    if (fencing === undefined) {
+      fencing = this.#fenceOnce(connector).finally(() => this.#pending.delete(connector));
+      this.#pending.set(connector, fencing);
     }
-    return round;
+    return fencing;
   }
 
   /** Called before a deleted connector is recreated. Resolves once its old tasks can no longer write. */
@@ -45,7 +45,7 @@ export class ZombieFencing {
     if (count !== undefined) await this.#fenceTasks(connector, config, count);
   }
 
-  async #round(connector: string): Promise<void> {
+  async #fenceOnce(connector: string): Promise<void> {
     await this.#configs.refresh();
     const state = this.#configs.connector(connector);
     if (state === undefined) throw new ConnectError(`Connector ${connector} not found`);

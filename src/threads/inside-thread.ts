@@ -22,7 +22,7 @@ export interface InsideThread<Functions extends ThreadFunctions, Control extends
 }
 
 /**
- * Sets up the current worker thread; see also `comeUp`. `answer` creates the functions that this thread provides in addition to
+ * Sets up the current worker thread; see also `reportReady`. `answer` creates the functions that this thread provides in addition to
  * those of all threads.
  */
 export function enterThread<Functions extends ThreadFunctions, Control extends ControlFunctions>(
@@ -72,7 +72,7 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
 }
 
 /** Reports the thread as ready when `opening` resolves. If it rejects, the main thread terminates the thread with the error. */
-export async function comeUp(
+export async function reportReady(
   calls: Pick<ThreadCalls<never, ControlFunctions>, 'tell'>,
   opening: Promise<unknown>,
 ): Promise<void> {

@@ -92,16 +92,16 @@ export class Suspects {
 
 /** Adds the records of an end. If they overlap earlier suspects, only the intersection remains suspect. */
 function narrowed(known: readonly Suspect[], found: readonly RecordRange[], ending: Ending): readonly Suspect[] {
-  const met = known.flatMap((suspect) => {
+  const overlapping = known.flatMap((suspect) => {
     const overlaps = found.flatMap((range) => overlap(suspect, range) ?? []);
     return overlaps.map((range): { old: Suspect; left: Suspect } => {
       return { old: suspect, left: { ...range, endings: [...suspect.endings, ending].slice(-MAX_ENDINGS) } };
     });
   });
-  if (met.length === 0) return [...known, ...found.map((range) => ({ ...range, endings: [ending] }))];
-  const explained = new Set(met.flatMap(({ old }) => old.endings.map(({ number }) => number)));
+  if (overlapping.length === 0) return [...known, ...found.map((range) => ({ ...range, endings: [ending] }))];
+  const explained = new Set(overlapping.flatMap(({ old }) => old.endings.map(({ number }) => number)));
   const others = known.filter(({ endings }) => !endings.some(({ number }) => explained.has(number)));
-  return [...others, ...met.map(({ left }) => left)];
+  return [...others, ...overlapping.map(({ left }) => left)];
 }
 
 function overlap(a: RecordRange, b: RecordRange): RecordRange | undefined {

@@ -2,7 +2,7 @@ import { loadWorkerConfig } from '../config/worker-config.ts';
 import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
 import type { DeadLetterReadingParts } from '../operate/dead-letters/dead-letter-readings.ts';
 import { silentLogger } from '../observe/logger.ts';
-import { comeUp, enterThread } from '../threads/inside-thread.ts';
+import { reportReady, enterThread } from '../threads/inside-thread.ts';
 import type { ReaderControlFunctions, ReaderThreadFunctions } from '../threads/thread-protocol.ts';
 import { connectorValidation, openPlugins } from './plugins.ts';
 import { performReading, type Reading } from './readings.ts';
@@ -29,7 +29,7 @@ secrets.onAdd((value) => {
   calls.tell('secretKnown', value);
 });
 const parts: Promise<DeadLetterReadingParts> = openParts();
-await comeUp(calls, parts);
+await reportReady(calls, parts);
 
 async function openParts(): Promise<DeadLetterReadingParts> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });

@@ -7,7 +7,7 @@ import { TaskFactory } from '../connect/hosting/task-factory.ts';
 import { TaskHost } from '../connect/hosting/task-host.ts';
 import { ReplayTasks } from '../operate/dead-letters/replay-tasks.ts';
 import { silentLogger } from '../observe/logger.ts';
-import { comeUp, enterThread } from '../threads/inside-thread.ts';
+import { reportReady, enterThread } from '../threads/inside-thread.ts';
 import { RemoteOffsets } from '../threads/remote-offsets.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/thread-protocol.ts';
 import { builtInPlugins } from './built-in-plugins.ts';
@@ -33,7 +33,7 @@ const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions,
 }));
 
 const host: Promise<TaskHost> = openHost();
-await comeUp(calls, host);
+await reportReady(calls, host);
 
 async function openHost(): Promise<TaskHost> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });

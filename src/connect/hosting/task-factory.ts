@@ -104,8 +104,9 @@ export class TaskFactory implements TaskBuilder {
       }
     });
     const chain = transformationChain(config, this.#dependencies.plugins);
-    const sourceLetters = assignment.type === 'source' ? this.#sourceDeadLetters(assignment) : undefined;
-    const [deadLetters = sourceLetters] = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
+    const sourceDeadLetters = assignment.type === 'source' ? this.#sourceDeadLetters(assignment) : undefined;
+    const [deadLetters = sourceDeadLetters] =
+      assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
     const faults = new RecentFaults(id.task, (text) => this.#dependencies.secrets.hide(text));
     const reporters = deadLetters === undefined ? [faults] : [faults, reporter(deadLetters)];
     const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
@@ -125,7 +126,7 @@ export class TaskFactory implements TaskBuilder {
       measures,
       place: workPlaces.open(taskText(id)),
       throttle: new Throttle(rateLimitOf(config, assignment.tasks)),
-      deadLetters: sourceLetters,
+      deadLetters: sourceDeadLetters,
     };
     const metrics = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
     return { runtime, errors: errors.counts, deadLetters, faults, plugins: metrics };

@@ -33,7 +33,7 @@ const HEX_BYTES = 256;
 export class RecentFaults implements FailureReporter {
   readonly #task: number;
   readonly #hide: (text: string) => string;
-  readonly #kept: { readonly fault: RecentFault; readonly size: number }[] = [];
+  readonly #faults: { readonly fault: RecentFault; readonly size: number }[] = [];
   #size = 0;
 
   /** `hide` removes secrets from messages. */
@@ -44,7 +44,7 @@ export class RecentFaults implements FailureReporter {
 
   /** The faults, oldest first. */
   list(): readonly RecentFault[] {
-    return this.#kept.map(({ fault }) => fault);
+    return this.#faults.map(({ fault }) => fault);
   }
 
   async report({ stage, className, error, consumed }: FailureContext): Promise<void> {
@@ -62,10 +62,10 @@ export class RecentFaults implements FailureReporter {
       record: { topic, partition, offset, timestamp, keyHex: hexOf(key), valueHex: hexOf(value) },
     };
     const size = message.length + (fault.record.keyHex?.length ?? 0) + (fault.record.valueHex?.length ?? 0) + 500;
-    this.#kept.push({ fault, size });
+    this.#faults.push({ fault, size });
     this.#size += size;
-    while (this.#kept.length > MAX_FAULTS || (this.#size > MAX_CHARACTERS && this.#kept.length > 1)) {
-      this.#size -= this.#kept.shift()?.size ?? 0;
+    while (this.#faults.length > MAX_FAULTS || (this.#size > MAX_CHARACTERS && this.#faults.length > 1)) {
+      this.#size -= this.#faults.shift()?.size ?? 0;
     }
     return Promise.resolve();
   }

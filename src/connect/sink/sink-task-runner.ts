@@ -123,7 +123,7 @@ export class SinkTaskRunner implements TaskRunner {
       this.#consumer.subscribe(this.#topics, listener, assignment.handover);
       if (this.#wantPaused) this.#holds.add('request');
       onEvent({ id: assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
-      while (!this.#runtime.abort.signal.aborted) await this.#turn();
+      while (!this.#runtime.abort.signal.aborted) await this.#runOnce();
     } catch (error) {
       failure = toError(error);
     }
@@ -134,7 +134,7 @@ export class SinkTaskRunner implements TaskRunner {
     logAfterShutdown(failure, this.#runtime);
   }
 
-  async #turn(): Promise<void> {
+  async #runOnce(): Promise<void> {
     if (!(await this.#mayWork())) return;
     this.#applyPause();
     await this.#commits.commitIfDue();

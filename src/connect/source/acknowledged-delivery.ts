@@ -120,8 +120,9 @@ export class AcknowledgedDelivery implements SourceDelivery {
       for (const record of failure.records) {
         await errors.failed({ stage: 'KAFKA_PRODUCE', className: WORKER_SOURCE_TASK, error, consumed: undefined });
         const source = batch.sourceOf(record);
-        const letter = source !== undefined && isSingle(source) ? this.#runtime.deadLetters?.take(source) : undefined;
-        if (letter !== null && letter !== undefined) deadLetters.push(letter);
+        const deadLetter =
+          source !== undefined && isSingle(source) ? this.#runtime.deadLetters?.take(source) : undefined;
+        if (deadLetter !== null && deadLetter !== undefined) deadLetters.push(deadLetter);
       }
       skipped += count;
     }

@@ -111,7 +111,7 @@ export class SourceTaskRunner implements TaskRunner {
     try {
       await this.#delivery.open();
       if (!abort.signal.aborted) await this.#start();
-      while (!abort.signal.aborted) await this.#turn();
+      while (!abort.signal.aborted) await this.#runOnce();
     } catch (error) {
       failure = toError(error);
     }
@@ -135,7 +135,7 @@ export class SourceTaskRunner implements TaskRunner {
     this.#delivery.begin();
   }
 
-  async #turn(): Promise<void> {
+  async #runOnce(): Promise<void> {
     this.#throwFailure();
     if (this.#wantPaused !== this.#isPaused) {
       this.#isPaused = this.#wantPaused;

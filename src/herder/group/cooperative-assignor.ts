@@ -100,17 +100,18 @@ export class CooperativeAssignor {
       next.push({ member, work: work.without(given) });
     }
 
-    const takers = next.filter(({ member }) => !draining.has(member));
+    const receivers = next.filter(({ member }) => !draining.has(member));
     const drained = next.filter(({ member }) => draining.has(member));
-    const reassigned = this.#reassignLost(lost, next, takers);
+    const reassigned = this.#reassignLost(lost, next, receivers);
     this.#pace.begin(created.tasks.size + reassigned.tasks.size);
     for (const { member, work } of drained) this.#takePart(member, work, work, toRevoke);
-    if (this.#delayMs === 0) this.#balance(configured, takers, toRevoke, isSameGroup(rebalance, this.#previousMembers));
+    if (this.#delayMs === 0)
+      this.#balance(configured, receivers, toRevoke, isSameGroup(rebalance, this.#previousMembers));
     else this.#revokedInPrevious = false;
     const pauseMs = this.#pace.end();
 
-    assignToLeastLoaded(takers, [...created.connectors, ...reassigned.connectors], 'connectors');
-    assignToLeastLoaded(takers, [...created.tasks, ...reassigned.tasks], 'tasks');
+    assignToLeastLoaded(receivers, [...created.connectors, ...reassigned.connectors], 'connectors');
+    assignToLeastLoaded(receivers, [...created.tasks, ...reassigned.tasks], 'tasks');
     this.#remember(rebalance, next, toRevoke, lost);
     this.#drainingWork = new Map(drained.map(({ member, work }) => [member, work.without()]));
     return {
@@ -136,7 +137,7 @@ export class CooperativeAssignor {
   }
 
   /** Assigns the work of lost members to the candidates, holds it back, or returns it to be assigned like new work. */
-  #reassignLost(lost: WorkSet, next: readonly Load[], takers: readonly Load[]): WorkSet {
+  #reassignLost(lost: WorkSet, next: readonly Load[], receivers: readonly Load[]): WorkSet {
     if (lost.isEmpty && !this.#revokedInPrevious) {
       this.#settle();
       return new WorkSet();
@@ -150,9 +151,9 @@ export class CooperativeAssignor {
       this.#strength = Math.max(this.#strength, this.#previousMembers.size);
     }
     const isOver = this.#scheduledAtMs > 0 && now >= this.#scheduledAtMs;
-    if (!isOver) for (const { member, work } of takers) if (work.isEmpty) this.#candidates.add(member);
+    if (!isOver) for (const { member, work } of receivers) if (work.isEmpty) this.#candidates.add(member);
     const candidates = [...this.#candidates].flatMap((candidate) =>
-      takers.filter(({ member }) => member === candidate),
+      receivers.filter(({ member }) => member === candidate),
     );
     // Java continues to wait even if as many members have joined as were lost; here, the wait ends.
     const haveReturned = this.#strength > 0 && present.size >= this.#strength && candidates.length > 0;
@@ -252,12 +253,12 @@ function sorted({ connectors, tasks }: WorkSet): WorkSet {
 
 function duplicates(works: Iterable<WorkSet>): WorkSet {
   const seen = new WorkSet();
-  const twice = new WorkSet();
+  const duplicated = new WorkSet();
   for (const work of works) {
-    twice.add(work.shared(seen));
+    duplicated.add(work.shared(seen));
     seen.add(work);
   }
-  return twice;
+  return duplicated;
 }
 
 function workOf(loads: readonly Load[], member: string): WorkSet {

@@ -28,32 +28,32 @@ interface KeptHandovers {
 /** Handovers of the tasks that this worker has released recently. */
 export class RecentHandovers {
   readonly #now: () => number;
-  #kept: readonly KeptHandovers[] = [];
+  #recent: readonly KeptHandovers[] = [];
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
   add(handovers: Handovers): void {
-    if (handovers.size > 0) this.#kept = [{ handovers, untilMs: this.#now() + KEPT_MS }, ...this.#current()];
+    if (handovers.size > 0) this.#recent = [{ handovers, untilMs: this.#now() + KEPT_MS }, ...this.#current()];
   }
 
   /** Returns the newest handover of each task. */
   all(): Handovers {
-    this.#kept = this.#current();
+    this.#recent = this.#current();
     const all = new Map<string, Handover>();
-    for (const [key, handover] of this.#kept.flatMap(({ handovers }) => [...handovers])) {
+    for (const [key, handover] of this.#recent.flatMap(({ handovers }) => [...handovers])) {
       if (!all.has(key)) all.set(key, handover);
     }
     return all;
   }
 
   clear(): void {
-    this.#kept = [];
+    this.#recent = [];
   }
 
   #current(): readonly KeptHandovers[] {
-    return this.#kept.filter(({ untilMs }) => untilMs > this.#now());
+    return this.#recent.filter(({ untilMs }) => untilMs > this.#now());
   }
 }
 

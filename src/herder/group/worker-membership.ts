@@ -99,11 +99,11 @@ export class WorkerMembership {
   }
 
   async join(): Promise<Generation> {
-    return this.#foreignMembers.join(this.#renewed());
+    return this.#foreignMembers.join(this.#currentMember());
   }
 
   requestRejoin(reason: string): void {
-    this.#renewed().requestRejoin(reason);
+    this.#currentMember().requestRejoin(reason);
   }
 
   /** Returns true if this worker must not accept work from the leader of the generation. */
@@ -139,7 +139,7 @@ export class WorkerMembership {
     this.#member = this.#group.member(this.#protocol, this.#onState);
   }
 
-  #renewed(): GroupMember {
+  #currentMember(): GroupMember {
     if (this.#member === undefined) throw new Error('The worker group has not been started');
     return this.#member;
   }

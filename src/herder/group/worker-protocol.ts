@@ -161,8 +161,8 @@ export class WorkerProtocol implements GroupProtocol {
     const all = this.#configured.work();
     const configured = leaving.isEmpty ? all : WorkSet.of(all).without(leaving).toWork();
     // In the eager protocol, members do not report the work that they have kept until now.
-    const isTurning = protocol === 'default' && this.#lastProtocol !== 'default';
-    this.#needsReassignment = isTurning && this.#settings.protocol.toLowerCase() !== 'eager';
+    const isNewlyEager = protocol === 'default' && this.#lastProtocol !== 'default';
+    this.#needsReassignment = isNewlyEager && this.#settings.protocol.toLowerCase() !== 'eager';
     this.#lastProtocol = protocol;
     if (this.#needsReassignment) return { assigned: new Map(), revoked: new Map(), complete: new Map(), delayMs: 0 };
     const draining = new Set(members.filter((member) => member.draining === true).map(({ memberId }) => memberId));

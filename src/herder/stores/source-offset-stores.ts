@@ -36,7 +36,7 @@ export class SourceOffsetStores implements SourceOffsets {
     const worker = this.#worker;
     const workerTopic = this.#workerTopic;
     const topic = config['offsets.storage.topic']?.trim() ?? '';
-    if (workerTopic === undefined || topic === '' || topic === workerTopic) return ofWorker(worker, workerTopic);
+    if (workerTopic === undefined || topic === '' || topic === workerTopic) return workerOffsets(worker, workerTopic);
     const own = new OffsetStore(this.#openTopic(connector, topic), this.#logger);
     await own.start();
     const storage = new TwofoldOffsets(own, worker, this.#logger);
@@ -49,7 +49,7 @@ export class SourceOffsetStores implements SourceOffsets {
   }
 }
 
-function ofWorker(worker: OffsetStore, topic: string | undefined): OpenOffsets {
+function workerOffsets(worker: OffsetStore, topic: string | undefined): OpenOffsets {
   return {
     storage: worker,
     topic: topic === undefined ? undefined : { name: topic, encode: (name, offsets) => worker.encode(name, offsets) },

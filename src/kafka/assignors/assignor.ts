@@ -75,10 +75,10 @@ export function subscribedPartitions(
  * (AbstractPartitionAssignor#useRackAwareAssignment).
  */
 export function usesRacks(memberRacks: Iterable<string>, partitions: Iterable<ReadonlySet<string>>): boolean {
-  const ofPartitions = [...partitions];
-  const all = new Set(ofPartitions.flatMap((racks) => [...racks]));
+  const racksByPartition = [...partitions];
+  const all = new Set(racksByPartition.flatMap((racks) => [...racks]));
   if (![...memberRacks].some((rack) => all.has(rack))) return false;
-  return ofPartitions.some((racks) => racks.size !== all.size);
+  return racksByPartition.some((racks) => racks.size !== all.size);
 }
 
 export function rackOf({ rackId }: GroupSubscription): string | undefined {

@@ -32,8 +32,8 @@ export class RackMatch {
       if (rack !== undefined) this.#memberRacks.set(member.memberId, rack);
     }
     this.#partitions = partitions;
-    const ofPartitions = [...partitions.values()].flat();
-    this.usesRacks = usesRacks(this.#memberRacks.values(), ofPartitions);
+    const racksByPartition = [...partitions.values()].flat();
+    this.usesRacks = usesRacks(this.#memberRacks.values(), racksByPartition);
   }
 
   hasRack(member: string): boolean {

@@ -83,8 +83,8 @@ class UnequalAssignment {
   /** Assigns partitions that match the rack of a member first. */
   #assignAll(free: readonly TopicPartition[]): void {
     const { racks } = this.#group;
-    const far = racks.usesRacks ? free.filter((tp) => !this.#assignOne(tp, true)) : free;
-    for (const tp of far) this.#assignOne(tp, false);
+    const remaining = racks.usesRacks ? free.filter((tp) => !this.#assignOne(tp, true)) : free;
+    for (const tp of remaining) this.#assignOne(tp, false);
   }
 
   #assignOne(tp: TopicPartition, nearOnly: boolean): boolean {

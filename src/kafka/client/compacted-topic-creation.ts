@@ -32,7 +32,7 @@ export async function ensureCompactedTopic(
     const { partitions, replicationFactor } = options;
     logger.info({ partitions, replicationFactor }, 'Created compacted topic');
   }
-  return checkPartitions(options, await appear(admin, topic));
+  return checkPartitions(options, await awaitTopic(admin, topic));
 }
 
 async function create(admin: KafkaAdmin, options: CompactedTopicOptions): Promise<boolean> {
@@ -99,7 +99,7 @@ function checkPartitions({ topic, property, purpose, singlePartition }: Compacte
  * A broker acknowledges the creation of a topic before all brokers know the topic, so this waits until the metadata contains
  * it.
  */
-async function appear(admin: KafkaAdmin, topic: string): Promise<number> {
+async function awaitTopic(admin: KafkaAdmin, topic: string): Promise<number> {
   const deadline = Date.now() + VISIBLE_TIMEOUT_MS;
   for (;;) {
     const count = (await admin.describeTopics([topic])).get(topic);

@@ -108,7 +108,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
     if (this.#stopped) throw new ClosedError(`Topic ${this.#options.topic}`);
     const ends = await this.#consumer.endOffsets(this.#partitions, isolation);
     const targets = new Map(ends.map(({ partition, offset }) => [partition, offset]));
-    if (this.#reached(targets)) return;
+    if (this.#hasReached(targets)) return;
     await new Promise<void>((resolve, reject) => {
       this.#waiters.add({ targets, resolve, reject });
       this.#consumer.wakeup();
@@ -154,13 +154,13 @@ export class KafkaCompactedTopic implements CompactedTopic {
       if (position !== undefined) this.#delivered.set(partition.partition, position);
     }
     for (const waiter of this.#waiters) {
-      if (!this.#reached(waiter.targets)) continue;
+      if (!this.#hasReached(waiter.targets)) continue;
       this.#waiters.delete(waiter);
       waiter.resolve();
     }
   }
 
-  #reached(targets: ReadonlyMap<number, number>): boolean {
+  #hasReached(targets: ReadonlyMap<number, number>): boolean {
     for (const [partition, target] of targets) if ((this.#delivered.get(partition) ?? -1) < target) return false;
     return true;
   }

@@ -169,8 +169,8 @@ export class Cluster {
       this.#noteReachable(address);
       return response;
     } catch (error) {
-      const isNews = error instanceof BrokerUnreachableError && !(error instanceof DroppedError);
-      if (isNews) this.#noteUnreachable(address, error);
+      const isOutage = error instanceof BrokerUnreachableError && !(error instanceof DroppedError);
+      if (isOutage) this.#noteUnreachable(address, error);
       throw error;
     }
   }

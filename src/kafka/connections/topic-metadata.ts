@@ -179,10 +179,10 @@ export class TopicMetadata {
     const racks = new Map(brokers.flatMap(({ nodeId, rack }) => (rack === '' ? [] : [[nodeId, rack] as const])));
     return new Map(
       topicMetadata.map(({ topic, partitionMetadata }) => {
-        const ofPartitions = partitionMetadata.map(({ partitionId, replicas }) => {
+        const racksByPartition = partitionMetadata.map(({ partitionId, replicas }) => {
           return [partitionId, new Set(replicas.flatMap((node) => racks.get(node) ?? []))] as const;
         });
-        return [topic, new Map(ofPartitions)] as const;
+        return [topic, new Map(racksByPartition)] as const;
       }),
     );
   }

@@ -135,11 +135,11 @@ export class ClassicMembership implements GroupProtocol, Membership {
       });
     } else if (this.ownedPartitions.isReady && state === 'stable') {
       // Rejoins even if the listener failed, because the leader waits for the revoked partitions.
-      let hasGone = true;
+      let hasRevoked = true;
       try {
-        hasGone = await this.ownedPartitions.apply();
+        hasRevoked = await this.ownedPartitions.apply();
       } finally {
-        if (hasGone) this.#member.requestRejoin('partitions were revoked for other members');
+        if (hasRevoked) this.#member.requestRejoin('partitions were revoked for other members');
       }
       this.onMetadata();
     }

@@ -26,8 +26,8 @@ export class PositionUpdates {
 
   /** Starts an attempt if a partition needs one. */
   start(membership: Membership | undefined): void {
-    const isElsewhere = membership?.ownedPartitions.findsPositions === true;
-    if (isElsewhere || this.#running !== undefined || !this.#areNeeded() || !this.#metadata.known) return;
+    const isDoneByMembership = membership?.ownedPartitions.findsPositions === true;
+    if (isDoneByMembership || this.#running !== undefined || !this.#areNeeded() || !this.#metadata.known) return;
     this.#running = this.#attempt(membership)
       .catch(async (error: unknown) => {
         if (isRetriable(error)) await idle(this.#retryBackoffMs);
