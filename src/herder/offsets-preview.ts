@@ -71,8 +71,7 @@ export async function previewSink(
   const partitions = wanted.map(({ topic, partition, offset }): PreviewedPartition => {
     const key = topicPartitionKey(topic, partition);
     const limits = bounds.get(key);
-    if (limits === undefined)
-      throw new RequestError(400, `There is no partition ${String(partition)} of topic ${topic}`);
+    if (limits === undefined) throw new RequestError(400, `Topic ${topic} has no partition ${String(partition)}`);
     const { first, end } = limits;
     const known = committed.get(key)?.offset;
     const within = (at: number | null | undefined) => Math.min(end, Math.max(first, at ?? (beginsAtEnd ? end : first)));
@@ -101,7 +100,7 @@ async function boundsOf(admin: Admin, topics: ReadonlySet<string>): Promise<Read
   const counts = await admin.describeTopics([...topics]);
   const count = [...counts.values()].reduce((sum, each) => sum + each, 0);
   if (count > MAX_PARTITIONS)
-    throw new RequestError(400, `More than ${String(MAX_PARTITIONS)} partitions are too many`);
+    throw new RequestError(400, `Too many partitions; the maximum is ${String(MAX_PARTITIONS)}`);
   const bounds = new Map<string, Bounds>();
   for (const topic of [...counts.keys()].sort()) {
     const [firsts, ends] = await Promise.all([admin.offsetsAt(topic, 'earliest'), admin.endOffsets(topic)]);

@@ -97,10 +97,10 @@ export interface Consumer {
    */
   identified(position: PartitionPosition): PartitionPosition;
   /**
-   * Validates positions that were stored outside Kafka together with topic id and leader epoch, and returns where to resume: at
-   * the stored position, at the beginning of a topic that was recreated, or at the offset from which a truncated log differs
-   * from the records that were read. Logs a warning for each position that changes. Rejects if a position is invalid and
-   * `auto.offset.reset` is `none`.
+   * Validates positions that were stored outside Kafka together with topic id and leader epoch, and returns where to resume.
+   * This is the stored position, unless the topic was recreated (its beginning) or the log was truncated (the offset from which
+   * it differs from the records that were read). Logs a warning for each position that changes. Rejects if a position is
+   * invalid and `auto.offset.reset` is `none`.
    */
   kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]>;
   pause(partitions: readonly TopicPartition[]): void;

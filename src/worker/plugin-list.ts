@@ -28,7 +28,8 @@ async function tryPlugins(pluginPath: readonly string[]) {
   const registry = new PluginRegistry(await builtInPlugins({ strictJson: false }), external);
   const { warnings } = await scanPluginPath(pluginPath);
   const hidden = registry.hidden.map(
-    ({ className, version, location }) => `${className} ${version} in ${location} is ignored: there is one already`,
+    ({ className, version, location }) =>
+      `${className} ${version} in ${location} is ignored: a plugin with this class and version already exists`,
   );
   const broken = await Promise.all(external.map(async (plugin) => plugin.load().then(() => [], problemOf)));
   return { registry, external, problems: [...warnings, ...hidden, ...broken.flat()] };

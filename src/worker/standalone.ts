@@ -32,7 +32,7 @@ export function standaloneMode({ standalone }: StandaloneWorkerConfig, workerId:
     groupId: undefined,
     offsetsTopic: undefined,
     openOffsetsTopic: () => {
-      throw new ConfigError('offsets.storage.topic needs a distributed worker');
+      throw new ConfigError('offsets.storage.topic requires a distributed worker');
     },
     exactlyOnce: () => undefined,
     sessionKeys: undefined,

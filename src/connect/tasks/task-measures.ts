@@ -251,8 +251,8 @@ export class SourceMeasures {
   }
 
   /**
-   * Returns the number of records that wait for an acknowledgement, for how many milliseconds no acknowledgement has arrived
-   * (0 if no record waits), and when the last one arrived, in milliseconds since the epoch.
+   * Returns the number of records that wait for an acknowledgement. `waitedMs` is the time for which no acknowledgement has
+   * arrived (0 if no record waits). `deliveredAtMs` is when the last one arrived, in milliseconds since the epoch.
    */
   waiting(): { readonly waiting: number; readonly waitedMs: number; readonly deliveredAtMs: number | undefined } {
     const waitedMs = this.#waitingSince === undefined ? 0 : this.#clock() - this.#waitingSince;

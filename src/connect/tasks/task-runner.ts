@@ -173,7 +173,7 @@ export async function runAll(steps: readonly (() => Promise<unknown> | void)[], 
     try {
       await step();
     } catch (error) {
-      logger.warn({ err: error }, 'A step of the end of the task failed');
+      logger.warn({ err: error }, 'A step of stopping the task failed');
     }
   }
 }

@@ -122,7 +122,7 @@ export class WorkerProtocol implements GroupProtocol {
     if (!(await this.#hasRead(groupOffset))) {
       this.#logger.warn(
         { offset: this.#configured.offset, groupOffset },
-        'The leader could not read the config topic as far as other members have; no work is assigned until it can',
+        'The leader has not read the config topic up to the offset of other members; no work is assigned until it has',
       );
       const mismatch = { ...base, error: 'config-mismatch', configOffset: groupOffset, ...NOTHING_NEW } as const;
       return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
@@ -199,8 +199,7 @@ export class WorkerProtocol implements GroupProtocol {
   #read(memberId: string, metadata: Buffer): Member[] {
     try {
       const read = decodeMetadata(metadata);
-      if (!isWorkerUrl(read.url))
-        throw new ConnectError(`Its address is not a URL of http or https: ${shown(read.url)}`);
+      if (!isWorkerUrl(read.url)) throw new ConnectError(`Its address is not an http or https URL: ${shown(read.url)}`);
       return [{ memberId, ...read }];
     } catch (error) {
       const reason = toError(error).message;

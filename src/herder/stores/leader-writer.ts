@@ -67,7 +67,7 @@ export class LeaderWriter {
       await this.#close();
       throw error;
     }
-    this.#logger.info('Writing to the config topic as its leader, in transactions');
+    this.#logger.info('Claimed the config topic as the leader; writing to it in transactions');
     return producer;
   }
 

@@ -4,9 +4,9 @@ import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 import type { AbortedTransaction } from '../records/record-set.ts';
 
 /**
- * Version for brokers before Kafka 3.1, which identify topics by name. kafkajs does not decode this request, because it would
- * decode every record into an object with string offsets and lose the order of headers, at 6 to 9 µs per record. Here, record
- * sets stay bytes until they are read.
+ * Version for brokers before Kafka 3.1, which identify topics by name. kafkajs does not decode the response, because it would
+ * decode every record into an object, at 6 to 9 µs per record, with string offsets and without the order of headers. Here,
+ * record sets stay bytes until they are read.
  */
 const BY_NAME = 11;
 /**

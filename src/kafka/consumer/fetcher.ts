@@ -27,9 +27,9 @@ const SHORT_WAIT_MS = 25;
 const COPY_FRACTION = 4;
 
 /**
- * Fetches ahead of the caller. One loop per broker (the leader, or a replica in the client's rack) requests the partitions that
- * have a position, are not paused and are not full, and adds the compressed batches to their buffers. `take` decompresses as
- * much as the caller requests.
+ * Fetches ahead of the caller. There is one loop per broker (the leader, or a replica in the client's rack). It requests the
+ * partitions that have a position, are not paused and are not full, and adds the compressed batches to their buffers. `take`
+ * decompresses as much as the caller requests.
  */
 export class Fetcher {
   readonly #cluster: Cluster;

@@ -44,9 +44,10 @@ export class PositionValidator {
   }
 
   /**
-   * Returns where to resume from stored positions: at the stored position, at the beginning of a recreated topic, or at the
-   * offset from which a truncated log differs from the records that were read. Logs a warning for each position that changes.
-   * Positions whose leader is unavailable are returned unchanged; they are validated before anything is read.
+   * Returns where to resume from stored positions. This is the stored position, unless the topic was recreated (its beginning)
+   * or the log was truncated (the offset from which it differs from the records that were read). Logs a warning for each
+   * position that changes. Positions whose leader is unavailable are returned unchanged; they are validated before anything is
+   * read.
    */
   async kept(positions: readonly PartitionPosition[]): Promise<readonly PartitionPosition[]> {
     const sameTopics = positions.filter((position) => !this.#isRecreated(position));

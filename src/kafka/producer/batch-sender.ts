@@ -268,7 +268,7 @@ export class BatchSender {
   #drop(queue: SendQueue, batch: PendingBatch, error: Error): void {
     this.#metrics.failed(queue.topic, batch.records.length);
     const { topic, partition } = queue;
-    this.#logger.debug({ topic, partition, records: batch.records.length, reason: error.message }, 'Failed a batch');
+    this.#logger.debug({ topic, partition, records: batch.records.length, reason: error.message }, 'A batch failed');
     if (this.#isTransactional) this.clear(error);
     else queue.drop(batch, error);
   }

@@ -15,7 +15,7 @@ const MIN_WINDOW = MAX_BLOCK_BYTES;
 const MAX_MOVED_FACTOR = 256;
 
 /**
- * Returns the zstd frames in `packed` (RFC 8878) with windows that are no larger than their content: streams declare the window
+ * Returns the zstd frames in `packed` (RFC 8878) with windows that are no larger than their content. Streams declare the window
  * of their compression level, up to 128 MiB, and fzstd would allocate it.
  *
  * Throws an Error if the frame and block headers indicate more than `maxBytes` of content. This check is needed because fzstd,

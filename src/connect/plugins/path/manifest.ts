@@ -79,7 +79,7 @@ export async function readPluginPackage(folder: string): Promise<PluginPackage |
   if (typeof parsed !== 'object' || parsed === null || !('sluice' in parsed)) return undefined;
   if (!isPackageFile(parsed)) {
     const [error] = isPackageFile.errors ?? [];
-    throw new Error(`its package.json is wrong: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
+    throw new Error(`its package.json is invalid: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
   }
   const classes = parsed.sluice.plugins.map(({ type, class: className, module = 'index.js' }) => {
     return { type, className, module: moduleWithin(folder, module) };
@@ -97,6 +97,6 @@ function parse(text: string): unknown {
 
 function moduleWithin(folder: string, module: string): string {
   const path = resolve(folder, module);
-  if (!path.startsWith(`${resolve(folder)}${sep}`)) throw new Error(`its module ${module} is outside of it`);
+  if (!path.startsWith(`${resolve(folder)}${sep}`)) throw new Error(`its module ${module} is outside of the package`);
   return path;
 }
