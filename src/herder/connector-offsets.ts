@@ -32,7 +32,7 @@ type Change = 'alter' | 'reset';
 const BY_ROWS = 'The numbers are those of the rows that the tables have now.';
 
 /** A connector with its configuration, in which variables have been replaced by their values. */
-type Known = Pick<ConnectorState, 'name' | 'config'>;
+type ResolvedConnector = Pick<ConnectorState, 'name' | 'config'>;
 
 /**
  * Offsets of connectors, as users see and change them. For a sink, they are the offsets of its consumer group; for a source,
@@ -57,7 +57,7 @@ export class ConnectorOffsets {
     return (await this.#stored({ name, config }, plugin)).length === 0;
   }
 
-  async #stored(state: Known, plugin: ConnectorPlugin): Promise<readonly StoredOffset[]> {
+  async #stored(state: ResolvedConnector, plugin: ConnectorPlugin): Promise<readonly StoredOffset[]> {
     if (plugin.type === 'source') return this.#withOffsets(state, (offsets) => offsets.list(state.name));
     return withAdmin(this.#dependencies.clients, state, async (admin) => {
       const committed = [...(await admin.groupOffsets(groupId(state)))];
@@ -79,7 +79,7 @@ export class ConnectorOffsets {
   }
 
   async #previewSource(
-    { name, config }: Known,
+    { name, config }: ResolvedConnector,
     plugin: ConnectorPlugin & { type: 'source' },
     target: OffsetTarget,
   ): Promise<OffsetsPreview> {
@@ -182,7 +182,7 @@ export class ConnectorOffsets {
     if (stored.length > 0) await this.#withOffsets(state, (storage) => storage.write(state.name, stored));
   }
 
-  async #withOffsets<T>({ name, config }: Known, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
+  async #withOffsets<T>({ name, config }: ResolvedConnector, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
     const opened = await this.#dependencies.offsets.open(name, config);
     try {
       return await work(opened.storage);
@@ -192,7 +192,7 @@ export class ConnectorOffsets {
   }
 
   async #beginGroup(
-    known: Known,
+    known: ResolvedConnector,
     plugin: ConnectorPlugin & { type: 'sink' },
     wanted: readonly SinkOffset[],
   ): Promise<boolean> {
@@ -205,7 +205,7 @@ export class ConnectorOffsets {
     return isComplete ?? false;
   }
 
-  async #alterGroup(state: Known, offsets: readonly SinkOffset[]): Promise<void> {
+  async #alterGroup(state: ResolvedConnector, offsets: readonly SinkOffset[]): Promise<void> {
     const kept = offsets.flatMap(({ offset, ...partition }) => (offset === null ? [] : [{ ...partition, offset }]));
     const gone = offsets.filter(({ offset }) => offset === null);
     await withAdmin(this.#dependencies.clients, state, async (admin) => {
@@ -247,7 +247,7 @@ function storable(offsets: readonly SourceOffset[]): StoredOffset[] {
   return offsets.flatMap(({ partition, offset }) => (partition === null ? [] : [{ partition, offset }]));
 }
 
-function groupId({ name, config }: Known): string {
+function groupId({ name, config }: ResolvedConnector): string {
   return config['consumer.override.group.id'] ?? `connect-${name}`;
 }
 

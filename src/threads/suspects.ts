@@ -21,7 +21,7 @@ interface Suspect extends RecordRange {
   readonly endings: readonly Ending[];
 }
 
-interface OfConnector {
+interface ConnectorSuspects {
   readonly config: ConnectorConfig;
   readonly suspects: readonly Suspect[];
 }
@@ -39,7 +39,7 @@ const MAX_ENDINGS = 10;
  * configuration changes. They are not persistent.
  */
 export class Suspects {
-  readonly #connectors = new BoundedMap<string, OfConnector>(MAX_CONNECTORS);
+  readonly #connectors = new BoundedMap<string, ConnectorSuspects>(MAX_CONNECTORS);
   #lastNumber = 0;
 
   /** Adds the records at which a task ended its thread. `message` describes the end. */
@@ -84,7 +84,7 @@ export class Suspects {
     return known !== undefined && isDeepStrictEqual(known.config, config) ? known.suspects : [];
   }
 
-  #set(connector: string, known: OfConnector): void {
+  #set(connector: string, known: ConnectorSuspects): void {
     if (known.suspects.length === 0) this.#connectors.delete(connector);
     else this.#connectors.set(connector, { ...known, suspects: known.suspects.slice(-MAX_SUSPECTS) });
   }
@@ -94,14 +94,14 @@ export class Suspects {
 function narrowed(known: readonly Suspect[], found: readonly RecordRange[], ending: Ending): readonly Suspect[] {
   const overlapping = known.flatMap((suspect) => {
     const overlaps = found.flatMap((range) => overlap(suspect, range) ?? []);
-    return overlaps.map((range): { old: Suspect; left: Suspect } => {
-      return { old: suspect, left: { ...range, endings: [...suspect.endings, ending].slice(-MAX_ENDINGS) } };
+    return overlaps.map((range): { earlier: Suspect; common: Suspect } => {
+      return { earlier: suspect, common: { ...range, endings: [...suspect.endings, ending].slice(-MAX_ENDINGS) } };
     });
   });
   if (overlapping.length === 0) return [...known, ...found.map((range) => ({ ...range, endings: [ending] }))];
-  const explained = new Set(overlapping.flatMap(({ old }) => old.endings.map(({ number }) => number)));
+  const explained = new Set(overlapping.flatMap(({ earlier }) => earlier.endings.map(({ number }) => number)));
   const others = known.filter(({ endings }) => !endings.some(({ number }) => explained.has(number)));
-  return [...others, ...overlapping.map(({ left }) => left)];
+  return [...others, ...overlapping.map(({ common }) => common)];
 }
 
 function overlap(a: RecordRange, b: RecordRange): RecordRange | undefined {

@@ -1,5 +1,5 @@
 /** Number of bytes after which the clock is read. Processing them takes a few milliseconds. */
-const BYTES_PER_LOOK = 131_072;
+const BYTES_PER_CLOCK_READ = 131_072;
 /** Cost of a record, expressed in bytes and added to its size. */
 const BYTES_PER_RECORD = 1_024;
 /** Maximum duration of the work of all tasks together in one turn of the event loop. */
@@ -38,7 +38,7 @@ function end(): void {
  * ```
  */
 export class Turn {
-  #bytesLeft = BYTES_PER_LOOK;
+  #bytesLeft = BYTES_PER_CLOCK_READ;
 
   constructor() {
     begin();
@@ -48,7 +48,7 @@ export class Turn {
   isOver(bytes: number, records = 1): boolean {
     this.#bytesLeft -= bytes + records * BYTES_PER_RECORD;
     if (this.#bytesLeft > 0) return false;
-    this.#bytesLeft = BYTES_PER_LOOK;
+    this.#bytesLeft = BYTES_PER_CLOCK_READ;
     begin();
     return performance.now() - beganAt >= MAX_TURN_MS;
   }

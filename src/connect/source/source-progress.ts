@@ -10,7 +10,7 @@ const CAUSES: Readonly<Record<Stage, string>> = {
   conversion: 'the conversion of the records has not ended',
 };
 
-interface Failing {
+interface RepeatedFailure {
   /** `performance.now()` value. */
   readonly since: number;
   readonly what: string;
@@ -24,7 +24,7 @@ export class SourceProgress {
   #stage: Stage | undefined;
   #stageSince = 0;
   #retries = 0;
-  #failing: Failing | undefined;
+  #failing: RepeatedFailure | undefined;
 
   constructor(measures: Pick<SourceMeasures, 'waiting'>) {
     this.#measures = measures;

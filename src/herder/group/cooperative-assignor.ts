@@ -27,7 +27,7 @@ export interface Distribution {
 }
 
 /** The work of a member after the rebalance, while it is being computed. */
-interface Load {
+interface MemberWork {
   readonly member: string;
   readonly work: WorkSet;
 }
@@ -89,8 +89,8 @@ export class CooperativeAssignor {
     const lost = this.#previous.without(active, deleted);
     const created = configured.without(this.#previous, active);
     const toRevoke = new Map<string, WorkSet>();
-    const current: Load[] = [];
-    const next: Load[] = [];
+    const current: MemberWork[] = [];
+    const next: MemberWork[] = [];
     const duplicated = duplicates(members.values());
     for (const [member, work] of members) {
       const kept = work.without(deleted);
@@ -137,7 +137,7 @@ export class CooperativeAssignor {
   }
 
   /** Assigns the work of lost members to the candidates, holds it back, or returns it to be assigned like new work. */
-  #reassignLost(lost: WorkSet, next: readonly Load[], receivers: readonly Load[]): WorkSet {
+  #reassignLost(lost: WorkSet, next: readonly MemberWork[], receivers: readonly MemberWork[]): WorkSet {
     if (lost.isEmpty && !this.#revokedInPrevious) {
       this.#settle();
       return new WorkSet();
@@ -180,7 +180,12 @@ export class CooperativeAssignor {
    * Revokes surplus work, or the next part of it if the previous rebalance also revoked work. If the members have changed since
    * then, they are probably joining one after another, so the revocation is delayed by a growing back-off.
    */
-  #balance(configured: WorkSet, next: readonly Load[], toRevoke: Map<string, WorkSet>, hasSameMembers: boolean): void {
+  #balance(
+    configured: WorkSet,
+    next: readonly MemberWork[],
+    toRevoke: Map<string, WorkSet>,
+    hasSameMembers: boolean,
+  ): void {
     const surplus = surplusOf(configured, next);
     if (surplus.size === 0) {
       if (this.#revokedInPrevious) {
@@ -219,7 +224,7 @@ export class CooperativeAssignor {
     return backoffMs(this.#successiveRevocations, { firstMs: 1, maxMs, factor: BACKOFF_FACTOR, jitter: NO_JITTER });
   }
 
-  #remember(rebalance: Rebalance, next: readonly Load[], toRevoke: Map<string, WorkSet>, lost: WorkSet): void {
+  #remember(rebalance: Rebalance, next: readonly MemberWork[], toRevoke: Map<string, WorkSet>, lost: WorkSet): void {
     const revoked = WorkSet.union(toRevoke.values());
     this.#previous = WorkSet.union(next.map(({ work }) => work));
     this.#previous.remove(revoked);
@@ -261,16 +266,16 @@ function duplicates(works: Iterable<WorkSet>): WorkSet {
   return duplicated;
 }
 
-function workOf(loads: readonly Load[], member: string): WorkSet {
+function workOf(loads: readonly MemberWork[], member: string): WorkSet {
   return loads.find((load) => load.member === member)?.work ?? new WorkSet();
 }
 
-function byMember(loads: readonly Load[], of: (load: Load) => WorkSet): Map<string, Work> {
+function byMember(loads: readonly MemberWork[], of: (load: MemberWork) => WorkSet): Map<string, Work> {
   return new Map(loads.map((load) => [load.member, of(load).toWork()]));
 }
 
 /** Returns the work of each member that exceeds its share. Connectors and tasks are counted separately. */
-function surplusOf(configured: WorkSet, loads: readonly Load[]): Map<string, WorkSet> {
+function surplusOf(configured: WorkSet, loads: readonly MemberWork[]): Map<string, WorkSet> {
   const surplus = new Map<string, WorkSet>();
   for (const kind of ['connectors', 'tasks'] as const) {
     for (const [member, taken] of surplusOfKind(configured[kind].size, loads, kind)) {
@@ -282,7 +287,11 @@ function surplusOf(configured: WorkSet, loads: readonly Load[]): Map<string, Wor
   return surplus;
 }
 
-function surplusOfKind(total: number, loads: readonly Load[], kind: 'connectors' | 'tasks'): Map<string, string[]> {
+function surplusOfKind(
+  total: number,
+  loads: readonly MemberWork[],
+  kind: 'connectors' | 'tasks',
+): Map<string, string[]> {
   const least = Math.floor(total / loads.length);
   const extras = total % loads.length;
   const sizes = loads.map(({ work }) => work[kind].size);
@@ -302,7 +311,7 @@ function surplusOfKind(total: number, loads: readonly Load[], kind: 'connectors'
 }
 
 /** Assigns each item to a member with the least work. */
-function assignToLeastLoaded(loads: Load[], items: readonly string[], kind: 'connectors' | 'tasks'): void {
+function assignToLeastLoaded(loads: MemberWork[], items: readonly string[], kind: 'connectors' | 'tasks'): void {
   if (items.length === 0) return;
   const queue = [...items];
   loads.sort((a, b) => a.work[kind].size - b.work[kind].size);
@@ -317,7 +326,7 @@ function assignToLeastLoaded(loads: Load[], items: readonly string[], kind: 'con
   }
 }
 
-function roundRobin(loads: readonly Load[], lost: WorkSet): void {
+function roundRobin(loads: readonly MemberWork[], lost: WorkSet): void {
   for (const kind of ['connectors', 'tasks'] as const) {
     [...lost[kind]].forEach((item, index) => loads[index % loads.length]?.work[kind].add(item));
   }

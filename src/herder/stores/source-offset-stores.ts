@@ -39,7 +39,7 @@ export class SourceOffsetStores implements SourceOffsets {
     if (workerTopic === undefined || topic === '' || topic === workerTopic) return workerOffsets(worker, workerTopic);
     const own = new OffsetStore(this.#openTopic(connector, topic), this.#logger);
     await own.start();
-    const storage = new TwofoldOffsets(own, worker, this.#logger);
+    const storage = new CopiedOffsets(own, worker, this.#logger);
     return {
       storage,
       topic: { name: topic, encode: (name, offsets) => own.encode(name, offsets) },
@@ -62,7 +62,7 @@ function workerOffsets(worker: OffsetStore, topic: string | undefined): OpenOffs
  * Offsets in the connector's own store, which is authoritative, with a copy in the worker's store. The copy is used if the
  * connector stops using its own topic.
  */
-class TwofoldOffsets implements OffsetStorage {
+class CopiedOffsets implements OffsetStorage {
   readonly #own: OffsetStore;
   readonly #worker: OffsetStore;
   readonly #logger: Logger;
