@@ -122,16 +122,8 @@ export class Supervision {
         logger,
       });
       const start = (assignment: TaskAssignment): void => this.#startTask(assignment);
-      const taskDependencies = {
-        configs,
-        placement,
-        plugins,
-        tasks: this.tasks,
-        statuses: this.#statuses,
-        start,
-        logger,
-      };
-      supervisors = { logger, connector, tasks: new TaskSupervisor(name, taskDependencies, this.#taskStopTimeoutMs) };
+      const shared = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start, logger };
+      supervisors = { logger, connector, tasks: new TaskSupervisor(name, shared, this.#taskStopTimeoutMs) };
       this.#supervisors.set(name, supervisors);
     }
     return supervisors;
@@ -224,10 +216,7 @@ export class Supervision {
     await this.of(id.connector).tasks.restart([id.task]);
   }
 
-  /**
-   * Resolves when the unwanted tasks of the connector have ended on all workers, or after the time in which they must have
-   * ended or been abandoned.
-   */
+  /** Resolves when the unwanted tasks of the connector have ended on all workers, or must have been abandoned by now. */
   async tasksEnded(name: string): Promise<void> {
     const deadline = Date.now() + this.#taskStopTimeoutMs + OTHERS_STATUSES_MS;
     await this.#supervisors.get(name)?.tasks.reconcile();

@@ -99,19 +99,14 @@ export class SinkRecordConverter implements RecordConversion {
     return { records, failed: undefined };
   }
 
-  /**
-   * Returns `undefined` if the record was dropped. Returns a promise only if something was thrown, or if a converter must wait.
-   */
+  /** Returns `undefined` if the record was dropped; returns a promise only after an exception or while a converter waits. */
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
     const converted = this.#start(source);
     this.#place.leaveRecord();
     return converted;
   }
 
-  /**
-   * Creates the record whose value a plan has just transformed. Returns `undefined` if the record must be converted
-   * individually.
-   */
+  /** Creates the record whose value a plan has just transformed; `undefined` if it must be converted individually. */
   planned(source: ConsumedRecord, program: StructProgram): SinkRecord | undefined {
     const { topic } = source;
     this.#place.record(topic, source.partition, source.offset);
@@ -182,10 +177,7 @@ export class SinkRecordConverter implements RecordConversion {
     });
   }
 
-  /**
-   * Converts the record again stage by stage, so that the failure is attributed to the right stage. Only called after a
-   * failure.
-   */
+  /** Converts the record again stage by stage, to attribute the failure to the right stage. Only called after a failure. */
   async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
     const { key, keyClass, value, valueClass, headerClass } = this.#converters;
     const guard = guardOf(this.#policy, this.#chain, source);
@@ -229,10 +221,7 @@ type Guard = <T>(
   run: () => T | Promise<T>,
 ) => Promise<T | undefined>;
 
-/**
- * Returns a function that runs one stage. The policy handles its errors; the result is `undefined` if the policy skips the
- * record.
- */
+/** Returns a function that runs one stage. The policy handles its errors; `undefined` means that it skips the record. */
 function guardOf(policy: ErrorPolicy, chain: TransformationChain, consumed?: ConsumedRecord): Guard {
   return async (stage, name, run) => {
     try {
@@ -298,10 +287,7 @@ export class SourceRecordConverter {
     this.#waits = key.prepareFromConnectData !== undefined || value.prepareFromConnectData !== undefined;
   }
 
-  /**
-   * Returns `null` if a transform or the error policy dropped the record. Returns a promise only after a failure, or if a
-   * converter must wait.
-   */
+  /** Returns `null` if the record was dropped; returns a promise only after a failure or while a converter waits. */
   convert(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord | null> {
     try {
       const converted = this.#convertOnce(record);

@@ -80,10 +80,7 @@ export class Fetcher {
     this.wake();
   }
 
-  /**
-   * A withheld partition is fetched, but its records are not returned, because the partition has not been announced to the
-   * listener.
-   */
+  /** Holds back the records of a partition that has not been announced to the listener. They are fetched, but not returned. */
   withhold(partition: TopicPartition, withheld: boolean): void {
     const buffer = this.get(partition);
     if (buffer !== undefined) buffer.withheld = withheld;
@@ -109,10 +106,7 @@ export class Fetcher {
     return moved;
   }
 
-  /**
-   * Returns the failure since the last call, if any, and clears it. Fetching continues, so the consumer recovers once the cause
-   * is fixed.
-   */
+  /** Returns and clears the last failure. Fetching continues, so the consumer recovers once the cause is fixed. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;

@@ -148,9 +148,8 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Waits for the metadata of a topic. Brokers with `auto.create.topics.enable` create it on first use, as with the Java
-   * producer; source connectors without topic.creation.* settings rely on this. If the topic is deleted later, it is not
-   * created again.
+   * Waits for the metadata of a topic. As with the Java producer, brokers with `auto.create.topics.enable` create it on first
+   * use, but not after it was deleted. Source connectors without topic.creation.* settings rely on this.
    */
   async #awaitTopic(topic: string): Promise<void> {
     const { maxBlockMs } = this.#config;
@@ -248,10 +247,7 @@ export class KafkaProducer implements Producer {
     );
   }
 
-  /**
-   * Returns Java's default partitioner: the hash of the key selects the partition; without a key, one random partition is used
-   * per topic and call.
-   */
+  /** Returns Java's default partitioner: by the hash of the key, or a random partition per topic and call if there is none. */
   #partitioner(): Partitioner {
     const sticky = new Map<string, number>();
     return ({ topic, partition, key }) => {
