@@ -12,7 +12,7 @@ export interface ThreadEnd {
   readonly error: Error | undefined;
   /** The task that caused the end, such as `sink-0`, if known. */
   readonly culprit?: string | undefined;
-  /** What this task was working on. */
+  /** Place in the work of this task. */
   readonly place?: Place | undefined;
 }
 
