@@ -79,7 +79,7 @@ export type TaskEvent =
   /** All records of the partition before the offset are stored, and some of them needed care. */
   | { readonly id: TaskId; readonly state: 'PASSED'; readonly passed: PartitionOffset };
 
-/** A task is in one of these states at a time. */
+/** Returns true if the event reports a state. A task is in exactly one of these states at a time. */
 export function isState(
   event: TaskEvent,
 ): event is Extract<TaskEvent, { state: 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILED' }> {

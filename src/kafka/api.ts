@@ -132,7 +132,7 @@ export interface Producer {
   connect(): Promise<void>;
   /** Resolves when the broker has acknowledged all records (`acks=all` unless the properties differ). */
   send(records: readonly ProducedRecord[]): Promise<void>;
-  /** Like `send`, but resolves with the failed records instead of rejecting. Packed records have no partition of their own. */
+  /** Like `send`, but resolves with the failed records instead of rejecting. The producer chooses the partitions of packed records. */
   trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]>;
   /**
    * Returns the error that `send` would reject the record with because of its size, or `undefined` if the size is within the

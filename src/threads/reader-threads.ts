@@ -90,16 +90,16 @@ export class ReaderThreads<Reading> {
     for (const [thread, timer] of this.#idle) {
       clearTimeout(timer);
       this.#idle.delete(thread);
-      if (!thread.isEnding) return this.#occupied(thread);
+      if (!thread.isEnding) return this.#markBusy(thread);
     }
     const options = { purpose: PURPOSE, entry: this.#entry, memoryMaxMb: HEAP_MB };
     const secretKnown = (value: string): void => {
       this.#context.secrets.add(value);
     };
-    return this.#occupied(new WorkerThread(options, this.#context, { secretKnown }));
+    return this.#markBusy(new WorkerThread(options, this.#context, { secretKnown }));
   }
 
-  #occupied(thread: Thread<Reading>): Thread<Reading> {
+  #markBusy(thread: Thread<Reading>): Thread<Reading> {
     this.#busy.add(thread);
     return thread;
   }

@@ -213,7 +213,7 @@ export class SourceMeasures {
     this.#setActive(this.#activeNow + records, now);
   }
 
-  /** Records that polled records are complete: `written` of them were sent to Kafka, the others were skipped. */
+  /** Counts polled records as complete: `written` of them were sent to Kafka, and the others were skipped. */
   done(records: number, written: number): void {
     const now = this.#clock();
     this.#written.record(written, now);

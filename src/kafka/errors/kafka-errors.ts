@@ -32,7 +32,7 @@ const JAVA_NAMES: Readonly<Record<number, string>> = {
   [ErrorCode.groupIdNotFound]: 'GroupIdNotFoundException',
 };
 
-/** A broker returned an error code. `retriable`: the same request may succeed later. */
+/** A broker returned an error code. `retriable` means that the same request may succeed later. */
 export class KafkaError extends SluiceError {
   readonly code: number;
   readonly retriable: boolean;
