@@ -29,7 +29,7 @@ export interface ConnectorOffsetsDependencies {
 
 type Change = 'alter' | 'reset';
 
-const BY_ROWS = 'The numbers are those of the rows that the tables have now.';
+const BY_ROWS = 'The numbers refer to the rows that the tables currently contain.';
 
 /** A connector with its configuration, in which variables have been replaced by their values. */
 type ResolvedConnector = Pick<ConnectorState, 'name' | 'config'>;

@@ -63,7 +63,7 @@ export class ConsumerOffsets {
 
   async committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]> {
     const { groupId } = this.#config;
-    if (groupId === undefined) throw new ConfigError('Committed offsets need the property group.id');
+    if (groupId === undefined) throw new ConfigError('Committed offsets require the property group.id');
     return this.#retry('Reading committed offsets', async () =>
       (await fetchCommitted(this.#cluster, groupId, partitions)).map(toPosition),
     );
@@ -118,7 +118,7 @@ export class ConsumerOffsets {
   #identity(): GroupIdentity {
     if (this.membership !== undefined) return this.membership.identity();
     const { groupId } = this.#config;
-    if (groupId === undefined) throw new ConfigError('Committing offsets needs the property group.id');
+    if (groupId === undefined) throw new ConfigError('Committing offsets requires the property group.id');
     return { groupId, memberId: '', generationId: -1 };
   }
 

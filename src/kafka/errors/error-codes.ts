@@ -114,7 +114,7 @@ const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
     code: 113,
     name: 'STALE_MEMBER_EPOCH',
     retriable: true,
-    message: 'The member epoch is stale; the member gets the new one by its next heartbeat',
+    message: 'The member epoch is stale; the next heartbeat returns the current one',
   },
   { code: 128, name: 'INVALID_REGULAR_EXPRESSION', retriable: false, message: 'The regular expression is not valid' },
   { code: 106, name: 'FETCH_SESSION_TOPIC_ID_ERROR', retriable: true, message: 'The fetch session changed' },
