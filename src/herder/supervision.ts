@@ -250,7 +250,7 @@ export class Supervision {
   }
 
   /**
-   * Returns true if the start must be delayed. Only FAILED work is delayed: other work has run in the meantime on a worker that
+   * Returns true if the start must be delayed. Only FAILED work is delayed: other work may have run in the meantime on a worker that
    * does not support automatic restarts.
    */
   #isHeld(target: RestartTarget): boolean {

@@ -78,8 +78,8 @@ class CopiedOffsets implements OffsetStorage {
   }
 
   /**
-   * Writes offsets. Removes offsets from the copy first: if the second step failed otherwise, the removed offsets would
-   * reappear.
+   * Writes offsets. Removals are applied to the copy first. Otherwise a removed offset would reappear if the write failed after
+   * its removal from the connector's own store.
    */
   async write(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
     const removals = offsets.filter(({ offset }) => offset === null);

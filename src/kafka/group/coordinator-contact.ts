@@ -11,7 +11,7 @@ export class CoordinatorContact {
   }
 
   /**
-   * When the last request that the coordinator answered was sent, in milliseconds since the epoch. The time of the response
+   * When the last request that the coordinator accepted was sent, in milliseconds since the epoch. The time of the response
    * would be misleading, because a suspended process may read the response late.
    */
   get lastAt(): number {
