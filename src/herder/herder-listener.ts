@@ -8,8 +8,8 @@ export interface RestartTarget {
 }
 
 /**
- * With `configuration`, the connector was created, changed or deleted, or its task configurations have changed. With `target
- * state`, it was paused, stopped or resumed.
+ * With `configuration`, the connector was created, changed or deleted, or its task configurations have changed. With
+ * `target state`, it was paused, stopped or resumed.
  */
 export type ConnectorChange = 'configuration' | 'target state';
 

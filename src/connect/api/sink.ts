@@ -37,9 +37,8 @@ export interface SinkConnectorPlugin extends ConnectorPluginBase {
   /**
    * Called when a user changes the offsets of the consumer group while the connector is stopped.
    * @param offsets the new offsets; `null` removes one; an empty list means that all offsets are reset
-   * @returns `true` if the connector stores no other offsets, or has changed those as well. If it returns `false` or is not
-   * implemented,
-   *   the response asks the user to check for offsets in the other system
+   * @returns `true` if the connector stores no other offsets, or has changed those as well. Otherwise, and
+   *   without this method, the response asks the user to check for offsets in the other system
    * @throws any error; the change is rejected, and the response contains its message
    */
   alterOffsets?(config: ConnectorConfig, offsets: readonly SinkOffset[]): Promise<boolean>;
@@ -126,7 +125,7 @@ export interface WrittenRows {
 /** Records that a task has received but not stored yet. */
 export interface WaitingInTask {
   readonly records: number;
-  /** Milliseconds since any of these records was last stored. */
+  /** Time in milliseconds for which none of these records has been stored. */
   readonly waitedMs: number;
   /** Part of a sentence, without secrets; absent if the cause is unknown. */
   readonly cause?: string | undefined;
@@ -173,8 +172,8 @@ export interface SinkTask {
    */
   stored?(delivered: ReadonlyMap<string, PartitionOffset>): readonly PartitionOffset[];
   /**
-   * Returns the number of records that were put but are not stored, and what they are waiting for (`GET
-   * /connectors/{connector}/health`); `undefined` if there are none. Called at any time, also while `put` is running.
+   * Returns the number of records that were put but are not stored, and what they are waiting for; `undefined` if there are
+   * none. Shown by `GET /connectors/{connector}/health`. Called at any time, also while `put` is running.
    */
   waiting?(): WaitingInTask | undefined;
   /**
