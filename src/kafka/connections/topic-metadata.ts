@@ -41,7 +41,7 @@ interface Leader {
   readonly node: number;
   /** -1 if unknown. */
   readonly epoch: number;
-  /** When a broker first reported an older epoch; `undefined` if none has. */
+  /** When a broker first reported an older epoch, in milliseconds since the epoch; `undefined` if none has. */
   readonly behindSince?: number | undefined;
 }
 

@@ -19,7 +19,7 @@ const LOSS_REASONS: ReadonlyMap<number, string> = new Map([
   [ErrorCode.illegalGeneration, 'the generation is no longer valid'],
 ]);
 
-/** The response to a heartbeat, and when the heartbeat was sent. */
+/** The response to a heartbeat, and when the heartbeat was sent, in milliseconds since the epoch. */
 interface HeartbeatResult {
   readonly code: number;
   readonly sentAt: number;

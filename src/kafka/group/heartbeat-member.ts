@@ -34,7 +34,7 @@ export interface HeartbeatOptions {
 export type HeartbeatState = 'unjoined' | 'joining' | 'stable' | 'fenced' | 'failed' | 'left';
 
 const Epoch = { join: 0, leave: -1, leaveStatic: -2 } as const;
-/** The response to a heartbeat, and when the heartbeat was sent. */
+/** The response to a heartbeat, and when the heartbeat was sent, in milliseconds since the epoch. */
 interface HeartbeatResult {
   readonly response: HeartbeatResponse;
   readonly sentAt: number;

@@ -30,7 +30,7 @@ interface Lane {
   readonly signal: Signal;
   readonly backoff: Backoff;
   inFlight: number;
-  /** Time at which all failed batches may be retried, after a failure. */
+  /** After a failure, the time at which all failed batches may be retried, in milliseconds since the epoch. */
   retryAt: number;
 }
 

@@ -39,6 +39,7 @@ export interface PendingBatch {
   readonly records: RecordList;
   readonly packed: PackedRecords | undefined;
   readonly byteLength: number;
+  /** Milliseconds since the epoch. */
   readonly deadline: number;
   readonly delivery: Delivery;
   /** `undefined` before the first send, and without idempotence. */
@@ -64,6 +65,7 @@ export class SendQueue {
   readonly topic: string;
   readonly partition: number;
   readonly batches: PendingBatch[] = [];
+  /** No batch is sent before this time, in milliseconds since the epoch. */
   notBefore = 0;
   /** The last failure of the oldest batch; `undefined` if it has not failed. */
   lastFailure: Error | undefined;
