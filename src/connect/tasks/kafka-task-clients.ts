@@ -126,7 +126,7 @@ export class KafkaTaskClients implements TaskClients {
 }
 
 /**
- * Gives the task its own `group.instance.id`, because all tasks of a connector are members of the same group.
+ * Appends the task number to a configured `group.instance.id`, because the tasks of a connector are members of the same group.
  * @internal
  */
 export function staticMember(

@@ -169,7 +169,7 @@ class ByteWriter {
     if (bytes !== null) this.#parts.push(bytes);
   }
 
-  /** Grouped by connector, with the number of the connector before the task numbers. */
+  /** Writes work grouped by connector. `CONNECTOR_TASK` for the connector itself precedes the task numbers. */
   work({ connectors, tasks }: Work): void {
     const numbers = new Map<string, number[]>();
     for (const name of connectors) numbers.set(name, [CONNECTOR_TASK]);
