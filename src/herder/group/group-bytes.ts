@@ -86,7 +86,7 @@ export function encodeMetadata(metadata: MemberMetadata, protocol: ConnectProtoc
 
 /** Throws a ConnectError if the bytes are not valid metadata. */
 export function decodeMetadata(bytes: Buffer): MemberMetadata {
-  const reader = new ByteReader(bytes, 'member metadata');
+  const reader = new ByteReader(bytes, 'metadata');
   const version = reader.version();
   const url = reader.string();
   const configOffset = reader.int64();

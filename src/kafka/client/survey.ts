@@ -168,7 +168,7 @@ function allowedBy(operations: number): ReadonlySet<AclOperation> {
   return new Set(OPERATION_BITS.flatMap(([name, bit]) => ((operations & (1 << bit)) === 0 ? [] : [name])));
 }
 
-/** Handles the error of an older broker, which does not support the request. */
+/** Ignores errors of requests that older brokers do not support. */
 function ifUnsupported(): undefined {
   return undefined;
 }
