@@ -174,7 +174,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Size of that key in bits; by default that of the algorithm.',
+    documentation: 'Size in bits of the key for requests between workers; by default that of the algorithm.',
   },
   'inter.worker.signature.algorithm': {
     type: 'STRING',

@@ -327,7 +327,7 @@ export const ownWorkerOptions = declareOptions({
     default: 500,
     importance: 'LOW',
     documentation:
-      'Maximum number of open connections per listener of the REST API. Requests on further ones are answered 503. When all connections are in use, the one that has been idle longest is closed. A connection that has not completed its first request is closed only for another address, and only while its own address has more than half of all connections.',
+      'Maximum number of open connections per listener of the REST API. Requests on further connections are answered with status 503. When all connections are in use, the one that has been idle longest is closed. A connection that has not completed its first request is closed only for another address, and only while its own address has more than half of all connections.',
     validator: atLeast(1),
   },
   'rest.basic.auth.credentials.file': {
