@@ -17,41 +17,41 @@ export interface RegistryConverterOptions {
   readonly client: RegistryClient;
   readonly naming: SubjectNaming;
   readonly cacheSize: number;
-  /** Which schema values are written with: one made from the Connect schema, the subject's latest, or the one of an id. */
+  /** Schema with which values are written: derived from the Connect schema, the subject's latest version, or the one with an id. */
   readonly target: 'own' | 'latest' | { readonly id: number };
-  /** Whether a schema that the registry does not have is registered; only where values have their own. */
+  /** Whether a schema that the registry does not have is registered. Applies to the target `own` only. */
   readonly register: boolean;
-  /** Whether another target schema must be able to hold all values of the own schema. */
+  /** Whether a target schema other than `own` must have all fields of the values. */
   readonly strict: boolean;
 }
 
 interface Output {
   readonly prefix: Buffer;
   readonly writer: SchemaWriter;
-  /** Set for a latest version: its subject, and the schema for which this was created. */
+  /** Set for the target `latest`: the subject, and the version of the schema with which values are written. */
   readonly latest: { readonly subject: string; readonly schema: RegisteredSchema } | undefined;
 }
 
 const NO_DATA: SchemaAndValue = { schema: null, value: null };
-/** Represents data without a schema as a key of a map. */
+/** Key of schemaless data in the maps by Connect schema. */
 const NO_SCHEMA = {};
 
 /**
- * Confluent's converters: each message names a schema of the registry. A schema that is met for the first time is waited for
- * (`prepare…`), then everything is done from memory.
+ * Confluent's converters, whose messages contain the id of a schema in the registry. The `prepare…` methods fetch or register a
+ * schema when it is first needed. Conversion itself is synchronous and uses cached schemas only.
  */
 export class RegistryConverter implements Converter {
   readonly #options: RegistryConverterOptions;
-  /** By topic, then by schema id. */
+  /** Readers by topic and schema id. */
   readonly #readers: BoundedMap<string, BoundedMap<number, SchemaReader>>;
-  /** The reader used last, with what it is for: most messages are like the one before. */
+  /** The topic, schema id and reader of the previous message, because consecutive messages mostly have the same schema. */
   #lastTopic = '';
   #lastId = -1;
   #lastReader: SchemaReader | undefined;
   readonly #blockText = new BlockText();
   readonly #values: ConnectValue[] = [];
   readonly #texts = new WeakMap<object, SchemaText>();
-  /** By Connect schema, then by topic. */
+  /** Prepared outputs by Connect schema and topic. */
   readonly #outputs = new WeakMap<object, BoundedMap<string, Output>>();
 
   constructor(options: RegistryConverterOptions) {
@@ -160,7 +160,7 @@ export class RegistryConverter implements Converter {
     return client.versionOf(schema.id, naming.subject(topic, recordName));
   }
 
-  /** The cached entry, or a new one if no registry is needed for it. */
+  /** The cached output, or a new one if it can be created without a request; otherwise `undefined`. */
   #output(topic: string, schema: Schema | null): Output | undefined {
     const { target, client } = this.#options;
     const output = this.#outputs.get(schema ?? NO_SCHEMA)?.get(topic);
@@ -174,7 +174,7 @@ export class RegistryConverter implements Converter {
     }
   }
 
-  /** Only asked when a record may wait: one that has waited is written with what it waited for. */
+  /** Only checked before a record is prepared; a prepared record is written with the version that was latest then. */
   #isOutdated({ latest }: Output): boolean {
     return latest !== undefined && this.#options.client.knownLatest(latest.subject) !== latest.schema;
   }
@@ -258,12 +258,12 @@ function takes(
     const { schema, value } = reader.read(bytes, from, to);
     return schema !== null && value instanceof Struct && take(schema, value.values, index);
   } catch {
-    // The error is reported when the record is read on its own.
+    // The error is reported when the record is converted individually.
     return false;
   }
 }
 
-/** Faults of the record get the Java converter's words; what concerns all records stays what it is. */
+/** An error that concerns a single record becomes a DataError with the message of Java's converter; other errors are unchanged. */
 function asFault(words: string, place: string, error: unknown): Error {
   const cause = toError(error);
   const isOfRecord = cause instanceof SluiceError ? cause.scope === 'record' : cause.name !== 'AbortError';

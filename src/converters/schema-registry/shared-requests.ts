@@ -10,10 +10,10 @@ interface Failure {
 }
 
 /**
- * Caches answers by key. Concurrent calls for one key share a request. Answers are kept, the
- * last `size` of them; failures for a second.
+ * Caches answers by key. Concurrent calls for one key share a request. The most recent `size` answers are cached; a failure is
+ * cached for a second.
  *
- * unknown -> (fetch) under way -> known, or failed -> (a second) unknown
+ * unknown -> (fetch) in flight -> known, or failed -> (after a second) unknown
  */
 export class SharedRequests<V> {
   readonly #known: BoundedMap<string, V>;
@@ -25,7 +25,7 @@ export class SharedRequests<V> {
     this.#failed = new BoundedMap(size);
   }
 
-  /** The answer, where it is known. */
+  /** The cached answer; `undefined` if there is none. */
   known(key: string): V | undefined {
     return this.#known.get(key);
   }
