@@ -14,7 +14,7 @@ const options = declareOptions({
   },
 });
 
-/** Puts the whole key or value into a field of a new struct, or of a map where there is no schema. */
+/** Puts the whole key or value into the only field of a new struct, or of a map if there is no schema. */
 export const hoistField = partTransformation('HoistField', options, (config, part) => {
   const { field: name } = parseOptions(options, config, { errors: 'first' });
   const hoisted = rememberedBySchema((schema) => structSchema([{ name, schema }]));

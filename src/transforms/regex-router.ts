@@ -7,7 +7,7 @@ import { JavaPattern, ReplacementError } from '../java/java-regex.ts';
 import { recordError, requireTopic } from './requirements.ts';
 import { recordTransformation } from './plugin-declaration.ts';
 
-/** A connector has few topics; beyond this number the cache of their new names is cleared. */
+/** A connector has few topics. The cache of their new names is cleared when it reaches this size. */
 const REMEMBERED_TOPICS = 1000;
 
 const options = declareOptions({
