@@ -68,7 +68,7 @@ export function onOrBefore(day: number, weekday: number): number {
   return day - (distance - 7 * Math.floor(distance / 7));
 }
 
-/** The Sunday that starts the first week of a period starting on `first`, if one day in it suffices. */
+/** The Sunday on or before `first`: the first week of a period is the one that contains its first day. */
 export function firstWeekStart(first: number): number {
   return onOrBefore(first, 1);
 }

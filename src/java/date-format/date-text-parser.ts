@@ -134,7 +134,7 @@ export class DateTextParser {
     }
   }
 
-  /** Exactly two digits for at most two letters are a year of the century around now; everything else is literal. */
+  /** If the pattern has at most two letters, exactly two digits are a year in the century around now; other years are literal. */
   #year(
     letter: 'y' | 'Y',
     count: number,
