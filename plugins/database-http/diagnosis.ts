@@ -17,11 +17,14 @@ import {
 } from '../database/index.ts';
 import { serviceOptions } from './options.ts';
 
-/** A server that refuses this user answers. */
+/** A user that does not exist. A server that rejects it is reachable. */
 const NOBODY = 'sluice_doctor';
 const CONNECT_TIMEOUT_MS = 4000;
 
-/** Findings of `sluice doctor` about the API: its database as its own account sees it; without an account, whether the database answers. */
+/**
+ * Findings of `sluice doctor` about the API. If the API has an account of its own, it checks the database with that account.
+ * Otherwise it checks only whether the database answers.
+ */
 export async function diagnoseApi(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
   const settings = parseOptions(serviceOptions, config);
   const url = settings['connection.url'];
@@ -31,7 +34,7 @@ export async function diagnoseApi(config: ConnectorConfig, context: DiagnosisCon
   return diagnoseDatabase(account, { connections: settings['user.connections'], writes: true }, context);
 }
 
-/** `undefined`: the URL names no user. */
+/** Connection settings of the API's own account; `undefined` if the URL names no user. */
 function ownAccount(url: string, over: Parameters<typeof parseConnectionUrl>[1]): ConnectionSettings | undefined {
   try {
     return parseConnectionUrl(url, over);

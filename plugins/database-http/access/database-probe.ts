@@ -1,4 +1,4 @@
-/** The result of a probe is used for this long: requests to `/health` need no credentials, and each probe opens a connection. */
+/** How long the result of a probe is cached. Requests to `/health` need no credentials, and each probe opens a connection. */
 const HOLDS_MS = 1_000;
 
 /** Whether the database server accepts connections. It is probed at most once a second, regardless of the number of requests. */

@@ -1,18 +1,18 @@
 import { backoffMs, BoundedMap, NO_JITTER } from '../../../src/index.ts';
 
-/** Failures that cost nothing: people mistype. */
+/** Number of failures without a penalty, because users mistype passwords. */
 const FREE_FAILURES = 3;
 const FIRST_PENALTY_MS = 100;
-/** How long an attempt waits at most; one that would have to wait longer is refused. */
+/** Maximum wait of an attempt. An attempt that would have to wait longer is rejected. */
 const MAX_WAIT_MS = 5_000;
-/** Failures are forgotten after this time without another. */
+/** Failures are forgotten after this time without a further failure. */
 const MEMORY_MS = 15 * 60_000;
 const MAX_ENTRIES = 10_000;
 
 interface Entry {
   failures: number;
   lastFailureAtMs: number;
-  /** The next attempt may not be checked before. */
+  /** Earliest time at which the next attempt may be checked. */
   nextAtMs: number;
 }
 
@@ -21,7 +21,7 @@ interface Scale {
   readonly maxPenaltyMs: number;
 }
 
-/** One user from one address; one address with any user; one user from any address, who must not be locked out by others. */
+/** Scales for one user from one address, for one address with any user, and for one user from any address. */
 const SCALES = {
   pair: { freeFailures: FREE_FAILURES, maxPenaltyMs: MAX_WAIT_MS },
   address: { freeFailures: 10, maxPenaltyMs: MAX_WAIT_MS },
@@ -31,9 +31,9 @@ const SCALES = {
 /** An attempt to log in. */
 export interface Attempt {
   readonly user: string;
-  /** The client's; IPv6 addresses of one network count as one. */
+  /** Address of the client. IPv6 addresses of one network count as one address. */
   readonly address: string;
-  /** The user exists, as far as is known here; others have budgets of their own. */
+  /** Whether the user is known to exist. Attempts with unknown users are counted separately. */
   readonly isReal: boolean;
 }
 
@@ -41,9 +41,9 @@ export interface Attempt {
  * Slows down password guessing. Each failure doubles the pause before the next attempt of the same user and address.
  * Concurrent attempts queue up, so that many connections guess no faster than one.
  *
- * A user at an address with an earlier login waits only for the failures of that pair, and never longer than
- * MAX_WAIT_MS, so that the guesses of others lock nobody out. Names that do not exist have their own entries, which
- * neither slow down nor displace others.
+ * A user with an earlier login from the same address waits only because of failures of that pair, and never longer than
+ * MAX_WAIT_MS, so that the guesses of other clients lock no user out. Names that do not exist have their own entries, which
+ * neither slow down nor displace the entries of existing users.
  */
 export class LoginThrottle {
   readonly #real = new BoundedMap<string, Entry>(MAX_ENTRIES);
@@ -56,7 +56,10 @@ export class LoginThrottle {
     this.#nowMs = nowMs;
   }
 
-  /** Milliseconds this attempt has to wait before it is checked; `undefined`: not now at all. Books its place. */
+  /**
+   * Reserves the next free time for an attempt and returns the milliseconds to wait before it is checked. Returns `undefined` if
+   * the wait is too long and the attempt must be rejected.
+   */
   waitMs(attempt: Attempt): number | undefined {
     const now = this.#nowMs();
     const isKnown = this.isKnown(attempt);
@@ -71,7 +74,7 @@ export class LoginThrottle {
     return Math.min(waitMs, MAX_WAIT_MS);
   }
 
-  /** The user has logged in from there. */
+  /** Whether the user has logged in from the address. */
   isKnown({ user, address }: Pick<Attempt, 'user' | 'address'>): boolean {
     return this.#known.get(pairKey(user, address)) !== undefined;
   }

@@ -10,9 +10,8 @@ import { TEXTS } from '../texts.ts';
 import type { UserDatabases } from './user-databases.ts';
 
 /**
- * How long a correct password is not checked again, so that further requests need no new connection. This time and the
- * interval in which running requests are reviewed (REVIEW_MS in service.ts) are less than 30 seconds together: the time
- * within which a revoked user loses access.
+ * How long a correct password is not checked again, so that further requests need no new connection. A revoked user must lose
+ * access within 30 seconds, so this time plus the review interval of running requests (REVIEW_MS in service.ts) must be shorter.
  */
 const BELIEVED_MS = 20_000;
 const MAX_BELIEVED = 10_000;
@@ -46,7 +45,7 @@ export class PasswordCheck {
   readonly #throttle: LoginThrottle;
   readonly #believedMs: number;
   readonly #onRevoked: (identity: Identity) => void;
-  /** Keys of identities whose last check succeeded, and until when they are not checked again. */
+  /** For each identity whose last check succeeded, the time until which it is not checked again, in milliseconds since 1970. */
   readonly #believed = new BoundedMap<string, number>(MAX_BELIEVED);
   readonly #roles = new BoundedMap<string, { readonly exists: boolean; readonly untilMs: number }>(MAX_BELIEVED);
   /** Running checks by identity; concurrent requests share one. */
@@ -56,7 +55,7 @@ export class PasswordCheck {
   readonly #knownSlots = new ConnectionSlots(MAX_CHECKS);
   #hasWarned = false;
 
-  /** `onRevoked` is called with users whose password is not valid any more, or who may not log in. */
+  /** `onRevoked` is called with an identity whose password is no longer valid, or whose user may no longer log in. */
   constructor(
     databases: UserDatabases,
     { defaultDatabase, trust, believedMs = BELIEVED_MS }: PasswordCheckSettings,
@@ -116,7 +115,7 @@ export class PasswordCheck {
 
   /** Continues when the client disconnects, since others may wait for the same answer. */
   async #check(identity: Identity, address: string): Promise<boolean> {
-    // This very password was right when it was last checked: no guess.
+    // The same password was correct at its last check, so this is not an attempt to guess it.
     if (this.#believed.get(identity.key) !== undefined) return this.#askKnown(identity, address);
     const attempt = { user: identity.user, address, isReal: await this.#isReal(identity.user, address) };
     const waitMs = this.#throttle.waitMs(attempt);
@@ -162,7 +161,7 @@ export class PasswordCheck {
     this.#logger.info({ user, address }, 'database HTTP API: a login was refused');
   }
 
-  /** As the service's account sees it; without one users are known who have logged in. */
+  /** Whether the user exists. Without an account of the service, only users who have logged in are known to exist. */
   async #isReal(user: string, address: string): Promise<boolean> {
     if (this.#throttle.isKnown({ user, address })) return true;
     const known = this.#roles.get(user);

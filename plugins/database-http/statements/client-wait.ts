@@ -1,6 +1,6 @@
 import type { SlotHolder } from '../transport/connection-slots.ts';
 
-/** Waits for the client that reads an answer. */
+/** Lets the reader of a result wait while the client is slower in reading the answer. */
 export class ClientWait implements SlotHolder {
   readonly #stallMs: number;
   #stalled: NodeJS.Timeout | undefined;

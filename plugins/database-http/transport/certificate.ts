@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ConfigError, toError, type Logger, type Password } from '../../../src/index.ts';
 
-/** Apple's clients refuse server certificates that are valid for more than 825 days, others for more than 398. */
+/** Apple's clients reject server certificates that are valid for more than 825 days, other clients for more than 398. */
 const VALID_DAYS = 365;
 /** A development certificate that expires sooner is replaced at start. */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
@@ -17,7 +17,7 @@ export interface CertificateFiles {
   readonly keyPassword: Password | undefined;
 }
 
-/** Reads the certificate and key as TLS options. Throws a ConfigError with the name of an invalid file. */
+/** Reads the certificate and key as TLS options. Rejects with a ConfigError that names an invalid file. */
 export async function readCertificate(files: CertificateFiles): Promise<SecureContextOptions> {
   const options: SecureContextOptions = {
     cert: await read(files.certificatePath, 'tls.certificate'),
@@ -34,7 +34,7 @@ export async function readCertificate(files: CertificateFiles): Promise<SecureCo
   return options;
 }
 
-/** Calls `onChange` with the new certificate when a file's time or size changes; a broken one is logged and passed over. */
+/** Calls `onChange` with the new certificate when a file's time or size changes. An invalid certificate is logged and ignored. */
 export class CertificateWatch {
   readonly #files: CertificateFiles;
   readonly #logger: Logger;
@@ -70,7 +70,7 @@ export class CertificateWatch {
       this.#onChange(await readCertificate(this.#files));
       this.#logger.info('database HTTP API: the certificate was read again');
     } catch (error) {
-      // Files are replaced one after the other: certificate and key may not fit for a moment. The next change decides.
+      // Files are replaced one after the other, so certificate and key may not match for a moment. The next change is read again.
       this.#logger.warn(`database HTTP API: the certificate in use stays: ${toError(error).message}`);
     } finally {
       this.#looking = false;
@@ -90,8 +90,8 @@ export interface DevelopmentCertificate extends CertificateFiles {
 }
 
 /**
- * The development certificate in `directory`, made when it is missing, ends soon or is not for this host. It is signed by
- * an authority of its own, whose key is not kept.
+ * Returns the development certificate in `directory`. It is created if it is missing, expires soon or is not for this host. It is
+ * signed by its own certificate authority, whose private key is not stored.
  */
 export async function developmentCertificate(directory: string): Promise<DevelopmentCertificate> {
   const files = {
@@ -130,7 +130,7 @@ async function isGood(files: DevelopmentCertificate): Promise<boolean> {
 
 async function make(directory: string, files: DevelopmentCertificate): Promise<void> {
   const { generate } = await import('selfsigned');
-  // A clock that is a little behind must not find it "not yet valid".
+  // The validity begins in the past, so that a client whose clock is behind accepts the certificate.
   const notBeforeDate = new Date(Date.now() - DAY_MS);
   const notAfterDate = new Date(Date.now() + VALID_DAYS * DAY_MS);
   const shared = { keyType: 'ec', algorithm: 'sha256', notBeforeDate, notAfterDate } as const;
@@ -165,7 +165,7 @@ async function make(directory: string, files: DevelopmentCertificate): Promise<v
   await replace(files.authorityPath, authority.cert, 0o644);
 }
 
-/** Two workers that start together must not leave half a file. */
+/** Replaces a file atomically, because two workers may start at the same time. */
 async function replace(path: string, content: string, mode: number): Promise<void> {
   const temporary = join(`${path}.${process.pid}.tmp`);
   await writeFile(temporary, content, { mode });

@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 import { constants, createGzip, gzip, gzipSync } from 'node:zlib';
 import type { ApiAnswer, ApiBody } from '../route.ts';
 
-/** Smaller answers are not worth packing. */
+/** Smaller answers are not compressed. */
 const MIN_GZIP_BYTES = 1400;
 const MIN_THREAD_BYTES = 64 * 1024;
 const packInThread = promisify(gzip);
 
 /**
- * Resolves when the answer was sent or the connection was closed; rejects if the body is truncated. `stallMs` limits
- * how long a client may read nothing.
+ * Sends an answer. Resolves when it was sent or the connection was closed; rejects if the body is truncated. A client that reads
+ * nothing for `stallMs` is disconnected.
  */
 export async function sendAnswer(
   answer: ApiAnswer,
@@ -48,7 +48,7 @@ async function endWith(response: ServerResponse, bytes: Buffer, stallMs: number)
   });
 }
 
-/** Compression runs in a thread if it would block other requests noticeably. */
+/** Compresses a body. A large body is compressed in another thread, because it would block other requests noticeably. */
 async function pack(bytes: Buffer, response: ServerResponse): Promise<Buffer> {
   response.setHeader('Content-Encoding', 'gzip');
   const level = { level: constants.Z_BEST_SPEED };
@@ -76,7 +76,10 @@ async function stream(
   });
 }
 
-/** Silence on the socket is the client's when something waits to be sent, and the database's when nothing does. */
+/**
+ * Disconnects a client that reads nothing. If the socket is idle while bytes wait to be sent, the client is not reading. If no bytes
+ * wait, the database is slow, and the timeout is restarted.
+ */
 function cutWhenStalled(response: ServerResponse, stallMs: number): void {
   const { socket } = response;
   const onSilence = (): void => {
