@@ -18,7 +18,7 @@ import {
 import { serviceOptions } from './options.ts';
 
 /** A user that does not exist. A server that rejects it is reachable. */
-const NOBODY = 'sluice_doctor';
+const UNKNOWN_USER = 'sluice_doctor';
 const CONNECT_TIMEOUT_MS = 4000;
 
 /**
@@ -30,7 +30,7 @@ export async function diagnoseApi(config: ConnectorConfig, context: DiagnosisCon
   const url = settings['connection.url'];
   const database = settings['default.database'];
   const account = ownAccount(url, { password: settings['connection.password'], database });
-  if (account === undefined) return [await answerFinding(parseConnectionUrl(url, { user: NOBODY, database }), context)];
+  if (account === undefined) return [await answerFinding(parseConnectionUrl(url, { user: UNKNOWN_USER, database }), context)];
   return diagnoseDatabase(account, { connections: settings['user.connections'], writes: true }, context);
 }
 
@@ -47,7 +47,7 @@ async function answerFinding(settings: ConnectionSettings, { logger, signal }: D
   const executor = openExecutor({ ...settings, connectTimeoutMs: CONNECT_TIMEOUT_MS }, { logger, poolSize: 1 });
   try {
     await executor.query('SELECT 1', [], { signal });
-    return ok('database', `the server answers, and lets ${NOBODY} in`);
+    return ok('database', `the server answers, and lets ${UNKNOWN_USER} in`);
   } catch (error) {
     if (error instanceof DatabaseError && isLoginRefused(error)) {
       return ok('database', 'the server answers; users log in with their own names');

@@ -16,13 +16,13 @@ interface Entry {
   nextAtMs: number;
 }
 
-interface Scale {
+interface Limit {
   readonly freeFailures: number;
   readonly maxPenaltyMs: number;
 }
 
-/** Scales for one user from one address, for one address with any user, and for one user from any address. */
-const SCALES = {
+/** Limits for one user from one address, for one address with any user, and for one user from any address. */
+const LIMITS = {
   pair: { freeFailures: FREE_FAILURES, maxPenaltyMs: MAX_WAIT_MS },
   address: { freeFailures: 10, maxPenaltyMs: MAX_WAIT_MS },
   user: { freeFailures: 20, maxPenaltyMs: 1_000 },
@@ -46,10 +46,10 @@ export interface Attempt {
  * neither slow down nor displace the entries of existing users.
  */
 export class LoginThrottle {
-  readonly #real = new BoundedMap<string, Entry>(MAX_ENTRIES);
-  readonly #madeUp = new BoundedMap<string, Entry>(MAX_ENTRIES);
+  readonly #existingUsers = new BoundedMap<string, Entry>(MAX_ENTRIES);
+  readonly #otherUsers = new BoundedMap<string, Entry>(MAX_ENTRIES);
   /** Pairs of user and address that have logged in. */
-  readonly #known = new BoundedMap<string, true>(MAX_ENTRIES);
+  readonly #knownPairs = new BoundedMap<string, true>(MAX_ENTRIES);
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number) {
@@ -63,12 +63,12 @@ export class LoginThrottle {
   waitMs(attempt: Attempt): number | undefined {
     const now = this.#nowMs();
     const isKnown = this.isKnown(attempt);
-    const slots = scales(attempt, isKnown).map(([key, scale]) => ({ entry: this.#recall(attempt, key, now), scale }));
+    const slots = limitsOf(attempt, isKnown).map(([key, limit]) => ({ entry: this.#recall(attempt, key, now), limit }));
     const waitMs = Math.max(0, ...slots.map(({ entry }) => (entry?.nextAtMs ?? now) - now));
     if (waitMs > MAX_WAIT_MS && !isKnown) return undefined;
-    for (const { entry, scale } of slots) {
+    for (const { entry, limit } of slots) {
       if (entry === undefined) continue;
-      entry.nextAtMs = Math.max(entry.nextAtMs, now) + penaltyMs(entry.failures, scale);
+      entry.nextAtMs = Math.max(entry.nextAtMs, now) + penaltyMs(entry.failures, limit);
       if (isKnown) entry.nextAtMs = Math.min(entry.nextAtMs, now + MAX_WAIT_MS);
     }
     return Math.min(waitMs, MAX_WAIT_MS);
@@ -76,29 +76,29 @@ export class LoginThrottle {
 
   /** Whether the user has logged in from the address. */
   isKnown({ user, address }: Pick<Attempt, 'user' | 'address'>): boolean {
-    return this.#known.get(pairKey(user, address)) !== undefined;
+    return this.#knownPairs.get(pairKey(user, address)) !== undefined;
   }
 
   failed(attempt: Attempt): void {
     const now = this.#nowMs();
-    for (const [key, scale] of scales(attempt, this.isKnown(attempt))) {
+    for (const [key, limit] of limitsOf(attempt, this.isKnown(attempt))) {
       const entry = this.#recall(attempt, key, now) ?? { failures: 0, lastFailureAtMs: now, nextAtMs: now };
       entry.failures += 1;
       entry.lastFailureAtMs = now;
-      entry.nextAtMs = Math.max(entry.nextAtMs, now + penaltyMs(entry.failures, scale));
+      entry.nextAtMs = Math.max(entry.nextAtMs, now + penaltyMs(entry.failures, limit));
       this.#entriesOf(attempt).set(key, entry);
     }
   }
 
   succeeded({ user, address }: Pick<Attempt, 'user' | 'address'>): void {
     const key = pairKey(user, address);
-    this.#real.delete(key);
-    this.#madeUp.delete(key);
-    this.#known.set(key, true);
+    this.#existingUsers.delete(key);
+    this.#otherUsers.delete(key);
+    this.#knownPairs.set(key, true);
   }
 
   #entriesOf({ isReal }: Attempt): BoundedMap<string, Entry> {
-    return isReal ? this.#real : this.#madeUp;
+    return isReal ? this.#existingUsers : this.#otherUsers;
   }
 
   #recall(attempt: Attempt, key: string, now: number): Entry | undefined {
@@ -110,16 +110,16 @@ export class LoginThrottle {
   }
 }
 
-function scales({ user, address }: Attempt, isKnown: boolean): readonly (readonly [key: string, scale: Scale])[] {
-  const pair = [pairKey(user, address), SCALES.pair] as const;
-  return isKnown ? [pair] : [pair, [`address ${address}`, SCALES.address], [`user ${user}`, SCALES.user]];
+function limitsOf({ user, address }: Attempt, isKnown: boolean): readonly (readonly [key: string, limit: Limit])[] {
+  const pair = [pairKey(user, address), LIMITS.pair] as const;
+  return isKnown ? [pair] : [pair, [`address ${address}`, LIMITS.address], [`user ${user}`, LIMITS.user]];
 }
 
 function pairKey(user: string, address: string): string {
   return `pair ${address} ${user}`;
 }
 
-function penaltyMs(failures: number, { freeFailures, maxPenaltyMs }: Scale): number {
+function penaltyMs(failures: number, { freeFailures, maxPenaltyMs }: Limit): number {
   if (failures < freeFailures) return 0;
   return backoffMs(failures - freeFailures, { firstMs: FIRST_PENALTY_MS, maxMs: maxPenaltyMs, jitter: NO_JITTER });
 }

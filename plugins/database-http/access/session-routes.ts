@@ -67,7 +67,7 @@ function record(session: ApiSession, user: string, settings: ServerSettings): st
   const fields = [
     `"SessionID":${JSON.stringify(session.id)}`,
     `"Username":${JSON.stringify(session.identity.user)}`,
-    `"Token":${JSON.stringify(isOwn ? token : `${token.slice(0, SHOWN_OF_OTHERS)}*`)}`,
+    `"Token":${JSON.stringify(isOwn ? token : `${token.slice(0, SHOWN_TOKEN_CHARACTERS)}*`)}`,
     `"MaxLifeTime":${seconds}`,
     `"LastLoginTime":"${utcText(session.lastUsedAtMs)}"`,
     `"ExpirationTime":"${utcText(session.lastUsedAtMs + settings.timeoutMs)}"`,
@@ -76,7 +76,7 @@ function record(session: ApiSession, user: string, settings: ServerSettings): st
 }
 
 /** Number of characters that an administrator sees of another user's token. */
-const SHOWN_OF_OTHERS = 8;
+const SHOWN_TOKEN_CHARACTERS = 8;
 
 /** Latest time that fits `YYYY-MM-DD HH:MM:SS`. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);

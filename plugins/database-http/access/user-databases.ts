@@ -35,7 +35,7 @@ export interface ServerAccess {
 
 const PROBE_TIMEOUT_MS = 3_000;
 /** A user that does not exist. A server that rejects it is reachable. */
-const NOBODY = 'sluice_probe';
+const UNKNOWN_USER = 'sluice_probe';
 
 /** Number of fresh connections of all services in this process; makes application names unique. */
 let freshCount = 0;
@@ -91,7 +91,7 @@ export class UserDatabases {
    */
   async answers(): Promise<boolean> {
     const { url, defaultDatabase } = this.#access;
-    const user = this.service === undefined ? { user: NOBODY } : {};
+    const user = this.service === undefined ? { user: UNKNOWN_USER } : {};
     const settings = {
       ...parseConnectionUrl(url, { ...user, database: defaultDatabase }),
       password: undefined,

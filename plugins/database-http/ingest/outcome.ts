@@ -3,7 +3,7 @@ import { serverTiming, type Timings } from '../transport/request-clock.ts';
 import type { ApiFailure, Tally } from '../route.ts';
 
 /** Maximum number of bad lines that are reported individually; further ones are only counted. */
-const MAX_NAMED = 100;
+const MAX_REPORTED = 100;
 
 /** An invalid line with its number and, if requested, its text. */
 export interface BadLine {
@@ -42,7 +42,7 @@ export class OutcomeCounts {
   /** Adds faults in any order, because writes end in any order; the bad lines with the lowest numbers are kept. */
   addFaults(faults: readonly Fault[], textOf?: (line: number) => string | undefined): void {
     this.badCount += faults.length;
-    const last = this.#badLines.length >= MAX_NAMED ? (this.#badLines.at(-1)?.line ?? 0) : Infinity;
+    const last = this.#badLines.length >= MAX_REPORTED ? (this.#badLines.at(-1)?.line ?? 0) : Infinity;
     const added = new Set<BadLine>();
     for (const fault of faults) {
       const line = fault.origin?.kind === 'line' ? fault.origin.line : 0;
@@ -51,7 +51,7 @@ export class OutcomeCounts {
     if (added.size === 0) return;
     this.#badLines = [...this.#badLines, ...added]
       .sort((left, right) => left.line - right.line)
-      .slice(0, MAX_NAMED)
+      .slice(0, MAX_REPORTED)
       .map((bad) => (textOf !== undefined && added.has(bad) ? { ...bad, text: textOf(bad.line) } : bad));
   }
 

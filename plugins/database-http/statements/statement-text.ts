@@ -52,10 +52,10 @@ export async function requireFewStatements(sql: string, most: number, maxLength:
 }
 
 /** A statement with more characters is classified in its own turn of the event loop, because that takes several milliseconds. */
-const LONG = 500_000;
+const LONG_STATEMENT = 500_000;
 
 /** Blanks and empty statements. A body may contain millions of them. */
-const NOTHING = /[ \t\n\r\f\v;]*/y;
+const EMPTY_STATEMENTS = /[ \t\n\r\f\v;]*/y;
 
 /**
  * Yields the statements one by one, and `undefined` from time to time while a long statement is read. Each step examines few
@@ -67,8 +67,8 @@ export function* readStatements(
   maxLength: number,
 ): Generator<RequestStatement | undefined, void, undefined> {
   for (let from = 0; from < sql.length;) {
-    NOTHING.lastIndex = from;
-    from += NOTHING.exec(sql)?.[0].length ?? 0;
+    EMPTY_STATEMENTS.lastIndex = from;
+    from += EMPTY_STATEMENTS.exec(sql)?.[0].length ?? 0;
     const window = sql.slice(from, from + maxLength + 1);
     const isLast = from + window.length === sql.length;
     let read = 0;
@@ -83,7 +83,7 @@ export function* readStatements(
       isLong = text.length > maxLength || (end === undefined && !isLast);
       if (isLong) break;
       read = end ?? window.length;
-      if (text.length > LONG) yield undefined;
+      if (text.length > LONG_STATEMENT) yield undefined;
       const classification = classify(text);
       if (classification.kind !== 'empty') yield { text, offset: from + offset, classification };
     }

@@ -41,7 +41,7 @@ export class CertificateWatch {
   readonly #onChange: (options: SecureContextOptions) => void;
   readonly #timer: NodeJS.Timeout;
   #seen: string | undefined;
-  #looking = false;
+  #checking = false;
 
   /** `seen` is the fingerprint taken before the certificate in use was read. */
   constructor(
@@ -53,16 +53,16 @@ export class CertificateWatch {
     this.#logger = settings.logger;
     this.#seen = settings.seen;
     this.#onChange = onChange;
-    this.#timer = setInterval(() => void this.#look(), settings.everyMs).unref();
+    this.#timer = setInterval(() => void this.#check(), settings.everyMs).unref();
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+  async #check(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
     try {
       const now = await fingerprint(this.#files);
       if (now === this.#seen) return;
@@ -73,7 +73,7 @@ export class CertificateWatch {
       // Files are replaced one after the other, so certificate and key may not match for a moment. The next change is read again.
       this.#logger.warn(`database HTTP API: the certificate in use stays: ${toError(error).message}`);
     } finally {
-      this.#looking = false;
+      this.#checking = false;
     }
   }
 }

@@ -17,8 +17,8 @@ interface Slots {
 /** Additional connections of each pool for table look-ups, which requests make while they hold a connection. */
 export const SPARE_CONNECTIONS = 2;
 /** A client that reads nothing for this long loses its connection if another request waits for one. */
-const PATIENCE_MS = 2_000;
-const LOOK_EVERY_MS = 500;
+const SLOW_READER_MS = 2_000;
+const CHECK_INTERVAL_MS = 500;
 
 /**
  * Limits the number of requests that hold a connection of one pool. Without the limit, requests that each hold one connection could
@@ -64,7 +64,7 @@ export class ConnectionSlots {
 
 /** Waits in the queue. Resolves when a slot was granted. */
 async function turn(slots: Slots, signal: AbortSignal): Promise<void> {
-  slots.watch ??= setInterval(() => cutSlowest(slots), LOOK_EVERY_MS).unref();
+  slots.watch ??= setInterval(() => cutSlowest(slots), CHECK_INTERVAL_MS).unref();
   try {
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
@@ -87,7 +87,7 @@ async function turn(slots: Slots, signal: AbortSignal): Promise<void> {
 }
 
 function cutSlowest({ holders }: Slots): void {
-  let since = performance.now() - PATIENCE_MS;
+  let since = performance.now() - SLOW_READER_MS;
   let slowest: SlotHolder | undefined;
   for (const holder of holders) {
     if (holder.blockedSinceMs === undefined || holder.blockedSinceMs > since) continue;
