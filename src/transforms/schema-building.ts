@@ -6,7 +6,7 @@ import { DataError } from '../errors.ts';
 import { schemaBuilderError } from './requirements.ts';
 
 /** Number of schemas for which a transformation caches its results, as in Connect. */
-const REMEMBERED_SCHEMAS = 16;
+const MAX_CACHED_SCHEMAS = 16;
 
 export interface NamedSchema {
   readonly name: string;
@@ -52,7 +52,7 @@ export function copyOf(schema: Schema, changes: SchemaOptions): Schema {
 
 /** Returns `build` with a cache of its results for the most recent schemas. */
 export function rememberedBySchema<T>(build: (schema: Schema) => T): (schema: Schema) => T {
-  const known = new BoundedMap<Schema, T>(REMEMBERED_SCHEMAS);
+  const known = new BoundedMap<Schema, T>(MAX_CACHED_SCHEMAS);
   let last: Schema | undefined;
   let lastResult: T | undefined;
   return (schema) => {

@@ -23,7 +23,7 @@ export type UnixPrecision = keyof typeof UNIX_PRECISIONS;
 const NANOS_PER_MS = UNIX_PRECISIONS.milliseconds;
 const MAX_LONG = 2n ** 63n - 1n;
 /** Latest time of a JavaScript Date, in the year 275760. In Java, it is in the year 292278994. */
-const LAST_MS = 8_640_000_000_000_000;
+const MAX_DATE_MS = 8_640_000_000_000_000;
 const DAY_MS = BigInt(MS_PER_DAY);
 
 export interface TimestampSettings {
@@ -135,7 +135,7 @@ function msOfDay(ms: bigint): bigint {
 }
 
 function dateOf(ms: number | bigint): Date {
-  if (ms > LAST_MS || ms < -LAST_MS) {
+  if (ms > MAX_DATE_MS || ms < -MAX_DATE_MS) {
     throw new DataError(`The time of ${String(ms)} ms since 1970 is past the year 275760, or before 271821 BC`);
   }
   return new Date(Number(ms));

@@ -30,7 +30,7 @@ export interface RegistryClientOptions {
   /** Maximum number of cached schemas, of cached ids and of cached latest versions. */
   readonly cacheSize: number;
   /** `latest.cache.ttl.sec` in milliseconds; `undefined` if the latest version never expires. */
-  readonly latestLifeMs: number | undefined;
+  readonly latestTtlMs: number | undefined;
 }
 
 /** A schema in a response of the registry. */
@@ -124,7 +124,7 @@ export class RegistryClient {
     const { schema } = await this.#latest.fetch(subject, async () => {
       const path = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
       const schema = await this.#registered((await this.#require({ method: 'GET', path })) as SchemaAnswer);
-      return { schema, untilMs: Date.now() + (this.#options.latestLifeMs ?? Infinity) };
+      return { schema, untilMs: Date.now() + (this.#options.latestTtlMs ?? Infinity) };
     });
     return schema;
   }
@@ -202,7 +202,7 @@ export class RegistryClient {
       } catch (error) {
         failure = toError(error);
         this.#closing.signal.throwIfAborted();
-        if (failure instanceof RegistryAnswerError && !isPassing(failure)) throw failure;
+        if (failure instanceof RegistryAnswerError && !isTransient(failure)) throw failure;
         this.#current = (this.#current + 1) % urls.length;
       }
     }
@@ -240,7 +240,7 @@ export class RegistryClient {
 class RefusedError extends SluiceError {}
 
 /** The registry may answer the same request later. */
-function isPassing({ status }: RegistryAnswerError): boolean {
+function isTransient({ status }: RegistryAnswerError): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 

@@ -163,7 +163,7 @@ export function registryConverter(
     normalize: options['normalize.schemas'],
     cacheSize,
     // The minimum is one second, because a request for each record would be too slow.
-    latestLifeMs: latestSeconds < 0 ? undefined : Math.max(1, latestSeconds) * 1000,
+    latestTtlMs: latestSeconds < 0 ? undefined : Math.max(1, latestSeconds) * 1000,
   });
   const register = options['auto.register.schemas'];
   const naming = subjectNaming(options[isKey ? 'key.subject.name.strategy' : 'value.subject.name.strategy'], isKey);
