@@ -1,6 +1,6 @@
 import type { ApiRequest } from './route.ts';
 
-/** Statements that change objects or privileges. Statements that change rows are not among them. */
+/** Kinds of statements that change objects or privileges. Statements that change rows are not audited. */
 const AUDITED: ReadonlySet<string> = new Set(['create', 'alter', 'drop', 'grant', 'revoke', 'set-cluster-setting']);
 
 /** Whether statements of this kind are logged. */

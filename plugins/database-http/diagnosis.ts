@@ -30,7 +30,8 @@ export async function diagnoseApi(config: ConnectorConfig, context: DiagnosisCon
   const url = settings['connection.url'];
   const database = settings['default.database'];
   const account = ownAccount(url, { password: settings['connection.password'], database });
-  if (account === undefined) return [await answerFinding(parseConnectionUrl(url, { user: UNKNOWN_USER, database }), context)];
+  if (account === undefined)
+    return [await answerFinding(parseConnectionUrl(url, { user: UNKNOWN_USER, database }), context)];
   return diagnoseDatabase(account, { connections: settings['user.connections'], writes: true }, context);
 }
 

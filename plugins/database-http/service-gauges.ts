@@ -12,7 +12,7 @@ export interface ServiceState {
   readonly heldBytes: number;
 }
 
-/** The state as `/metrics` shows it. */
+/** Converts the state to gauges for `/metrics`. */
 export function serviceGauges({ connections, running, sessions, slots, heldBytes }: ServiceState): ServiceFigure[] {
   const figure = (name: string, help: string, value: number, labels = {}): ServiceFigure => ({
     name: `sluice_database_http_${name}`,

@@ -165,7 +165,7 @@ export class DatabaseHttpService implements Service {
     this.#logger.info(`database HTTP API listening at ${this.address ?? 'nowhere'}`);
   }
 
-  /** Running requests may end within `shutdown.grace.ms`; then their statements are cancelled. */
+  /** Stops the service. Running requests have `shutdown.grace.ms` to finish; then their statements are cancelled. */
   async stop(): Promise<void> {
     this.#stopUpkeep?.();
     const graceMs = this.#settings['shutdown.grace.ms'];

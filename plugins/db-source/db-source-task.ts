@@ -263,7 +263,7 @@ export class DbSourceTask implements SourceTask {
     for (const feed of noticed) queue.add(feed);
   }
 
-  /** Waits for an unavailable database. A single table that fails is not read until the next refresh. */
+  /** Handles a failed read. Waits if the database is unavailable; if only this table fails, it is not read until the next refresh. */
   async #handleFailure(feed: TableFeed, thrown: unknown): Promise<void> {
     const { context, watch, feeds } = this.#parts;
     context.signal.throwIfAborted();

@@ -12,7 +12,7 @@ export interface TopicNaming {
 /** Returns a hint if connectors with different prefixes may write to the same topics. */
 export function prefixHint({ prefix, delimiter }: TopicNaming): string | undefined {
   if (!/[^a-zA-Z0-9._-]/.test(prefix + delimiter)) return undefined;
-  return 'characters of topic.prefix and topic.delimiter other than letters, digits, ".", "_" and "-" become "_" in names of topics; a connector whose prefix differs in them alone writes to the same topics';
+  return 'characters of topic.prefix and topic.delimiter other than letters, digits, ".", "_" and "-" become "_" in names of topics; a connector whose prefix differs only in such characters writes to the same topics';
 }
 
 const MAX_TOPIC_LENGTH = 249;

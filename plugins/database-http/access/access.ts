@@ -21,7 +21,7 @@ const IS_ADMINISTRATOR = ownStatement(
   FROM pg_catalog.pg_roles r WHERE r.rolname = session_user`,
 );
 
-/** The user of one request and the resources that it borrows, which `end` returns. */
+/** The user of one request, and the resources that the request borrows. `end` returns them. */
 export class Visit implements Login {
   readonly identity: Identity;
   /** Absent if the request has a password. */

@@ -1,7 +1,7 @@
 /** How long the result of a probe is cached. Requests to `/health` need no credentials, and each probe opens a connection. */
 const CACHE_MS = 1_000;
 
-/** Whether the database server accepts connections. It is probed at most once a second, regardless of the number of requests. */
+/** Checks whether the database server accepts connections, at most once a second regardless of the number of requests. */
 export class DatabaseProbe {
   readonly #ask: () => Promise<boolean>;
   readonly #nowMs: () => number;

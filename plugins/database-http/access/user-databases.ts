@@ -86,8 +86,8 @@ export class UserDatabases {
   }
 
   /**
-   * Whether the server accepts connections. The check ends when the server requests a password, which leaves no line in
-   * its log with SCRAM.
+   * Checks whether the server accepts connections. The check ends when the server requests a password; with SCRAM, this leaves no
+   * line in the server's log.
    */
   async answers(): Promise<boolean> {
     const { url, defaultDatabase } = this.#access;

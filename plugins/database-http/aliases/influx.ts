@@ -255,7 +255,7 @@ export function greetingAliases(): MethodRoute[] {
       ...greeting,
       path: '/ping',
       summary: 'Whether the API answers',
-      query: { verbose: { description: 'Any value but `false` and `0`: with the version', schema: TEXT } },
+      query: { verbose: { description: 'Any value except `false` and `0` adds the version', schema: TEXT } },
       answers: { 200: json(VERSION), 204: null },
       handle: async ({ query }) => {
         const verbose = query.get('verbose') ?? 'false';
@@ -267,7 +267,7 @@ export function greetingAliases(): MethodRoute[] {
     {
       ...greeting,
       path: '/health',
-      summary: 'Whether the database server takes connections',
+      summary: 'Whether the database server accepts connections',
       answers: { 200: json(HEALTH), 503: json(HEALTH) },
       handle: async (request) => {
         const name = 'influxdb';
@@ -284,7 +284,7 @@ export function greetingAliases(): MethodRoute[] {
       ...greeting,
       tag: 'QuestDB',
       path: '/settings',
-      summary: 'What clients of QuestDB ask before they write',
+      summary: 'Settings that clients of QuestDB request before they write',
       answers: { 200: json(SETTINGS) },
       handle: async () => {
         const config = { 'line.proto.support.versions': [1], 'cairo.max.file.name.length': 63 };

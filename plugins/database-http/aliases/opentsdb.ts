@@ -50,7 +50,7 @@ export function openTsdbVersion(): MethodRoute {
   return {
     method: 'GET',
     path: '/api/version',
-    summary: 'What clients of OpenTSDB ask before they write',
+    summary: 'Version that clients of OpenTSDB request before they write',
     tag: 'OpenTSDB',
     answers: { 200: json(VERSION) },
     access: 'anyone',
@@ -74,8 +74,8 @@ export function openTsdbAlias(nanoseconds: NanosecondRule): MethodRoute {
     tag: 'OpenTSDB',
     query: {
       db: DATABASE,
-      summary: { description: 'With counts', schema: TEXT },
-      details: { description: 'With counts and the points that could not be stored', schema: TEXT },
+      summary: { description: 'Return counts', schema: TEXT },
+      details: { description: 'Return counts and the points that could not be stored', schema: TEXT },
       'value.type': VALUE_TYPE,
       nanoseconds: NANOSECONDS,
       tz: ZONE,

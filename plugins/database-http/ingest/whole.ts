@@ -95,7 +95,7 @@ async function* atMost(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGene
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
-      const message = `a body that is to be stored whole or not at all has at most ${String(maxBytes)} bytes`;
+      const message = `a body that is stored as a whole or not at all may have at most ${String(maxBytes)} bytes`;
       throw new ApiFailure(400, message, { kind: 'body-too-large' });
     }
     yield chunk;

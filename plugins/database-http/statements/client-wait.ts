@@ -24,7 +24,7 @@ export class ClientWait implements SlotHolder {
       await new Promise<void>((resolve, reject) => {
         this.#resolve = resolve;
         this.#reject = reject;
-        this.#stalled = setTimeout(() => reject(new Error('the client takes nothing of the answer')), this.#stallMs);
+        this.#stalled = setTimeout(() => reject(new Error('the client reads nothing of the answer')), this.#stallMs);
       });
     } finally {
       clearTimeout(this.#stalled);
@@ -45,7 +45,7 @@ export class ClientWait implements SlotHolder {
 
   cut(): void {
     this.#reject?.(
-      new Error('the client takes the answer too slowly, and other requests wait for its database connection'),
+      new Error('the client reads the answer too slowly, and other requests wait for its database connection'),
     );
   }
 }

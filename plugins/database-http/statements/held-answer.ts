@@ -60,7 +60,7 @@ export class HeldAnswer {
     this.clientWait = new ClientWait(limits.stallMs);
   }
 
-  /** Options for reading the rows. `stop` ends the reading: no memory was available, or the client disconnected. */
+  /** Options for reading the rows. `stop` ends the reading if no memory is available or the client disconnects. */
   gauge(user: string, stop: AbortController): RowGauge {
     const claim = async (): Promise<void> => {
       try {

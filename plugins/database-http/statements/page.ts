@@ -3,7 +3,7 @@ import type { QueryResult } from '../../database/index.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import type { SqlBody } from './sql-body.ts';
 
-/** Statements that are allowed in FROM. For all others, the rows before the page are read and dropped. */
+/** Kinds of statements that are allowed in FROM. For all other kinds, the rows before the page are read and dropped. */
 const SELECTABLE: ReadonlySet<string> = new Set(['select', 'values', 'table']);
 const TOKEN = /^([0-9a-z]{1,10})\.([\w-]{16})$/;
 

@@ -48,7 +48,7 @@ export const PAGED_STATEMENT = objectOf({
 });
 const KEYS = ['sql', 'params', 'limit', 'continuation'];
 
-/** Query parameters for pages and their values. */
+/** Query parameters for pages and for the form of values. */
 export const PAGING: Readonly<Record<string, QueryParameter>> = {
   limit: { description: 'Maximum number of rows in a page', schema: LIMIT },
   continuation: { description: 'The token from the answer with the previous page', schema: TEXT },

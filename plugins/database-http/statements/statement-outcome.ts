@@ -2,7 +2,7 @@ import { isUnavailable, type DatabaseError } from '../../database/index.ts';
 import { databaseText } from '../database-failure.ts';
 import { TEXTS } from '../texts.ts';
 
-/** The result of one statement. `desc` is `success` or the reason of the failure. */
+/** The result of one statement. `desc` is `success` or the reason for the failure. */
 export interface StatementOutcome {
   readonly desc: string;
   /**

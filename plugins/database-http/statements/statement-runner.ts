@@ -141,7 +141,7 @@ class StatementRunner implements StatementsRun {
 
   async #runOne(session: Session, statement: RequestStatement): Promise<StatementOutcome> {
     const { signal } = this.#request;
-    if (signal.aborted) throw new DatabaseError('the client went away', { scope: 'caller', sqlstate: '57014' });
+    if (signal.aborted) throw new DatabaseError('the client disconnected', { scope: 'caller', sqlstate: '57014' });
     if (this.#isLost) return refused(TEXTS.notUsed(this.#database));
     const database = this.#database;
     const outcome = await this.#tryOne(session, statement);

@@ -68,10 +68,12 @@ export class CertificateWatch {
       if (now === this.#seen) return;
       this.#seen = now;
       this.#onChange(await readCertificate(this.#files));
-      this.#logger.info('database HTTP API: the certificate was read again');
+      this.#logger.info('database HTTP API: loaded the changed certificate');
     } catch (error) {
       // Files are replaced one after the other, so certificate and key may not match for a moment. The next change is read again.
-      this.#logger.warn(`database HTTP API: the certificate in use stays: ${toError(error).message}`);
+      this.#logger.warn(
+        `database HTTP API: failed to load the changed certificate; keeping the current one: ${toError(error).message}`,
+      );
     } finally {
       this.#checking = false;
     }
@@ -105,8 +107,8 @@ export async function developmentCertificate(directory: string): Promise<Develop
     await make(resolve(directory), files);
   } catch (error) {
     throw new ConfigError(
-      `database.http.tls.directory: ${resolve(directory)} cannot have the development certificate: ${toError(error).message}. ` +
-        `The folder, and what is in it, must be of the user that the worker runs as`,
+      `database.http.tls.directory: the development certificate cannot be stored in ${resolve(directory)}: ${toError(error).message}. ` +
+        `The user that the worker runs as must own the directory and the files in it`,
       { cause: error },
     );
   }
