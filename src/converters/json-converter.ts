@@ -51,7 +51,8 @@ export const jsonConverterOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'HIGH',
-    documentation: 'The schema of all messages, as JSON. Messages then consist of the payload only. Applies to reading only.',
+    documentation:
+      'The schema of all messages, as JSON. Messages then consist of the payload only. Applies to reading only.',
     group: 'Schemas',
     order: 2,
     width: 'MEDIUM',

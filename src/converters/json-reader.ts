@@ -247,7 +247,9 @@ function readTimestamp(json: JsonTree): Date {
   }
   const milliseconds = BigInt.asIntN(64, BigInt(json.text));
   if (milliseconds > MAX_DATE_MS || milliseconds < -MAX_DATE_MS) {
-    throw new DataError(`Timestamp ${String(milliseconds)} is outside the range of dates: is it a number of milliseconds?`);
+    throw new DataError(
+      `Timestamp ${String(milliseconds)} is outside the range of dates: is it a number of milliseconds?`,
+    );
   }
   return new Date(Number(milliseconds));
 }

@@ -21,7 +21,7 @@ export function temporalText(date: Date): string {
   return milliseconds % MS_PER_DAY === 0 ? iso.slice(0, split) : iso;
 }
 
-/** `toISOString` without the sign and zeros before years after 9999. */
+/** `toISOString` without the sign and zeros that it adds to years after 9999. */
 function isoText(date: Date): string {
   return date.toISOString().replace(/^\+0*/, '');
 }

@@ -196,7 +196,7 @@ export function parseFloat32(text: string): number {
 /** A double has at most 767 significant digits. It only matters whether one of the further digits is not zero. */
 const SIGNIFICANT_DIGITS = 800;
 
-/** The sign of the decimal text minus the double. */
+/** Compares a decimal text with a double. Returns the sign of their difference. */
 function compareToDouble(text: string, double: number): number {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

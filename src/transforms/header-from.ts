@@ -28,7 +28,7 @@ const options = declareOptions({
   operation: {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'Whether the fields stay where they are (`copy`) or not (`move`).',
+    documentation: 'Whether the fields are kept (`copy`) or removed (`move`).',
     validator: oneOf('move', 'copy'),
   },
   'replace.null.with.default': replaceNullWithDefault,

@@ -10,7 +10,7 @@ const options = declareOptions({
   field: {
     type: 'STRING',
     importance: 'MEDIUM',
-    documentation: 'Name of the one field of the struct or map that comes out.',
+    documentation: 'Name of the only field of the resulting struct or map.',
   },
 });
 

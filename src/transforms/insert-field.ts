@@ -14,7 +14,7 @@ import { basicsOf, fieldAt, rememberedBySchema, structSchema } from './schema-bu
 import { checkedCell } from './struct-cells.ts';
 
 const PURPOSE = 'field insertion';
-const MARKS = 'A `!` at its end makes the field required, a `?` optional, as it is without either.';
+const MARKS = 'A trailing `!` makes the field required; with a trailing `?` or no mark it is optional.';
 
 function fieldName(what: string) {
   return {
@@ -28,8 +28,8 @@ function fieldName(what: string) {
 const options = declareOptions({
   'topic.field': fieldName('the topic'),
   'partition.field': fieldName('the partition'),
-  'offset.field': fieldName('the offset, of sinks only'),
-  'timestamp.field': fieldName('the time of the record'),
+  'offset.field': fieldName('the offset (sinks only)'),
+  'timestamp.field': fieldName('the timestamp of the record'),
   'static.field': fieldName('a fixed text'),
   'static.value': {
     type: 'STRING',

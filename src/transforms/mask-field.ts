@@ -24,7 +24,8 @@ const options = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Replaces numbers and texts, converted to the type of the field; zero, false or empty without it.',
+    documentation:
+      'Replacement for numbers and texts, converted to the type of the field. Without it, values become zero, false or empty.',
     validator: nonEmptyString,
   },
   'replace.null.with.default': replaceNullWithDefault,

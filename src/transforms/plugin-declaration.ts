@@ -96,8 +96,7 @@ export const replaceNullWithDefault = {
   type: 'BOOLEAN',
   default: true,
   importance: 'MEDIUM',
-  documentation:
-    'Whether a null in a field that has a default is read as the default; with false it is read as null.',
+  documentation: 'Whether a null in a field that has a default is read as the default; with false it is read as null.',
 } as const satisfies OptionDeclaration;
 
 export const fieldSyntaxVersion = {

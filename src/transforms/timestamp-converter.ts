@@ -52,7 +52,8 @@ const options = declareOptions({
     type: 'STRING',
     default: 'milliseconds',
     importance: 'LOW',
-    documentation: 'Unit of times that are numbers. Times are converted through milliseconds, so finer digits are lost.',
+    documentation:
+      'Unit of times that are numbers. Times are converted through milliseconds, so finer digits are lost.',
     validator: oneOf(...Object.keys(UNIX_PRECISIONS)),
   },
   'replace.null.with.default': replaceNullWithDefault,

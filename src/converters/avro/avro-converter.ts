@@ -15,7 +15,8 @@ export const avroConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether names, versions and parameters, for which Avro has no attribute, become properties of Avro schemas.',
+    documentation:
+      'Whether names, versions and parameters, for which Avro has no attribute, become properties of Avro schemas.',
   },
   'enhanced.avro.schema.support': {
     type: 'BOOLEAN',

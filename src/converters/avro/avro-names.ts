@@ -12,7 +12,7 @@ export const Parameter = {
   fieldDoc: `${NAMESPACE}.field.doc.`,
   enumDoc: `${NAMESPACE}.enum.doc.`,
   enumDefault: `${NAMESPACE}.enum.default.`,
-  /** The default value of a Connect schema came from an Avro field. */
+  /** Marks a Connect schema whose default is that of an Avro field. */
   fieldDefault: `${NAMESPACE}.field.default`,
   fixedSize: 'connect.fixed.size',
   precision: 'connect.decimal.precision',

@@ -28,15 +28,15 @@ type FieldKind =
 
 interface FieldPlan {
   readonly kind: FieldKind;
-  /** Index of the member `null`, which precedes the value; -1 if the field is not a union with null. */
+  /** Index of the member `null` in the union; -1 if the field is not a union of null and one other type. */
   readonly nullMember: number;
   /** Size of a `fixed` in bytes. */
   readonly size: number;
   /** Symbols of an `enum`. */
   readonly symbols: readonly string[];
-  /** Converts bytes and values of `any` to Connect's values. */
+  /** Converts bytes, and values of fields of kind `any`, to Connect values. */
   readonly toConnect: FromAvro;
-  /** Type of an `any`. */
+  /** Codec of a field of kind `any`. */
   readonly codec: AvroCodec | undefined;
 }
 

@@ -119,7 +119,7 @@ class AvroSchemaParser {
 
   parse(text: string): AvroSchema {
     const trimmed = text.trim();
-    // A bare word names a primitive type.
+    // The text may be the name of a primitive type without quotes.
     if (PRIMITIVES.has(trimmed)) return { type: trimmed as AvroPrimitive['type'], properties: NO_PROPERTIES };
     const tree = new JsonScanner(text, (number, integral) => new JsonNumber(number, integral)).readFirst();
     return this.#schema(tree ?? null, '');

@@ -199,7 +199,8 @@ export class ConnectSchemas {
 
   #name(draft: Draft, avro: AvroSchema): void {
     const stated = avro.properties.get(Property.name);
-    if (stated !== undefined && typeof stated !== 'string') throw new DataError('Invalid schema name: it is not a string');
+    if (stated !== undefined && typeof stated !== 'string')
+      throw new DataError('Invalid schema name: it is not a string');
     if (stated !== undefined && draft.name !== undefined && draft.name !== stated) {
       throw new DataError(
         `Mismatched names: name already added to SchemaBuilder (${draft.name}) differs from name in source schema (${stated})`,

@@ -156,7 +156,7 @@ export class ConnectSchemas {
     return this.#finish(draft, kind.node.json, version, optional);
   }
 
-  /** A combination: the properties of all parts, or the most specific part. */
+  /** A combination becomes a struct with the properties of all parts. If there are none, it becomes the most specific part. */
   #all(kind: OfKind<'all'>, version: number | undefined, optional: boolean): Schema {
     const groups = kind.parts.flatMap((part) => allProperties(part, new Set()));
     if (groups.some((group) => group.size > 0)) {

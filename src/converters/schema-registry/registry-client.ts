@@ -175,7 +175,11 @@ export class RegistryClient {
       return await this.#request(request);
     } catch (error) {
       if (!(error instanceof RegistryAnswerError) || isAboutRequest(error)) throw error;
-      throw this.#unavailable(`HTTP ${String(error.status)}, as no schema registry does`, request, error);
+      throw this.#unavailable(
+        `HTTP ${String(error.status)}, which is not the answer of a schema registry`,
+        request,
+        error,
+      );
     }
   }
 

@@ -34,7 +34,7 @@ async function finding(url: URL, settings: RegistrySettings, signal: AbortSignal
     return warn(
       about,
       `answers ${TYPES.method} ${TYPES.path} with HTTP ${String(status)}`,
-      'look at schema.registry.url',
+      'check schema.registry.url',
     );
   }
 }
