@@ -24,7 +24,7 @@ const NAMES_WITH_DIGITS = /^(?:Etc\/GMT(?:0|[+-]\d{1,2})|GMT0|EST5EDT|CST6CDT|MS
 export function readTimeZone(parameter: string): string | undefined {
   const text = withPlus(unquote(withPlus(parameter))).trim();
   if (text.length > 63) return undefined;
-  if (/^[+-]?\d{1,2}(?:\.\d+)?$/.test(text)) return isOnEarth(Number(text)) ? text : undefined;
+  if (/^[+-]?\d{1,2}(?:\.\d+)?$/.test(text)) return isInRange(Number(text)) ? text : undefined;
   return readOffset(text) ?? readName(text);
 }
 
@@ -55,7 +55,7 @@ function readOffset(text: string): string | undefined {
   const sign = match[1] ?? '';
   const hours = match[2] ?? match[4] ?? '';
   const minutes = match[3] ?? match[5] ?? '00';
-  if (!isOnEarth(Number(`${sign}1`) * (Number(hours) + Number(minutes) / 60))) return undefined;
+  if (!isInRange(Number(`${sign}1`) * (Number(hours) + Number(minutes) / 60))) return undefined;
   const offset = `${hours.padStart(2, '0')}:${minutes}`;
   return `<${sign}${offset}>${sign === '+' ? '-' : '+'}${offset}`;
 }
@@ -64,7 +64,7 @@ function readName(text: string): string | undefined {
   return /^[A-Z][A-Z_/+-]*$/i.test(text) || NAMES_WITH_DIGITS.test(text) ? text : undefined;
 }
 
-function isOnEarth(hours: number): boolean {
+function isInRange(hours: number): boolean {
   return hours >= MIN_HOURS && hours <= MAX_HOURS;
 }
 

@@ -58,8 +58,8 @@ async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOff
   const { mode, query } = sourceSettings(config);
   const name = query === undefined ? 'table' : 'query';
   for (const { partition, offset } of offsets) {
-    const isOurs = partition !== null && Object.keys(partition).length === 1 && typeof partition[name] === 'string';
-    if (!isOurs) throw new ConnectError(`A partition of this connector must be of the form {"${name}":"…"}`);
+    const isValid = partition !== null && Object.keys(partition).length === 1 && typeof partition[name] === 'string';
+    if (!isValid) throw new ConnectError(`A partition of this connector must be of the form {"${name}":"…"}`);
     if (offset === null || mode === 'bulk') continue;
     try {
       fromOffset(offset, mode === 'incrementing' ? 'number' : 'time', undefined);

@@ -242,10 +242,7 @@ export class TableReader implements FeedReader {
     return { rows, range, ...this.#offsets(run), lateRows: past?.late.length ?? 0, isLast };
   }
 
-  /**
-   * Returns the rows up to the position that were not sent, and the index of the first row after it; `undefined` if the look back
-   * is already done.
-   */
+  /** The unsent rows up to the position, and the index of the first row after it; `undefined` if the look back is already done. */
   #lookBack(
     { lookBack, from }: Run,
     block: RowBlock | undefined,

@@ -60,7 +60,7 @@ export async function* decodeLines(
   for await (const chunk of body) {
     pieces.push(chunk);
     for (let piece = pieces.next(); piece !== undefined; piece = pieces.next()) {
-      if ((yield* decodePiece(decode(piece), clock)) === 'gave-up') return;
+      if ((yield* decodePiece(decode(piece), clock)) === 'aborted') return;
       pieces.done(piece, decoder.unreadLine);
     }
   }
@@ -75,21 +75,21 @@ interface Decoding {
 }
 
 /** Size that is passed to `Turn.isOver` for each part; large enough that the clock is checked after each part. */
-const BYTES_OF_PART = 1 << 20;
+const PART_BYTES = 1 << 20;
 
 /** Yields the parts that have rows or faults, over several turns of the event loop. */
 async function* decodePiece(
   { parts, textOf }: Decoding,
   clock: DecodeClock,
-): AsyncGenerator<BodyPart, 'read' | 'gave-up'> {
+): AsyncGenerator<BodyPart, 'read' | 'aborted'> {
   const turn = new Turn();
   let faults = 0;
   for (;;) {
     const { value: decoded } = clock.measure(() => parts.next());
-    if (decoded === undefined) return faults > MAX_FAULTS_PER_MESSAGE ? 'gave-up' : 'read';
+    if (decoded === undefined) return faults > MAX_FAULTS_PER_MESSAGE ? 'aborted' : 'read';
     faults += decoded.faults.length;
     if (decoded.rows.length + decoded.faults.length > 0) yield { decoded, textOf };
-    if (turn.isOver(BYTES_OF_PART)) await turn.next();
+    if (turn.isOver(PART_BYTES)) await turn.next();
   }
 }
 
@@ -130,7 +130,7 @@ export async function* decodeElements(
     const piece = clock.measure(() => pieces.push(chunk));
     if (piece === undefined) continue;
     const end = yield* decodePiece(decode(piece), clock);
-    if (end === 'gave-up' || decoder.problem !== undefined) return;
+    if (end === 'aborted' || decoder.problem !== undefined) return;
   }
   const last = pieces.last();
   if (last === undefined) throw new ApiFailure(400, TEXTS.emptyBody);

@@ -25,13 +25,13 @@ export class LinePieces {
   readonly #pieceBytes: number;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  #wanted: number;
+  #minBytes: number;
   #firstLine = 1;
   #totalBytes = 0;
 
   constructor(pieceBytes = PIECE_BYTES) {
     this.#pieceBytes = pieceBytes;
-    this.#wanted = pieceBytes;
+    this.#minBytes = pieceBytes;
   }
 
   /** Size of the body so far. */
@@ -47,7 +47,7 @@ export class LinePieces {
 
   /** Returns the next piece if enough bytes are buffered. The caller must decode it and then call `done`. */
   next(): LinePiece | undefined {
-    if (this.#bytes < this.#wanted) return undefined;
+    if (this.#bytes < this.#minBytes) return undefined;
     const bytes = this.#joined();
     const end = bytes.lastIndexOf(NEWLINE) + 1;
     if (end === 0) {
@@ -55,12 +55,12 @@ export class LinePieces {
         const limit = `more than ${String(LONGEST_STRING_BYTES)} bytes`;
         throw new ApiFailure(400, `line ${String(this.#firstLine)} has ${limit}: send shorter lines`);
       }
-      this.#wanted = 2 * bytes.length;
+      this.#minBytes = 2 * bytes.length;
       return undefined;
     }
     this.#keep(bytes.subarray(end));
     return {
-      bytes: withoutMark(bytes.subarray(0, end), this.#firstLine),
+      bytes: withoutByteOrderMark(bytes.subarray(0, end), this.#firstLine),
       firstLine: this.#firstLine,
       more: end <= LONGEST_STRING_BYTES,
     };
@@ -68,19 +68,19 @@ export class LinePieces {
 
   /** Returns the rest at the end of the body. */
   last(): LinePiece {
-    return { bytes: withoutMark(this.#joined(), this.#firstLine), firstLine: this.#firstLine, more: false };
+    return { bytes: withoutByteOrderMark(this.#joined(), this.#firstLine), firstLine: this.#firstLine, more: false };
   }
 
   /** Called after a piece was decoded. `unreadLine` is the number of lines before the first line that was not read. */
   done(piece: LinePiece, unreadLine: number | undefined): void {
     if (unreadLine === undefined) {
       this.#firstLine += countLines(piece.bytes);
-      this.#wanted = this.#pieceBytes;
+      this.#minBytes = this.#pieceBytes;
       return;
     }
     this.#firstLine += unreadLine;
     this.#keep(Buffer.concat([piece.bytes.subarray(startOfLine(piece.bytes, unreadLine)), this.#joined()]));
-    this.#wanted = Math.max(this.#wanted, 2 * this.#bytes);
+    this.#minBytes = Math.max(this.#minBytes, 2 * this.#bytes);
   }
 
   #joined(): Buffer {
@@ -94,7 +94,7 @@ export class LinePieces {
   }
 }
 
-function withoutMark(bytes: Buffer, firstLine: number): Buffer {
+function withoutByteOrderMark(bytes: Buffer, firstLine: number): Buffer {
   const isMarked = firstLine === 1 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   return isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
 }

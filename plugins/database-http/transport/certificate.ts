@@ -102,7 +102,7 @@ export async function developmentCertificate(directory: string): Promise<Develop
     authorityPath: resolve(directory, 'ca.pem'),
     keyPassword: undefined,
   };
-  if (await isGood(files)) return files;
+  if (await isUsable(files)) return files;
   try {
     await make(resolve(directory), files);
   } catch (error) {
@@ -115,7 +115,7 @@ export async function developmentCertificate(directory: string): Promise<Develop
   return files;
 }
 
-async function isGood(files: DevelopmentCertificate): Promise<boolean> {
+async function isUsable(files: DevelopmentCertificate): Promise<boolean> {
   try {
     await readCertificate(files);
     const certificate = new X509Certificate(await readFile(files.certificatePath));
