@@ -32,10 +32,10 @@ export class RecentEnvelopes {
     return this.#find((start) => start.text !== undefined && standsAt(text, start.text, at));
   }
 
-  #find(isIt: (start: EnvelopeStart) => boolean): EnvelopeStart | undefined {
+  #find(matches: (start: EnvelopeStart) => boolean): EnvelopeStart | undefined {
     for (let index = 0; index < this.#recent.length; index++) {
       const start = this.#recent[index];
-      if (start === undefined || !isIt(start)) continue;
+      if (start === undefined || !matches(start)) continue;
       if (index > 0) {
         this.#recent.splice(index, 1);
         this.#recent.unshift(start);

@@ -53,9 +53,9 @@ function readLiteral(tokens: HeaderTokens, embedded: boolean): Literal {
   if (!tokens.hasNext()) return null;
   if (++tokens.literals > MAX_LITERALS) throw new TooManyLiterals();
   if (embedded && tokens.take('"')) return readQuoted(tokens);
-  if (takesWord(tokens, 'null', embedded)) return null;
-  if (takesWord(tokens, 'true', embedded)) return { schema: BOOLEAN, value: true };
-  if (takesWord(tokens, 'false', embedded)) return { schema: BOOLEAN, value: false };
+  if (takeWord(tokens, 'null', embedded)) return null;
+  if (takeWord(tokens, 'true', embedded)) return { schema: BOOLEAN, value: true };
+  if (takeWord(tokens, 'false', embedded)) return { schema: BOOLEAN, value: false };
   const start = tokens.mark();
   try {
     if (tokens.take('[')) return readArray(tokens);
@@ -68,7 +68,7 @@ function readLiteral(tokens: HeaderTokens, embedded: boolean): Literal {
 }
 
 /** A word is recognized inside a list or map, or if it is the whole text: `true}` is a string. */
-function takesWord(tokens: HeaderTokens, word: string, embedded: boolean): boolean {
+function takeWord(tokens: HeaderTokens, word: string, embedded: boolean): boolean {
   const start = tokens.mark();
   if (tokens.take(word) && (embedded || !tokens.hasNext())) return true;
   tokens.rewindTo(start);

@@ -198,7 +198,7 @@ export class JsonConverter implements Converter, HeaderConverter {
     if (!(tree instanceof Map) || tree.size !== 2 || !tree.has('schema') || !tree.has('payload')) {
       throw new DataError(NO_ENVELOPE);
     }
-    const schema = start === undefined ? this.#learnSchema(message, text, tree.get('schema') ?? null) : start.schema;
+    const schema = start === undefined ? this.#readSchema(message, text, tree.get('schema') ?? null) : start.schema;
     return { schema, value: this.#readPayload(schema, tree.get('payload') ?? null) };
   }
 
@@ -227,7 +227,7 @@ export class JsonConverter implements Converter, HeaderConverter {
   }
 
   /** Reads the schema of an envelope. If the schema is the first member, the bytes up to the payload are cached. */
-  #learnSchema(message: Buffer, text: string, json: JsonTree): Schema | null {
+  #readSchema(message: Buffer, text: string, json: JsonTree): Schema | null {
     const parts = envelopeParts(text);
     if (parts === undefined) return this.#schemaOf(JSON.stringify(toPlain(json)), json);
     const schema = this.#schemaOf(parts.schema, json);

@@ -51,16 +51,16 @@ function readPlain(schema: Schema, json: JsonTree, settings: ReadSettings): Conn
     case 'int64':
       return int64(json, schema, settings);
     case 'float32':
-      return json instanceof JsonNumber ? parseFloat32(json.text) + 0 : otherKind(json, 0, schema, settings);
+      return json instanceof JsonNumber ? parseFloat32(json.text) + 0 : otherType(json, 0, schema, settings);
     case 'float64':
       // The addition turns -0 into 0: Java reads a decimal, which has no -0.
-      return json instanceof JsonNumber ? Number(json.text) + 0 : otherKind(json, 0, schema, settings);
+      return json instanceof JsonNumber ? Number(json.text) + 0 : otherType(json, 0, schema, settings);
     case 'boolean':
-      return typeof json === 'boolean' ? json : otherKind(json, false, schema, settings);
+      return typeof json === 'boolean' ? json : otherType(json, false, schema, settings);
     case 'string':
-      return typeof json === 'string' ? json : otherKind(json, null, schema, settings);
+      return typeof json === 'string' ? json : otherType(json, null, schema, settings);
     case 'bytes':
-      return typeof json === 'string' ? readBytes(json) : otherKind(json, null, schema, settings);
+      return typeof json === 'string' ? readBytes(json) : otherType(json, null, schema, settings);
     case 'array':
       return readArray(schema, json, settings);
     case 'map':
@@ -71,20 +71,20 @@ function readPlain(schema: Schema, json: JsonTree, settings: ReadSettings): Conn
 }
 
 /** For a JSON value of another type, Java returns zero, false or null; the strict reader throws a DataError. */
-function otherKind<T>(json: JsonTree, value: T, schema: Schema, settings: ReadSettings): T {
+function otherType<T>(json: JsonTree, value: T, schema: Schema, settings: ReadSettings): T {
   if (settings.strict) throw new DataError(`A ${schema.type} cannot be read from a JSON ${nodeType(json)}`);
   return value;
 }
 
 function integer(json: JsonTree, bits: 8 | 16 | 32, schema: Schema, settings: ReadSettings): number {
-  if (!(json instanceof JsonNumber)) return otherKind(json, 0, schema, settings);
+  if (!(json instanceof JsonNumber)) return otherType(json, 0, schema, settings);
   const number = Number(json.text);
   if (json.integral && Math.abs(number) < 2 ** (bits - 1)) return number + 0;
   return Number(BigInt.asIntN(bits, checked(json, bits, schema, settings)));
 }
 
 function int64(json: JsonTree, schema: Schema, settings: ReadSettings): bigint {
-  if (!(json instanceof JsonNumber)) return otherKind(json, 0n, schema, settings);
+  if (!(json instanceof JsonNumber)) return otherType(json, 0n, schema, settings);
   return BigInt.asIntN(64, checked(json, 64, schema, settings));
 }
 
@@ -126,7 +126,7 @@ function readArray(schema: Schema, json: JsonTree, settings: ReadSettings): Conn
     ? json
     : json instanceof Map && !settings.strict
       ? [...json.values()]
-      : otherKind(json, [], schema, settings);
+      : otherType(json, [], schema, settings);
   return entries.map((entry) => readValue(element, entry, settings));
 }
 

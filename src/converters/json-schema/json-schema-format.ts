@@ -7,7 +7,7 @@ import type { RegisteredSchema } from '../schema-registry/registry-client.ts';
 import type { SchemaFormat, SchemaReader, SchemaText, SchemaWriter } from '../schema-registry/schema-format.ts';
 import { JsonSchemaDocument, JsonSchemaError, parseJson, type SchemaNode } from './json-schema-document.ts';
 import { describeJsonSchema } from './json-schema-from-connect.ts';
-import { saysNothing, textOf } from './json-schema-kind.ts';
+import { isUntyped, textOf } from './json-schema-kind.ts';
 import type { JsonSchemaSettings } from './json-schema-names.ts';
 import { isUnion, readAnything, readJson } from './json-schema-read.ts';
 import { ConnectSchemas } from './json-schema-to-connect.ts';
@@ -32,7 +32,7 @@ export class JsonSchemaFormat implements SchemaFormat {
 
   reader(registered: RegisteredSchema, version: number | undefined): SchemaReader {
     const root = rootOf(registered);
-    if (saysNothing(root)) {
+    if (isUntyped(root)) {
       return { read: (message, from, to) => ({ schema: null, value: readAnything(textIn(message, from, to)) }) };
     }
     const schema = new ConnectSchemas(this.#settings).schemaOf(root, version);

@@ -17,7 +17,7 @@ interface CombinedKind<K> {
   readonly parts: readonly SchemaKind[];
 }
 
-const OBJECT_WORDS = [
+const OBJECT_KEYWORDS = [
   'properties',
   'additionalProperties',
   'required',
@@ -25,9 +25,9 @@ const OBJECT_WORDS = [
   'minProperties',
   'maxProperties',
 ];
-const ARRAY_WORDS = ['items', 'minItems', 'maxItems', 'uniqueItems', 'prefixItems'];
-const STRING_WORDS = ['minLength', 'maxLength', 'pattern', 'format'];
-const NUMBER_WORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const ARRAY_KEYWORDS = ['items', 'minItems', 'maxItems', 'uniqueItems', 'prefixItems'];
+const STRING_KEYWORDS = ['minLength', 'maxLength', 'pattern', 'format'];
+const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 
 /** Determines the kind of a schema. Throws for an empty or invalid schema. */
 export function kindOf(node: SchemaNode): SchemaKind {
@@ -42,7 +42,7 @@ export function kindOf(node: SchemaNode): SchemaKind {
 }
 
 /** Whether a schema allows any value and therefore does not specify a type. */
-export function saysNothing({ json, document }: SchemaNode): boolean {
+export function isUntyped({ json, document }: SchemaNode): boolean {
   const isReference = typeof json.get('$ref') === 'string';
   return !isReference && [...combinedParts({ json, document }), ...plainParts({ json, document })].length === 0;
 }
@@ -105,11 +105,11 @@ function typed(type: string, node: SchemaNode): SchemaKind {
 /** Infers the type of a schema without the keyword `type` from its other keywords. */
 function implied(node: SchemaNode, isKnown: boolean): SchemaKind[] {
   const has = (words: readonly string[]) => words.some((word) => node.json.has(word));
-  if (has(OBJECT_WORDS)) return [{ kind: 'object', node }];
-  if (has(ARRAY_WORDS)) return [{ kind: 'array', node }];
+  if (has(OBJECT_KEYWORDS)) return [{ kind: 'object', node }];
+  if (has(ARRAY_KEYWORDS)) return [{ kind: 'array', node }];
   if (isKnown) return [];
-  if (has(NUMBER_WORDS)) return [{ kind: 'number', node }];
-  return has(STRING_WORDS) ? [{ kind: 'string', node }] : [];
+  if (has(NUMBER_KEYWORDS)) return [{ kind: 'number', node }];
+  return has(STRING_KEYWORDS) ? [{ kind: 'string', node }] : [];
 }
 
 export function textOf(json: JsonObject, word: string): string | undefined {

@@ -62,7 +62,7 @@ export class RegistryConverter implements Converter {
   prepareToConnectData(topic: string, bytes: Uint8Array | null): Promise<void> | undefined {
     if (bytes === null) return undefined;
     const id = schemaIdOf(asBuffer(bytes), 0, bytes.length);
-    return id < 0 || this.#reader(topic, id) !== undefined ? undefined : this.#learnReader(topic, id);
+    return id < 0 || this.#reader(topic, id) !== undefined ? undefined : this.#fetchReader(topic, id);
   }
 
   toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue {
@@ -89,7 +89,7 @@ export class RegistryConverter implements Converter {
       const start = (valueStarts[index] ?? 0) + WIRE_PREFIX_BYTES;
       const { structs } = reader;
       if (structs === undefined) {
-        if (!takes(reader, bytes, start, end, index, take)) break;
+        if (!readAndTake(reader, bytes, start, end, index, take)) break;
         continue;
       }
       this.#blockText.open(block, index);
@@ -103,7 +103,7 @@ export class RegistryConverter implements Converter {
   prepareFromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Promise<void> | undefined {
     if (value === null && this.#isTombstone(topic, schema, value)) return undefined;
     const output = this.#output(topic, schema);
-    return output === undefined || this.#isOutdated(output) ? this.#learnOutput(topic, schema) : undefined;
+    return output === undefined || this.#isOutdated(output) ? this.#prepareOutput(topic, schema) : undefined;
   }
 
   fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
@@ -132,7 +132,7 @@ export class RegistryConverter implements Converter {
     return reader;
   }
 
-  async #learnReader(topic: string, id: number): Promise<void> {
+  async #fetchReader(topic: string, id: number): Promise<void> {
     const { format, client, naming, cacheSize } = this.#options;
     try {
       const schema = await client.schemaById(id, naming.byRecord ? undefined : naming.subject(topic, undefined));
@@ -168,7 +168,7 @@ export class RegistryConverter implements Converter {
     try {
       const text = this.#text(schema);
       const id = client.knownId(this.#subject(topic, text), text.text);
-      return id === undefined ? undefined : this.#keep(topic, schema, id, text, undefined);
+      return id === undefined ? undefined : this.#cache(topic, schema, id, text, undefined);
     } catch (error) {
       throw this.#writeFailure(topic, error);
     }
@@ -179,29 +179,29 @@ export class RegistryConverter implements Converter {
     return latest !== undefined && this.#options.client.knownLatest(latest.subject) !== latest.schema;
   }
 
-  async #learnOutput(topic: string, schema: Schema | null): Promise<void> {
+  async #prepareOutput(topic: string, schema: Schema | null): Promise<void> {
     const { target, client, register } = this.#options;
     try {
       const text = this.#text(schema);
       if (target === 'own') {
         const id = await client.idOf(this.#subject(topic, text), text.text, register);
-        this.#keep(topic, schema, id, text, undefined);
+        this.#cache(topic, schema, id, text, undefined);
         return;
       }
       if (target !== 'latest') {
         const found = await client.schemaById(target.id);
-        this.#keep(topic, schema, found.id, found, undefined);
+        this.#cache(topic, schema, found.id, found, undefined);
         return;
       }
       const subject = this.#subject(topic, text);
       const found = await client.latest(subject);
-      this.#keep(topic, schema, found.id, found, { subject, schema: found });
+      this.#cache(topic, schema, found.id, found, { subject, schema: found });
     } catch (error) {
       throw this.#writeFailure(topic, error);
     }
   }
 
-  #keep(topic: string, schema: Schema | null, id: number, text: SchemaText, latest: Output['latest']): Output {
+  #cache(topic: string, schema: Schema | null, id: number, text: SchemaText, latest: Output['latest']): Output {
     const { format, strict, cacheSize } = this.#options;
     const output = { prefix: wirePrefix(id), writer: format.writer(schema, text, strict), latest };
     const key = schema ?? NO_SCHEMA;
@@ -238,15 +238,15 @@ export class RegistryConverter implements Converter {
   }
 
   #readFailure(topic: string, id: number, error: unknown): Error {
-    return asFault(this.#options.format.readFailure(topic), id < 0 ? '' : ` (schema id ${String(id)})`, error);
+    return asRecordError(this.#options.format.readFailure(topic), id < 0 ? '' : ` (schema id ${String(id)})`, error);
   }
 
   #writeFailure(topic: string, error: unknown): Error {
-    return asFault(this.#options.format.writeFailure(topic), '', error);
+    return asRecordError(this.#options.format.writeFailure(topic), '', error);
   }
 }
 
-function takes(
+function readAndTake(
   reader: SchemaReader,
   bytes: Buffer,
   from: number,
@@ -264,10 +264,10 @@ function takes(
 }
 
 /** An error that concerns a single record becomes a DataError with the message of Java's converter; other errors are unchanged. */
-function asFault(words: string, place: string, error: unknown): Error {
+function asRecordError(prefix: string, suffix: string, error: unknown): Error {
   const cause = toError(error);
-  const isOfRecord = cause instanceof SluiceError ? cause.scope === 'record' : cause.name !== 'AbortError';
-  if (!isOfRecord) return cause;
+  const concernsRecord = cause instanceof SluiceError ? cause.scope === 'record' : cause.name !== 'AbortError';
+  if (!concernsRecord) return cause;
   const reason = cause instanceof RegistryAnswerError ? `the registry says: ${cause.message}` : cause.message;
-  return new DataError(`${words}${reason}${place}`, { cause });
+  return new DataError(`${prefix}${reason}${suffix}`, { cause });
 }
