@@ -147,7 +147,7 @@ export class RegistryClient {
     size.characters += text.length;
     if (size.references > MAX_REFERENCES || size.characters > MAX_TEXT) {
       const limits = `${String(MAX_REFERENCES)} references or ${String(MAX_TEXT)} characters`;
-      throw new DataError(`Schema ${String(id)} and the schemas that it references exceed ${limits}`);
+      throw new DataError(`Schema ${String(id)} has, with all schemas that it references, more than ${limits}`);
     }
     return { id, schemaType, text, references: await this.#referenced(references ?? [], size, depth) };
   }
