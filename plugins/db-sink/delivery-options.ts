@@ -3,7 +3,7 @@ import { quoteTable, type TableName } from '../database/index.ts';
 
 const GROUP = 'Delivery';
 
-/** How often a record may arrive (docs/sink-delivery.md). */
+/** Options that determine whether a record may be written more than once (docs/sink-delivery.md). */
 export const deliveryOptions = declareOptions({
   delivery: {
     type: 'STRING',
@@ -40,7 +40,7 @@ export function offsetTableName(options: DeliveryOptions): TableName {
   return dot < 0 ? { name: text } : { schema: text.slice(0, dot), name: text.slice(dot + 1) };
 }
 
-/** Problems with the options, as pairs of option and reason. */
+/** Returns problems with the options, as pairs of option and reason. */
 export function deliveryProblems(options: DeliveryOptions): [string, string][] {
   try {
     quoteTable(offsetTableName(options));
@@ -50,7 +50,7 @@ export function deliveryProblems(options: DeliveryOptions): [string, string][] {
   }
 }
 
-/** The consumer group of a connector, as named by the worker. */
+/** Returns the consumer group of a connector, as named by the worker. */
 export function consumerGroup(config: ConnectorConfig, connectorName: string): string {
   return config['consumer.override.group.id'] ?? `connect-${connectorName}`;
 }

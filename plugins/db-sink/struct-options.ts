@@ -73,7 +73,7 @@ export const structOptions = declareOptions({
     default: '__debezium_unavailable_value',
     importance: 'LOW',
     documentation:
-      '`struct`: value by which Debezium says that a large value has not changed and was not sent; the column keeps its value. Empty: no value means this.',
+      '`struct`: placeholder that Debezium sends for a large value that has not changed; the column keeps its value. If empty, no value is a placeholder.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Placeholder of unchanged values',
@@ -131,7 +131,7 @@ function keyModeOf(options: StructOptions): KeyMode {
   return options['pk.mode'].toLowerCase() as KeyMode;
 }
 
-/** Invalid combinations, as pairs of option and reason. */
+/** Returns invalid combinations, as pairs of option and reason. */
 export function structProblems(options: StructOptions): [string, string][] {
   const problems: [string, string][] = [];
   const keyMode = keyModeOf(options);

@@ -56,7 +56,7 @@ export type Evolution = 'none' | 'add' | 'widen';
 /** The changes to tables that a format supports, and its defaults. */
 export type FormatGrowth = 'none' | { readonly create: boolean; readonly evolve: Evolution };
 
-/** The permitted changes: the options, or else the format's defaults. */
+/** Returns the permitted changes: those of the options, or else the format's defaults. */
 export function growthOf(options: TableOptions, format: FormatGrowth): GrowthPolicy {
   if (format === 'none') return { create: false, add: false, widen: false };
   const evolve = evolutionOf(options['auto.evolve']) ?? format.evolve;
@@ -73,7 +73,7 @@ function evolutionOf(value: string | null): Evolution | undefined {
   return value === 'false' ? 'none' : ((value ?? undefined) as Evolution | undefined);
 }
 
-/** Problems with the options for a format, as pairs of option and reason. */
+/** Returns problems with the options for a format, as pairs of option and reason. */
 export function tableProblems(options: TableOptions, name: string, format: FormatGrowth): [string, string][] {
   const problems: [string, string][] = [];
   const evolution = evolutionOf(options['auto.evolve']) ?? 'none';

@@ -15,13 +15,14 @@ export const avroConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether Avro schemas carry what Avro cannot express (names, versions, parameters) as properties.',
+    documentation:
+      'Whether names, versions and parameters, for which Avro has no attribute, become properties of Avro schemas.',
   },
   'enhanced.avro.schema.support': {
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether enums are written as enums again, and members of unions keep their namespaces.',
+    documentation: 'Whether enums are written as Avro enums, and members of unions keep their namespaces.',
   },
   'generalized.sum.type.support': formatOptions['generalized.sum.type.support'],
   'scrub.invalid.names': {

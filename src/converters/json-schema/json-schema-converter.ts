@@ -22,7 +22,7 @@ export const jsonSchemaConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'MEDIUM',
-    documentation: 'Whether registered schemas allow properties that they do not name.',
+    documentation: 'Whether registered schemas allow additional properties.',
   },
   'use.optional.for.nonrequired': {
     type: 'BOOLEAN',

@@ -28,7 +28,7 @@ export const protobufConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation: 'Whether enums are numbers instead of texts.',
+    documentation: 'Whether enums become integers instead of strings.',
   },
   'optional.for.nullables': {
     type: 'BOOLEAN',
