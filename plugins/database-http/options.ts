@@ -179,7 +179,7 @@ export const serviceOptions = declareOptions({
     default: '',
     importance: 'MEDIUM',
     documentation:
-      "Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The address of the client is then the last address in `X-Forwarded-For` that is not one of these proxies; without such an address, it is the address of the connection.",
+      'Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The address of the client is then the last address in `X-Forwarded-For` that is not one of these proxies; without such an address, it is the address of the connection.',
   },
   'cors.allow.origins': {
     type: 'LIST',

@@ -73,7 +73,7 @@ export const structOptions = declareOptions({
     default: '__debezium_unavailable_value',
     importance: 'LOW',
     documentation:
-      '`struct`: Debezium's placeholder for a large value that was not sent because it did not change; the column keeps its value. Empty for no placeholder.',
+      "`struct`: Debezium's placeholder for a large value that was not sent because it did not change; the column keeps its value. Empty for no placeholder.",
     group: GROUP,
     width: 'LONG',
     displayName: 'Placeholder of unchanged values',

@@ -184,7 +184,8 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: 'emit',
     importance: 'MEDIUM',
-    documentation: 'What happens to late rows, which are committed after rows with later times were sent. `emit` sends them, `count` only counts them.',
+    documentation:
+      'What happens to late rows, which are committed after rows with later times were sent. `emit` sends them, `count` only counts them.',
     validator: oneOf('emit', 'count'),
     group: READS,
     width: 'SHORT',

@@ -126,7 +126,8 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 300000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds that a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`.',
+    documentation:
+      'Milliseconds that a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`.',
   },
   'offset.storage.topic': internalTopic('the offsets of source connectors', 'connect-offsets'),
   'offset.storage.partitions': internalPartitions('offset', 25),

@@ -312,7 +312,8 @@ export const ownWorkerOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation: 'Whether the console refuses changes and previews of messages. The option does not affect the REST API.',
+    documentation:
+      'Whether the console refuses changes and previews of messages. The option does not affect the REST API.',
   },
   'allowed.hosts': {
     type: 'LIST',
