@@ -237,7 +237,7 @@ export const ownWorkerOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether JsonConverter refuses values that it would otherwise change silently: numbers that are too large for their type, values of another type, and text after the end of the JSON.',
+      'Whether JsonConverter refuses values that it would otherwise change silently. These are numbers that are too large for their type, values of another type, and text after the end of the JSON.',
   },
   'log.level': {
     type: 'STRING',
