@@ -45,7 +45,7 @@ export const serviceOptions = declareOptions({
     default: 'refuse',
     importance: 'MEDIUM',
     documentation:
-      'What happens to a user whom the database admits without a password, so that any password would do. This is the case with `trust`, `peer` or `cert` in pg_hba.conf. `refuse` refuses the user. `warn` admits the user and logs one warning.',
+      'What happens to a user whom the database admits without a password, so that any password would do. The database does so with `trust`, `peer` or `cert` in pg_hba.conf. `refuse` refuses the user. `warn` admits the user and logs one warning.',
     validator: oneOf('refuse', 'warn'),
   },
   tls: {
@@ -86,7 +86,7 @@ export const serviceOptions = declareOptions({
     default: 'floor',
     importance: 'LOW',
     documentation:
-      'What happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops them, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same request. `column` stores them in a key column `k_nanos`, which only tables that were created with `column` have. The parameter `nanoseconds` of a request overrides this option.',
+      'What happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops nanoseconds, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same request. `column` stores them in a key column `k_nanos`, which only tables that were created with `column` have. The parameter `nanoseconds` of a request overrides this option.',
     validator: oneOf(...NANOSECOND_RULES),
   },
   'max.body.bytes': {
@@ -179,7 +179,7 @@ export const serviceOptions = declareOptions({
     default: '',
     importance: 'MEDIUM',
     documentation:
-      'Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The address of the client is then the last address in `X-Forwarded-For` that is not one of these proxies; without such an address, it is the address of the connection.',
+      'Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The address of the client is the last address in `X-Forwarded-For` that is not one of these proxies; without such an address, it is the address of the connection.',
   },
   'cors.allow.origins': {
     type: 'LIST',

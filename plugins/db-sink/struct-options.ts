@@ -32,7 +32,7 @@ export const structOptions = declareOptions({
     default: 'none',
     importance: 'HIGH',
     documentation:
-      "`struct`: what identifies a row. `none`: nothing. `record_key`: fields of the record's key. `record_value`: fields of its value. `kafka`: its topic, partition and offset.",
+      "`struct`: what identifies a row. `none`: rows are not identified. `record_key`: fields of the record's key. `record_value`: fields of its value. `kafka`: its topic, partition and offset.",
     validator: oneOfIgnoringCase('none', 'record_key', 'record_value', 'kafka'),
     group: GROUP,
     width: 'SHORT',
@@ -53,7 +53,7 @@ export const structOptions = declareOptions({
     default: false,
     importance: 'MEDIUM',
     documentation:
-      '`struct`: whether a tombstone (a record with a key and no value) or a deletion event of Debezium deletes the row. Without it, such records are skipped. Needs `pk.mode=record_key`, or `record_value` with `pk.fields` for events of Debezium, whose old state identifies the row.',
+      '`struct`: whether a tombstone (a record with a key and no value) or a deletion event of Debezium deletes the row. Without this option, tombstones and deletion events are skipped. The option needs `pk.mode=record_key`, or `record_value` with `pk.fields` for events of Debezium, whose old state identifies the row.',
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable deletions',

@@ -174,7 +174,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks for late rows. A row that is committed later than this after its time is missed, unless `notify=true` is set; the count `passedOver` of a table estimates the number of such rows. Rows of `query` and of foreign tables do not show which transaction wrote them, and are read when they are this old (default 0 for these).',
+      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks for late rows. A row that is committed more than this after its time is missed, unless `notify=true` is set; the count `passedOver` of a table estimates the number of such rows. Rows of `query` and of foreign tables do not show which transaction wrote them, and are read when they are this old (default 0 for these).',
     validator: atLeastOrNone(0),
     group: READS,
     width: 'SHORT',

@@ -237,7 +237,7 @@ export const ownWorkerOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether JsonConverter refuses values that it would otherwise change silently. These are numbers that are too large for their type, values of another type, and text after the end of the JSON.',
+      'Whether JsonConverter refuses values that it would otherwise change silently. The option concerns numbers that are too large for their type, values of another type, and text after the end of the JSON.',
   },
   'log.level': {
     type: 'STRING',
@@ -266,7 +266,7 @@ export const ownWorkerOptions = declareOptions({
     default: 60000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which code may block the event loop of a thread before the thread is terminated. The task whose code it was becomes FAILED; the other tasks of the thread continue in a new thread.',
+      'Milliseconds for which code may block the event loop of a thread before the thread is terminated. The task whose code blocked the event loop becomes FAILED; the other tasks of the thread continue in a new thread.',
     validator: atLeast(100),
   },
   services: {
@@ -290,7 +290,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Additional addresses that serve only `/metrics`, for example `http://0.0.0.0:9404`. Extensions such as BasicAuthSecurityRestExtension do not apply to them. For https, the settings `listeners.https.…` are used.',
+      'Additional addresses that serve only `/metrics`, for example `http://0.0.0.0:9404`. Extensions such as BasicAuthSecurityRestExtension do not apply to these addresses. For https, the settings `listeners.https.…` are used.',
     validator: optionalListenerUrls,
   },
   'metrics.naming': {
