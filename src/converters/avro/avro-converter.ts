@@ -16,13 +16,14 @@ export const avroConverterOptions = declareOptions({
     default: true,
     importance: 'LOW',
     documentation:
-      'Whether names, versions and parameters, for which Avro has no attribute, become properties of Avro schemas.',
+      'Whether Avro schemas contain names, versions and parameters of Connect schemas, which Avro cannot express, as properties.',
   },
   'enhanced.avro.schema.support': {
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether enums are written as Avro enums, and members of unions keep their namespaces.',
+    documentation:
+      'Whether values that were read from Avro enums are written as enums, and members of unions keep their namespaces.',
   },
   'generalized.sum.type.support': formatOptions['generalized.sum.type.support'],
   'scrub.invalid.names': {
@@ -47,7 +48,7 @@ export const avroConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether a union of one member is that member.',
+    documentation: 'Whether a union with only one member is treated like this member.',
   },
   'ignore.default.for.nullables': formatOptions['ignore.default.for.nullables'],
 });

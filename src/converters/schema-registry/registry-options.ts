@@ -17,7 +17,7 @@ export const registryOptions = declareOptions({
     type: 'LIST',
     importance: 'HIGH',
     documentation:
-      'URLs of the schema registry, for example `https://registry-1:8081,https://registry-2:8081`. A URL may contain credentials. If one does not respond, the next one is used.',
+      'URLs of the schema registry, for example `https://registry-1:8081,https://registry-2:8081`. A URL may contain credentials. If a registry does not respond, the next URL is used.',
   },
   'auto.register.schemas': {
     type: 'BOOLEAN',
@@ -37,7 +37,7 @@ export const registryOptions = declareOptions({
     default: true,
     importance: 'LOW',
     documentation:
-      'Whether the latest schema must have all fields of the records. Otherwise fields that it does not have are left out.',
+      'Whether the latest schema must have all fields of the records. With `false`, fields that it does not have are left out.',
   },
   'latest.cache.ttl.sec': {
     type: 'INT',
@@ -55,7 +55,7 @@ export const registryOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Same as `latest.compatibility.strict`, for the schema of `use.schema.id`.',
+    documentation: 'Like `latest.compatibility.strict`, for the schema of `use.schema.id`.',
   },
   'normalize.schemas': {
     type: 'BOOLEAN',
