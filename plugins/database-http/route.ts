@@ -36,7 +36,7 @@ export interface ApiRequest {
    * missing database is reported then (SQLSTATE 3D000).
    */
   readonly executor: Executor;
-  /** The user's executor on another database (`USE`, or another parameter than `db`). It is also lent for this request. */
+  /** The user's executor on another database, which `USE` or a parameter other than `db` names. It is also lent for this request. */
   readonly executorOn: (database: string) => Executor;
   /**
    * Time zone of the request in PostgreSQL's spelling: `tz`, otherwise

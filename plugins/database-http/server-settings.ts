@@ -17,7 +17,7 @@ export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name);
 }
 
-/** Reads the catalog, because a session's `current_setting` returns the value at the time when it connected. */
+/** Reads the catalog, because `current_setting` returns the value at the time when the session connected. */
 const READ = ownStatement(
   'settings: read',
   `SELECT c.entry FROM pg_catalog.pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) AS c(entry)
@@ -91,8 +91,8 @@ export class ServerSettings {
   }
 
   /**
-   * Changes a setting with the account of the service. Without such an account, `executor` of an administrator is used, who must own
-   * the database. Without `value`, the setting is reset to its default. Rejects with a DatabaseError (22023) for an invalid value.
+   * Changes a setting with the account of the service. Without such an account, it uses `executor`, the executor of an administrator
+   * who must own the database. Without `value`, the setting is reset to its default. Rejects with a DatabaseError (22023) for an invalid value.
    */
   async set(name: SettingName, value: string | undefined, executor: Executor, database: string): Promise<void> {
     const text = value?.trim();

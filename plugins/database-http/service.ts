@@ -45,7 +45,7 @@ export interface ServiceTiming {
 }
 
 /**
- * The database HTTP API: new -> start -> answering -> stop.
+ * The database HTTP API: new -> (`start`) answering -> (`stop`) stopped.
  */
 export class DatabaseHttpService implements Service {
   readonly #settings: ServiceSettings;
@@ -165,7 +165,7 @@ export class DatabaseHttpService implements Service {
     this.#logger.info(`database HTTP API listening at ${this.address ?? 'nowhere'}`);
   }
 
-  /** Stops the service. Running requests have `shutdown.grace.ms` to finish; then their statements are cancelled. */
+  /** Stops the service. Statements of requests that are still running after `shutdown.grace.ms` are cancelled. */
   async stop(): Promise<void> {
     this.#stopUpkeep?.();
     const graceMs = this.#settings['shutdown.grace.ms'];

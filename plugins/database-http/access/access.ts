@@ -21,7 +21,7 @@ const IS_ADMINISTRATOR = ownStatement(
   FROM pg_catalog.pg_roles r WHERE r.rolname = session_user`,
 );
 
-/** The user of one request, and the resources that the request borrows. `end` returns them. */
+/** The user of one request, and the resources that the request borrows. `end` returns the resources. */
 export class Visit implements Login {
   readonly identity: Identity;
   /** Absent if the request has a password. */
@@ -72,7 +72,7 @@ export class Visit implements Login {
   }
 }
 
-/** Returns the visit behind the login of a request with credentials. Throws a TypeError for a request without credentials. */
+/** Returns the login of a request as a Visit. Throws a TypeError for a request without credentials. */
 export function visitOf(login: Login): Visit {
   if (!(login instanceof Visit)) throw new TypeError('the request came without credentials');
   return login;
@@ -80,11 +80,11 @@ export function visitOf(login: Login): Visit {
 
 export interface AccessSettings {
   readonly defaultDatabase: string;
-  /** Limit of the concurrent requests with one token. */
+  /** Maximum number of concurrent requests with one token. */
   readonly tokenConnections: number;
 }
 
-/** Authenticates requests. Tokens are looked up; passwords are checked by connecting to the database, repeatedly over time. */
+/** Authenticates requests. A token is looked up. A password is checked by connecting to the database, and again after a while. */
 export class Access {
   readonly #sessions: SessionStore;
   readonly #passwords: PasswordCheck;

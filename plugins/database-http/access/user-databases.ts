@@ -112,7 +112,7 @@ export class UserDatabases {
     }
   }
 
-  /** The account of the URL on the default database, if it names one. */
+  /** An executor on the default database for the user that the URL names; `undefined` if the URL names no user. */
   get service(): Executor | undefined {
     if (this.#service !== undefined) return this.#service;
     const { url, servicePassword, defaultDatabase } = this.#access;

@@ -49,7 +49,7 @@ export function influxQueryAliases(): MethodRoute[] {
     answers: { 200: json(RESULTS) },
     failure: QUERY_FAILURE,
     credentials: 'any',
-    // `db` may be the database that the statement creates, so it is not connected to.
+    // `db` may name a database that a statement of the request creates, so the request does not connect to `db`.
     databaseParameters: [],
     handle: async (request: ApiRequest) => {
       const statements = await readStatements(request);

@@ -140,7 +140,10 @@ function pointTexts(text: string): (point: number) => string | undefined {
   };
 }
 
-/** A larger piece consists of a few huge points. Parsing it needs several times its size, and blocks all other requests. */
+/**
+ * Maximum number of characters of a piece that is parsed again for the texts of its bad points. A larger piece consists of a few huge
+ * points; parsing it needs several times its size in memory, and blocks all other requests.
+ */
 const MAX_REPEATED_LENGTH = 2_400_000;
 /** Larger bad points are not repeated in the answer. */
 const MAX_POINT_LENGTH = 10_000;

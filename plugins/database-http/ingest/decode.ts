@@ -109,8 +109,8 @@ export interface ElementsDecoder {
 export type ElementText = (message: string) => (element: number) => string | undefined;
 
 /**
- * Decodes a JSON array piece by piece, or a single value. Reading ends at invalid JSON: no rows of a small body are stored then, but
- * the rows of earlier pieces of a larger body are. Throws an ApiFailure with status 400 for an empty body.
+ * Decodes a JSON array piece by piece, or a single value. Reading ends at invalid JSON. Then no row of a body that fits in one piece
+ * is stored, but for a larger body, the rows of earlier pieces are. Throws an ApiFailure with status 400 for an empty body.
  */
 export async function* decodeElements(
   decoder: ElementsDecoder,

@@ -32,7 +32,7 @@ function policyOf({ timeZone, signal, statementTimeoutMs }: Place, { partial }: 
   };
 }
 
-/** Writes to existing tables that follow the rules of the collector endpoint. */
+/** Returns a store that writes to existing tables only. It refuses the rows of a table that breaks a rule of `brokenRule`. */
 export function existingTables(place: Place): Store {
   const { catalogue } = place.executor;
   return storeBy(
@@ -63,7 +63,7 @@ function brokenRule({ name, columns }: Table): string | undefined {
   return `table "${name.name}" cannot take lines here: ${fault}`;
 }
 
-/** Writes to tables, which are created and extended as the rows require. */
+/** Returns a store that creates and extends tables as the rows require. */
 export function growingTables(place: Place): Store {
   return storeBy(place.executor, growing(place, place.executor), place.path);
 }

@@ -1,6 +1,6 @@
 import type { SlotHolder } from '../transport/connection-slots.ts';
 
-/** Lets the reader of a result wait while the client is slower in reading the answer. */
+/** Makes the reader of a result wait while the client reads the answer more slowly. */
 export class ClientWait implements SlotHolder {
   readonly #stallMs: number;
   #stalled: NodeJS.Timeout | undefined;

@@ -24,7 +24,7 @@ export interface HeldLimits {
   readonly page: Page;
 }
 
-/** Number of bytes that an answer claims: enough for the largest answer. */
+/** Number of bytes that an answer claims: enough for the largest answer that is held. */
 export function claimBytes(maxBytes: number): number {
   return Math.min(maxBytes, MAX_HELD_BYTES);
 }

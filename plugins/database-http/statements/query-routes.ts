@@ -245,7 +245,7 @@ async function* read(
     } catch (error) {
       if (hasBegun || round >= MAX_ROUNDS || !(error instanceof DatabaseError) || error.sqlstate === undefined)
         throw error;
-      // The refused statement is translated further, so that no round undoes the previous one.
+      // The text that was refused is translated, not the original text, so that no translation undoes the previous one.
       const [refusedSql, ...others] = statements;
       if (refusedSql === undefined || others.length > 0) throw error;
       const next = await translateAgain(request.database, request, refusedSql, error.sqlstate);

@@ -38,7 +38,7 @@ export class ResultJson implements ResultWriter {
     return this.#rows;
   }
 
-  /** The text before the rows. `time` is the duration in seconds up to the time when it is sent. */
+  /** The text before the rows. `time` is the duration of the request in seconds until this text is sent. */
   head(time: number): string {
     return `{"code":0,"desc":null,"time":${time.toFixed(6)},"column_meta":${this.#meta},"data":[`;
   }

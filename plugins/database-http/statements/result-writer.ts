@@ -7,7 +7,7 @@ export interface ResultWriter {
   readonly truncated: boolean;
   /** Number of rows that were written. */
   readonly rowCount: number;
-  /** The text before the rows. `seconds` is the duration up to the time when it is sent. */
+  /** The text before the rows. `seconds` is the duration of the request until this text is sent. */
   head(seconds: number): string;
   /** The rows of a chunk that still fit. */
   rows(rows: QueryResult['rows']): Buffer;

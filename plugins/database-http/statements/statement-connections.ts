@@ -46,7 +46,7 @@ export class StatementConnections {
       );
     } catch (error) {
       if (request.signal.aborted) throw error;
-      // A read transaction sets the time zone with its first statement, so an invalid zone may be reported as late as that.
+      // A read transaction sets the time zone with its first statement, so an invalid zone may be reported only then.
       if (error instanceof DatabaseError && isInvalidValue(error))
         throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
       if (isPinned) throw error;

@@ -62,7 +62,7 @@ export class RequestStatements {
 
   /**
    * Runs the statements of one request in order, each in its own transaction, on one connection. A failure does not
-   * stop the following statements. `USE` continues with a connection to another database; if it fails, the following
+   * stop the following statements. `USE` continues with a connection to another database; if `USE` fails, the following
    * statements are refused.
    */
   async run(request: ApiRequest, rules: StatementRules): Promise<StatementsRun> {
@@ -205,7 +205,7 @@ class StatementRunner implements StatementsRun {
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.sqlstate === undefined || round >= MAX_ROUNDS) throw error;
         if (isDenied(error)) throw withRights(error, translation);
-        // The refused statement is translated further, so that no round undoes the previous one.
+        // The text that was refused is translated, not the original text, so that no translation undoes the previous one.
         const [refusedSql, ...others] = translation.statements;
         if (refusedSql === undefined || others.length > 0) throw error;
         const next = await translateAgain(this.#database, this.#request, refusedSql, error.sqlstate);

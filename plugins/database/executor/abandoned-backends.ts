@@ -7,9 +7,9 @@ const MAX_KNOWN = 100;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Terminates the abandoned backends. A backend must have this user and application name, and must not have started
- * after our connection was opened; otherwise, another process has reused its pid. The comparison tolerates a clock
- * drift of one thousandth.
+ * Terminates the abandoned backends. A process is terminated only if it has this user and application name and did not
+ * start after our connection was opened; any other process has merely reused the pid of the abandoned backend. The
+ * comparison of the times tolerates a clock drift of one thousandth.
  */
 const END = ownStatement(
   'connections: end abandoned ones',

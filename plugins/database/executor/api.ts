@@ -7,7 +7,7 @@ import type { OwnStatement } from '../sql/own-statement.ts';
 /** Kind of database according to its mark (docs/sink.md#tables-and-rows); an unmarked one accepts every format. */
 export type Engine = 'time-series' | 'relational' | 'unmarked';
 
-/** Determines what happens to a stored row with the same key (docs/sink.md#tables-and-rows). */
+/** Determines what happens if a row with the same key is already stored (docs/sink.md#tables-and-rows). */
 export type DedupRule = 'override' | 'merge' | 'discard';
 
 export interface StatementOptions {
@@ -98,7 +98,7 @@ export interface Table {
   readonly name: TableName & { readonly schema: string };
   /** In the table's own order. */
   readonly columns: readonly TableColumn[];
-  /** Columns of the primary key, or of the first unique constraint that cannot contain distinct NULLs. */
+  /** Columns of the primary key or, without one, of the oldest unique index that has no NULLs or treats them as equal. */
   readonly key: readonly string[];
 }
 
@@ -133,8 +133,8 @@ export interface WritePolicy {
    * - update: stored rows with the batch's key are updated with the columns of the rows; rows without a match count as
    *   discarded.
    *
-   * In these modes, missing values are NULL and never a column's default. If not set, rows are matched by the table's
-   * key, if they have its columns.
+   * In these modes, missing values are NULL and never a column's default. If no mode is set, rows are matched by the
+   * table's key, provided that they have its columns.
    */
   readonly insertMode?: InsertMode | undefined;
   /** Determines what happens to a row with a column that the table does not have. */

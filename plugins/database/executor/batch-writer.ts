@@ -35,8 +35,8 @@ export interface ConnectionSource {
 
 interface WriterOptions extends EncodingOptions {
   /**
-   * True if the connection is in a transaction. If the server rolls it back, its owner has to repeat all of its
-   * statements.
+   * True if the connection is in a transaction. If the server rolls back the transaction, the owner of the connection
+   * must repeat all statements of the transaction.
    */
   readonly isInTransaction?: boolean;
 }
@@ -68,7 +68,7 @@ export class BatchWriter {
     this.#options = options;
   }
 
-  /** Returns the same writer for a connection that is in a transaction. */
+  /** Returns a writer with the same options for a connection that is in a transaction. */
   within(connections: ConnectionSource, catalogue: Catalogue, session: CatalogueSource): BatchWriter {
     return new BatchWriter(connections, catalogue, session, { ...this.#options, isInTransaction: true });
   }

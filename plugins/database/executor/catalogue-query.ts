@@ -6,7 +6,7 @@ import type { QueryResult, Table, TableColumn } from './api.ts';
 
 /** A column with the details that the batch writer needs beyond the plugin API. */
 export interface CatalogueColumn extends TableColumn {
-  /** Family of the base type, if the type is a domain. */
+  /** Family of the type; for a domain, the family of its base type. */
   readonly family: TypeFamily;
   readonly isDomain: boolean;
   readonly isArray: boolean;
@@ -14,7 +14,7 @@ export interface CatalogueColumn extends TableColumn {
   readonly precision: number;
   /** Length limit of varchar(n) and char(n) in characters. */
   readonly maxLength: number | undefined;
-  /** The database computes the value and rejects others (GENERATED ALWAYS, stored or identity). */
+  /** True if the database computes the value and rejects any given one (GENERATED ALWAYS, stored or identity). */
   readonly generated: boolean;
   readonly defaultExpression: string | undefined;
   /** OID of the table if the column is NOT NULL and has a default, which replaces missing values. */

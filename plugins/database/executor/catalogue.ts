@@ -40,8 +40,8 @@ interface KnownTable {
 export class Catalogue implements TableCatalogue {
   readonly #source: CatalogueSource;
   /**
-   * The cache of the pool, in the catalogue of a transaction. It is used until the transaction reads or changes a
-   * table.
+   * Set only in the catalogue of a transaction: the catalogue of the pool. Its tables are used until the transaction
+   * reads or changes a table.
    */
   #outside: Catalogue | undefined;
   readonly #tables = new BoundedMap<string, KnownTable>(MAX_TABLES);

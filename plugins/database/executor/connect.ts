@@ -71,7 +71,7 @@ async function connectToAny(settings: ConnectRequest, signal: AbortSignal | unde
   throw connectFailure(settings, failures);
 }
 
-/** The server truncates both names at startup, and would accept the role with the truncated name. */
+/** The server truncates a long user or database name at startup, and would then accept the role with the shorter name. */
 function refuseLongName(consequence: string, name: string, sqlstate: string): void {
   const bytes = Buffer.byteLength(name);
   if (bytes <= MAX_IDENTIFIER_BYTES) return;
@@ -129,7 +129,7 @@ async function handshake(
     port: server.port,
     user: settings.user,
     database: settings.database,
-    // A function prevents the driver from reading the environment or a password file that the URL does not name.
+    // With a function, the driver reads neither the environment nor a password file that the URL does not name.
     password: () => passwordFor(server, settings),
     ssl: tls ?? false,
     connectionTimeoutMillis: settings.connectTimeoutMs,

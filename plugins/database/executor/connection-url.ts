@@ -64,7 +64,7 @@ const DEFAULT_CONNECT_TIMEOUT_S = 10;
 const SCHEMES = ['jdbc:db://', 'jdbc:postgresql://', 'postgresql://', 'postgres://', 'db://'];
 const SHAPE = 'jdbc:db://host:port[,host:port…]/database[?parameter=value&…]';
 
-/** Parses `jdbc:db://…` or a URL of the JDBC driver or libpq. Throws ConfigError without the password. */
+/** Parses `jdbc:db://…` or a URL of the JDBC driver or libpq. Throws a ConfigError whose message omits the password. */
 export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): ConnectionSettings {
   const { authority, path, query } = split(url);
   const parameters = new Parameters(query);

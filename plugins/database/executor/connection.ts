@@ -49,7 +49,7 @@ export class Connection {
   #isDiscarded = false;
   #openedAt: number | undefined;
   #brokeInUse = false;
-  /** Calls that wait for the server. */
+  /** Number of calls that wait for the server. */
   #running = 0;
   /** Time of the last data from the server, and the number of bytes received until then. */
   #silence = { since: 0, bytesRead: 0 };
@@ -67,7 +67,7 @@ export class Connection {
     return { host: this.#address.host, port: this.#address.port };
   }
 
-  /** Process ID of the backend. A pooler reports one of its own. */
+  /** Process ID of the backend; behind a pooler, a number that the pooler has chosen. */
   get processId(): number {
     return (this.client as RawClient).processID;
   }

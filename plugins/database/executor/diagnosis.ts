@@ -16,7 +16,7 @@ export interface DatabaseDemands {
 
 /** Time limit per server of the URL. */
 const CONNECT_TIMEOUT_MS = 4000;
-/** Lower limits interrupt the normal work of connectors: batches, and transactions that wait for a lock. */
+/** Lowest safe timeouts. A shorter one interrupts the normal work of connectors: batches, and waits for a lock. */
 const SHORTEST_LIMITS_MS = {
   statement_timeout: 30_000,
   transaction_timeout: 60_000,

@@ -102,7 +102,7 @@ export class PlannedBatch {
     return this.#policy.allOrNothing === true && this.hasFaults;
   }
 
-  /** True if the statements need no common transaction, because there is only one or none of them deletes rows. */
+  /** True if the statements need no common transaction: there is a single statement, or no statement deletes rows. */
   get isOneChange(): boolean {
     const deletes = this.batch.groups?.list.some(({ operation }) => operation === 'delete') ?? false;
     return !deletes || this.#rounds?.length === 1;

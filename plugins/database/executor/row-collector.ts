@@ -10,7 +10,7 @@ export class RowCollector {
   #starts: Int32Array;
   #count = 0;
 
-  /** `rows` and `bytes` are estimates. */
+  /** `rows` and `bytes` are the expected number of rows and their expected total size. */
   constructor(rows: number, bytes = FIRST_BYTES) {
     this.#bytes = Buffer.allocUnsafe(bytes);
     this.#starts = new Int32Array(rows);

@@ -12,8 +12,9 @@ interface DataRow {
   readonly fields: readonly unknown[];
 }
 
-/** Size of the length and the number of values of a DataRow, and size of the length of each value. */
+/** A DataRow begins with its length and the number of its values. */
 const ROW_HEAD_BYTES = 6;
+/** Each value of a DataRow begins with its length. */
 const VALUE_HEAD_BYTES = 4;
 /** Minimum size of the separator between two values in any output format. */
 const SEPARATOR_BYTES = 1;

@@ -176,7 +176,7 @@ export function isUnreachable(error: DatabaseError): boolean {
   return availabilityOf(error) === 'unreachable';
 }
 
-/** Returns true if no statement can run now; another server may accept it, or this one later. */
+/** Returns true if no statement can run now; it may succeed on another server, or later on the same server. */
 export function isUnreachableOrFull(error: DatabaseError): boolean {
   const availability = availabilityOf(error);
   return availability === 'unreachable' || availability === 'full';

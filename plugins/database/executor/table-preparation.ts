@@ -163,7 +163,7 @@ function addFaults(batch: RowBatch, { column, needs, reason }: Shortfall, faults
   }
 }
 
-/** Removes the refused rows, and those of the absent columns that no other row has a value for. */
+/** Removes the refused rows, and then each absent column for which no remaining row has a value. */
 function without(batch: RowBatch, faults: ReadonlyMap<number, Fault>, absent: ReadonlySet<string>): RowBatch {
   const kept: number[] = [];
   for (let row = 0; row < batch.rowCount; row++) if (!faults.has(row)) kept.push(row);

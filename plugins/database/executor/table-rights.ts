@@ -7,7 +7,7 @@ export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE' | 'TRUNCATE';
 /** Privileges of a user on a table. */
 export interface TableRights {
   readonly table: TableName & { readonly schema: string };
-  /** On the table, or on at least one column. */
+  /** Privileges on the table, or on at least one of its columns. */
   readonly rights: ReadonlySet<TableRight>;
   /** True if all columns may be read. */
   readonly readsAll: boolean;

@@ -34,8 +34,8 @@ export interface WritePlan {
    */
   readonly copy: CopyPlan | undefined;
   /**
-   * A plain INSERT, tried first as long as none of the keys is stored yet; `undefined` if it does not apply or is
-   * `statement`.
+   * A plain INSERT, tried first as long as none of the keys is stored yet; `undefined` if it would not have the right
+   * effect, or if `statement` itself is the plain INSERT.
    */
   readonly plainInsert: { readonly statement: PreparedText; readonly path: OptimisticPath } | undefined;
   /** Replaces `statement` if the user has only the privilege INSERT; `undefined` if there is no such statement. */
@@ -52,8 +52,8 @@ export interface WritePlan {
   /** A column of the rows' own key that the table does not have. */
   readonly missingKeyColumn: string | undefined;
   /**
-   * True if a row that the server does not count was skipped because its key exists already or, with `update`, does not
-   * exist.
+   * True if the server's row count excludes the skipped rows: rows whose key is already stored or, with `update`, rows
+   * whose key is not stored.
    */
   readonly countsAffected: boolean;
 }
@@ -209,8 +209,8 @@ function named(text: string): PreparedText {
 }
 
 /**
- * Finds the table column for a batch column by name. A time column also matches the table's time column of another
- * name.
+ * Finds the table column for a batch column by name. A time column also matches the time column of the table if the
+ * names differ.
  */
 export function columnFor<Column extends { readonly name: string; readonly role: ColumnRole }>(
   table: { readonly columns: readonly Column[] },

@@ -21,7 +21,7 @@ export interface PlannedWrite extends TableWrite {
 /** The operations of a writer for one or several batches. */
 export interface TableWriting {
   write(write: PlannedWrite): Promise<WriteReport>;
-  /** Creates missing tables as far as permitted, all or none; rejects if none was created. */
+  /** Creates all missing tables that may be created, in one transaction; if it rejects, no table was created. */
   create(writes: readonly TableWrite[]): Promise<void>;
   /** Returns an attempt if the batch can be copied together with others, else `undefined`. Throws as `write` does. */
   plan(write: PlannedWrite): WriteAttempt | undefined;
@@ -85,8 +85,8 @@ class TablesRun {
           this.#settled.set(write.index, { status: 'fulfilled', value: attempt.copyCompleted() });
         }
       } else {
-        // Each batch is copied individually, so that the failure is recorded for the table that caused it. That table
-        // is not included next time.
+        // Each batch is copied individually, so that the failure is recorded for the table that caused it. The next
+        // writes do not copy that table together with others.
         alone.push(...together.map(({ write }) => ({ ...write, minCopiedRows: 1 })));
       }
     }
