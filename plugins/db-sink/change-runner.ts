@@ -93,8 +93,8 @@ export class ChangeRunner {
   }
 
   /**
-   * Translates and runs a statement. Some of the database's own SQL is recognized only by the error that PostgreSQL
-   * returns; each round then translates something else.
+   * Translates and runs a statement. Some statements in the database's own SQL are recognized only by the error that
+   * PostgreSQL returns for them. After such an error, the refused text is translated further and run again.
    */
   async #runTranslated(place: StatementTarget, statement: DecodedStatement, options: StatementOptions): Promise<void> {
     const { catalogue } = place;

@@ -42,14 +42,14 @@ import { WrittenTables } from './written-tables.ts';
 const LANES = 2;
 export const CONNECTIONS = LANES + 1;
 
-/** Minimum time between commit requests. The maximum remains `offset.flush.interval.ms`, 60 s by default. */
+/** Minimum time between commit requests. Offsets are committed at least every `offset.flush.interval.ms` (default 60 s). */
 const COMMIT_EVERY_MS = 1000;
 /**
  * Maximum wait in `put`. After it, `put` throws RetriableError, so that polling continues within max.poll.interval.ms.
  */
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;
-/** Time limit for storing pending records before partitions are revoked; after it, the next owner reads them again. */
+/** Time limit for storing pending records before partitions are revoked. The next owner reads the other records again. */
 const REBALANCE_FLUSH_TIMEOUT_MS = 5_000;
 /**
  * Time limit for storing pending records when the task stops. It is less than task.shutdown.graceful.timeout.ms, which

@@ -24,7 +24,7 @@ const FENCED_FOR_MS = 10_000;
  * so repeated claims come from outside the group.
  */
 const MAX_FENCES = 2;
-/** How long a call waits for the database. After it, the partitions are paused and polling continues. */
+/** How long a call waits for the database. After this time, the partitions are paused and polling continues. */
 const MAX_WAIT_MS = 5_000;
 
 interface Claiming {
@@ -189,7 +189,7 @@ export class DeliveryClaims {
     if (context.logger.isLevelEnabled('debug')) {
       context.logger.debug({ offsets: Object.fromEntries(this.#positions) }, 'Claimed the offsets of the partitions');
     }
-    // The position is set even if it does not change, because records polled earlier must not be delivered in addition.
+    // The position is set even if it does not change, because otherwise records polled earlier would be delivered twice.
     context.seek(result.positions);
     this.#state = 'held';
   }

@@ -131,7 +131,7 @@ export class FencedError extends ConnectError {}
  * the log of the offset; null means unknown. The epoch is valid if `epoch_offset` equals the next offset, because
  * earlier versions and users change only the next offset. An owner claims a partition and then moves its offset in the
  * transactions that write rows, until the next owner claims the partition. An owner may only advance an offset that it
- * stored itself. Otherwise its unacknowledged transaction was committed, or it was fenced.
+ * stored itself. If it finds a different offset, its unacknowledged transaction was committed, or it was fenced.
  */
 export class DeliveryOffsets {
   readonly #executor: Executor;
@@ -163,7 +163,7 @@ export class DeliveryOffsets {
       try {
         await this.#executor.query(createTable(quoteTable(this.#table)));
       } catch (error) {
-        // Another task may have created it in the meantime.
+        // Another task may have created the table in the meantime.
         if (!(error instanceof DatabaseError) || !alreadyExists(error)) throw error;
       }
       await this.#exists();

@@ -48,7 +48,8 @@ export class DeliveryStore {
   /**
    * Stores a batch completely or not at all. Refused records are reported before the transaction commits: after a crash
    * in between, they are reported again, but never lost. A statement that cannot run inside a transaction runs between
-   * two of them, and again after a crash. Rejects as `TableWriter.write` and `refuse` do, and with FencedError.
+   * two transactions; after a crash, it may run again. Rejects as `TableWriter.write` and `refuse` do, and with
+   * FencedError.
    */
   async store({ records, decoded }: SealedBatch, signal: AbortSignal): Promise<void> {
     await this.#storeAround({ records, parts: partsOf(decoded), faults: decoded.faults, reported: new Set() }, signal);

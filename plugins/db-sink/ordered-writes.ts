@@ -14,8 +14,9 @@ export interface FailedRecords {
 }
 
 /**
- * Stores a batch, or its first records; each change of the database is atomic. `mayGrow` permits creating and changing
- * tables. `onDone` is called with the origin of a record if everything up to it is stored and must not be stored again.
+ * Stores a batch, or only its first records; each change of the database is atomic. `mayGrow` permits creating and
+ * changing tables. `onDone` is called with the origin of a record once all records up to and including that record are
+ * stored and must not be stored again.
  * Returns the records that were not stored.
  */
 export type Attempt = (

@@ -91,7 +91,7 @@ export class Retries {
       `${what} could not be ${done} (retry ${String(retry + 1)} of ${String(maxRetries)}): ${error.message}`,
     );
     const signal = AbortSignal.any([this.#signal, given]);
-    // The wait is between one and one and a half times the documented one.
+    // The wait is between one and one and a half times `retry.backoff.ms`.
     const waitMs = backoffMs(0, { firstMs: retryBackoffMs, maxMs: retryBackoffMs, jitter: [1, 1.5] });
     await delay(waitMs, undefined, { signal });
     try {

@@ -218,7 +218,7 @@ export class TableWriter {
     if (shape !== undefined) await this.#executor.prepare(batch, { ...this.#options.policy, shape, signal });
   }
 
-  /** Adapts the rows to an existing table; derived primary tags are omitted if it has no column for them. */
+  /** Adapts the rows to an existing table; derived primary tags are omitted if the table has no column for them. */
   async #fitting(tables: Tables, rows: DecodedRows): Promise<DecodedRows> {
     const { fitsRows, createsNameTags } = this.#options;
     if (fitsRows !== true && rows.nameTag === undefined) return rows;

@@ -16,23 +16,23 @@ import {
 
 type WriteParts = (part: DecodedPart, signal: AbortSignal) => Promise<readonly Fault[]>;
 
-/** How a lane writes its batches. An abort ends each of these promptly. */
+/** How a lane writes its batches. An abort promptly ends a write of any kind. */
 export type BatchWrites =
-  /** Part by part: `write` stores the rows of a table or runs a statement, with retries, and returns the faults. */
+  /** Writes a batch part by part: `write` stores the rows of a table or runs a statement, and returns the faults. */
   | {
       readonly kind: 'parts';
       readonly write: WriteParts;
     }
-  /** Each batch as a whole; `store` also reports refused records. */
+  /** Writes each batch as a whole; `store` also reports refused records. */
   | { readonly kind: 'whole'; readonly store: (batch: SealedBatch, signal: AbortSignal) => Promise<void> }
-  /** In record order, up to the first refused record (`errors.tolerance=none`). */
+  /** Writes the records in order, up to the first refused record (`errors.tolerance=none`). */
   | { readonly kind: 'ordered'; readonly attempt: Attempt };
 
 export interface LaneListener {
   readonly onFenced?: (error: FencedError) => void;
   /** Called when a write in the background failed, so that the task gets a chance to report it. */
   readonly onFailure: () => void;
-  /** Called when everything up to a change of tables is stored, and should not be repeated. */
+  /** Called after a change of tables, once all records up to the change are stored and should not be written again. */
   readonly onTablesChanged: () => void;
   readonly onWriting?: (batch: SealedBatch) => void;
   readonly onWritten?: (batch: SealedBatch, ms: number) => void;
@@ -73,7 +73,7 @@ export class WriteLane {
   #sealed: LaneBatch[] = [];
   #inFlight = new WaitingRecords();
   #abort = new AbortController();
-  /** Each is called once, when a batch or a wait has ended. */
+  /** Callbacks, each of which is called once, when a batch or a wait has ended. */
   #waiters: (() => void)[] = [];
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -105,7 +105,7 @@ export class WriteLane {
     this.#sealWhenFull();
   }
 
-  /** Decodes a block in place if possible; a long one yields to the event loop. May be repeated after an error. */
+  /** Decodes a block in place if possible; a long one yields to the event loop. After an error, the call may be repeated. */
   async addBlock(block: SinkRecordBlock): Promise<void> {
     this.#isAdding = true;
     const { messages } = block;
@@ -176,7 +176,7 @@ export class WriteLane {
     await this.#until(() => this.#failure !== undefined || isDone(), timeoutMs);
   }
 
-  /** First offset of the partition that is not stored; `undefined` if everything is. */
+  /** First offset of the partition whose record is not stored; `undefined` if all records are stored. */
   firstUnstored(key: string): number | undefined {
     const all = [this.#inFlight, ...this.#sealed.map(({ records }) => records), this.#waiting];
     for (const { firstOffsets } of all) {

@@ -54,7 +54,7 @@ export class LateRows {
     return this.#from;
   }
 
-  /** Returns the text of the transactions from `transaction` on whose rows up to the position were sent. */
+  /** Returns the set `sent` as text: the transactions, from `transaction` on, whose rows up to the position were sent. */
   get sent(): (() => string) | undefined {
     return this.#sent.text();
   }

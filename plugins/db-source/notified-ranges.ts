@@ -29,7 +29,7 @@ export interface TimeRange {
   readonly failures?: number;
 }
 
-/** The start of a query. It sent all rows with later times, and those rows with the time `at` whose key is in `tied`. */
+/** The start of a query. The query sent all rows with times after `at`, and the rows with the time `at` whose key is in `tied`. */
 export interface ReadFrom {
   readonly at: bigint;
   readonly tied: Set<string> | undefined;
@@ -41,9 +41,9 @@ interface Sent {
 }
 
 /**
- * Tracks the time ranges before the position of a table into which rows were inserted, according to notifications. Such a
- * transaction may also have inserted rows after the position that were read as usual. Therefore, this class also records which
- * rows of a transaction were already sent, for all transactions from `knownFrom` on. `knownFrom` advances when the
+ * Tracks the time ranges before the position of a table into which rows were inserted, according to notifications. The
+ * transaction of a notification may also have inserted rows after the position, which are read as usual. Therefore, for all
+ * transactions from `knownFrom` on, this class also records which of their rows were sent. `knownFrom` advances when the
  * notifications of earlier transactions must have arrived. The rows of a transaction become visible at once, so each range is
  * read only once for a transaction.
  */

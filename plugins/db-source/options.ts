@@ -174,7 +174,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks for late rows. A row that is committed more than this after its time is missed, unless `notify=true` is set; the count `passedOver` of a table estimates the number of such rows. Rows of `query` and of foreign tables do not show which transaction wrote them, and are read when they are this old (default 0 for these).',
+      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks for late rows. If a row is committed later than its time plus this interval, the row is missed unless `notify=true` is set; the count `passedOver` of a table estimates the number of missed rows. Rows of `query` and of foreign tables do not show which transaction wrote them, and are read when they are this old (default 0 for these).',
     validator: atLeastOrNone(0),
     group: READS,
     width: 'SHORT',
@@ -239,7 +239,7 @@ export const sourceOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, rows are read too if their time is older than `timestamp.delay.ms` when they are inserted, as long as the source runs.',
+      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, while the source runs, rows whose time is already older than `timestamp.delay.ms` when they are inserted are read too.',
     group: READS,
     width: 'SHORT',
     displayName: 'Notify',

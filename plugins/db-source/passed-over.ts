@@ -39,7 +39,7 @@ interface PassedOverOptions {
 }
 
 /**
- * Estimates how many rows are never read because their times at the insert were before the look-back interval. The estimate is
+ * Estimates how many rows are never read because they were inserted with times before the look-back interval. The estimate is
  * the number of rows that were inserted according to the database's statistics (`n_tup_ins`, which includes rolled-back
  * transactions) minus the number of rows that were read. Both are counted from the time when the table had been read to its end
  * and the statistics had settled. A warning is logged for the first such rows of a table.

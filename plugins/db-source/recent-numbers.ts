@@ -34,7 +34,7 @@ export class RecentNumbers {
     return this.#timeline.enter(snapshot);
   }
 
-  /** Records that the table was read exactly up to the number `at` in a snapshot of this time. */
+  /** Records that the table was read exactly up to the number `at` in a snapshot of the time `nowMicros`. */
   record(nowMicros: bigint, at: bigint | undefined): void {
     const last = this.#read.at(-1);
     if (last?.nowMicros === nowMicros) this.#read[this.#read.length - 1] = { nowMicros, at };

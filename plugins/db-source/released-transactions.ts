@@ -2,8 +2,8 @@ import type { DatabaseSnapshot } from './table-watch.ts';
 import { Timeline } from './timeline.ts';
 
 /**
- * Determines which transactions' rows may be read if the order of rows must be preserved. A transaction is released when it is
- * below the oldest running one, or at the latest after the delay since it had started.
+ * Determines the transactions whose rows may be read if the order of rows must be preserved. A transaction is released when it is
+ * below the oldest running transaction, or at the latest when the delay has passed since a snapshot in which it had started.
  */
 export class ReleasedTransactions {
   readonly #timeline = new Timeline();

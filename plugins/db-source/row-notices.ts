@@ -24,7 +24,7 @@ const INSERTED = 'sluice_inserted';
 /** Payload: the OID of the table; for inserted rows, also the lowest and highest time, the transaction, and the column. */
 const PAYLOAD = /^(\d{1,10})(?: (-?\d{1,19}) (-?\d{1,19}) (\d{1,19}) (.{1,255}))?$/s;
 
-/** Arguments of a trigger, which are the columns whose times it reports, and whether it has a transition table. */
+/** Returns the arguments of a trigger (the columns whose times it reports), and whether it has a transition table. */
 const FIND_TRIGGER = ownStatement(
   'notices: look for the trigger',
   `SELECT encode(tgargs, 'hex'), (tgnewtable IS NOT NULL)::text FROM pg_catalog.pg_trigger

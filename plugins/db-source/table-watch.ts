@@ -84,7 +84,7 @@ const VIEWS = ownStatement(
 /** Tracks the existing tables with one small query per refresh. Their definitions are read only after a change. */
 export class TableWatch {
   readonly #executor: Executor;
-  /** Index of the first statements that the server supports. After the last index, only the clock of the server is available. */
+  /** Index in STATEMENTS of the first pair that the server supports; after the last pair, only the clock of the server is read. */
   #level = 0;
   #fingerprint: string | null | undefined;
 

@@ -7,7 +7,7 @@ const FIRST_TRANSACTION = 3n;
 
 /**
  * Detects the promotion of a standby, with which PostgreSQL starts a new timeline. Transactions that the standby had not received
- * are lost, and the new primary reuses their ids. State that is recorded by transaction id is then not valid for its rows.
+ * are lost, and the new primary reuses their ids. What was recorded about a transaction id may then not apply to the new rows.
  */
 export class Timeline {
   #current: number | undefined;

@@ -23,7 +23,7 @@ export class FileInput implements ByteInput {
     this.#position = position;
   }
 
-  /** `undefined`: the file does not exist yet. */
+  /** Resolves with `undefined` if the file does not exist yet. */
   static async open(path: string, position: number): Promise<FileInput | undefined> {
     try {
       return new FileInput(await open(path, 'r'), position);

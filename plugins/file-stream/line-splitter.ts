@@ -25,7 +25,7 @@ export class LineSplitter {
     this.#end += chunk.length;
   }
 
-  /** The next line; `undefined`: the buffer has no complete line. */
+  /** Returns the next line; `undefined` if the buffer has no complete line. */
   next(): Line | undefined {
     const buffer = this.#buffer;
     for (let at = this.#scanned; at < this.#end; at++) {

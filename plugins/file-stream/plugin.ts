@@ -14,8 +14,8 @@ import { fileOf, FileSourceTask } from './file-source-task.ts';
 import { fileSinkOptions, fileSourceOptions } from './options.ts';
 
 /**
- * All tasks have the configuration of the connector. `limit`: maximum number of tasks; a source has one, regardless of
- * `tasks.max`.
+ * All tasks have the configuration of the connector. `limit` is the maximum number of tasks; a source has one task,
+ * regardless of `tasks.max`.
  */
 class FileConnector implements Connector {
   readonly #options: OptionDeclarations;

@@ -15,7 +15,7 @@ import { pause } from './pace.ts';
 
 const IDLE_MS = 250;
 
-/** Milliseconds until the failure that `mock_mode` requests; `undefined`: another mode, or none, is configured. */
+/** Milliseconds until the failure that `mock_mode` requests; `undefined` if another mode, or none, is configured. */
 function failureDelayMs(config: ConnectorConfig, mode: 'connector-failure' | 'task-failure'): number | undefined {
   const options = parseOptions(mockOptions, config);
   return options.mock_mode === mode ? Number(options.delay_ms) : undefined;
@@ -25,7 +25,7 @@ function failure(what: 'connector' | 'task'): Error {
   return new Error(`The ${what} fails because of mock_mode=${what}-failure`);
 }
 
-/** Has one task. Fails if `mock_mode` requests it (org.apache.kafka.connect.tools.MockConnector). */
+/** A connector with one task. It fails if `mock_mode` requests it (org.apache.kafka.connect.tools.MockConnector). */
 export class MockConnector implements Connector {
   #config: ConnectorConfig = {};
   #timer: NodeJS.Timeout | undefined;

@@ -34,7 +34,7 @@ export class Pace {
   }
 }
 
-/** Ends early, without an error, when the task stops. */
+/** Waits for `ms` milliseconds. The wait ends early, without an error, when the task stops. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -4,12 +4,12 @@ const HIGH_BITS = 0x80808080 | 0;
 /**
  * Approximate size of a window in bytes. The values of a block are converted to text one window at a time: a string per
  * value would cost more than reading the value, and a string for a whole block of 1 MB would be a large object for the
- * garbage collector (0.6 µs for a value of 350 bytes).
+ * garbage collector, which costs 0.6 µs per value of 350 bytes.
  */
 const WINDOW_BYTES = 49_152;
 
 /**
- * Exposes the values of a block as ranges of a string. Only ASCII values may be read from it. The characters between
+ * Exposes the values of a block as ranges of a string, from which only ASCII values may be read. The characters between
  * the values are other bytes of the broker's response.
  */
 export class BlockText {

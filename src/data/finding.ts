@@ -5,7 +5,7 @@ export interface Finding {
   readonly about: string;
   /** The state of the subject, without secrets. */
   readonly message: string;
-  /** The command or the setting that fixes it. */
+  /** The command or the setting that fixes the problem. */
   readonly remedy?: string | undefined;
 }
 

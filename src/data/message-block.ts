@@ -20,13 +20,13 @@ export interface MessageBlock extends TopicPartition {
 /**
  * Called with a struct of a block.
  * @param values the values in the order of the schema's fields. The array is reused for the next struct; an int64 is a
- * number if it is exact
+ * number if a number represents it exactly
  * @param index the index of the record in the block
  * @returns `false` if a record has to be created for the struct
  */
 export type TakeStruct = (schema: Schema, values: readonly ConnectValue[], index: number) => boolean;
 
-/** The members of a struct's record other than its value. They may be read only during the call. */
+/** The members, except the value, of the record that contains a struct. They may be read only during the call. */
 export interface StructRecord {
   /** May differ from the block's topic, because transforms can change it. */
   readonly topic: string;

@@ -10,10 +10,10 @@ export const MAX_PACKED_VALUE = 100_000;
 const MOST_VARINTS = 24;
 const SMALLEST_BYTES = 1_024;
 
-/** Position of the current read or write. It can be a variable of the module, because neither yields in between. */
+/** Position of the current read or write. It can be a variable of the module, because no other code runs in between. */
 let position = 0;
 
-/** Called with the positions of a record's key and value. A start of -1 means that there is none. */
+/** Called with the positions of a record's key and value. A start of -1 means that the key or value is absent. */
 export type VisitRecord = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
 
 /** Headers that all records of a block have. */

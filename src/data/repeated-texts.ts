@@ -42,7 +42,7 @@ function isSame(text: string, start: number, known: string): boolean {
 
 /**
  * Returns an equal string that does not keep a larger one in memory. In V8, a substring of 13 or more characters refers
- * to the text that it was cut from; here, that is a new string with only one more character.
+ * to the text that it was cut from. Here, it is cut from a new string that is only one character longer.
  */
 export function ownText(text: string): string {
   return text.length < 13 ? text : ` ${text}`.slice(1);

@@ -85,7 +85,7 @@ export interface Origins {
 
 /** The result of a write. `stored + discarded + collapsed + faults.length` is the number of rows in the batch. */
 export interface WriteReport {
-  /** Number of rows that are stored now, and of deletions, including those of rows that did not exist. */
+  /** Number of stored rows plus number of deletions, including the deletions of rows that did not exist. */
   readonly stored: number;
   /**
    * Number of rows that were not stored because a row with the same key exists (dedup.rule=discard) or does not exist

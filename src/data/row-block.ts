@@ -6,13 +6,13 @@ export interface CellBounds {
   /** -1 for NULL. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  /** Bytes of the row, including the lengths of its cells. */
+  /** Size of the row in bytes, including the fields that contain the lengths of its cells. */
   readonly length: number;
 }
 
 /**
- * Rows of a result in the format of the server. Objects for rows are created only on request. Each row is the number of
- * its cells (16 bits), and for each cell its length (32 bits, -1 for NULL) and its text in UTF-8.
+ * Rows of a result in the format of the server. Objects for rows are created only on request. A row consists of the
+ * number of its cells (16 bits), and for each cell its length (32 bits, -1 for NULL) and its text in UTF-8.
  */
 export class RowBlock {
   readonly fields: readonly { readonly name: string; readonly typeOid: number; readonly typeModifier: number }[];

@@ -121,7 +121,7 @@ export function component<T>(name: string, schema: Typed<T>): Typed<T> {
   return reference;
 }
 
-/** Returns the schemas that references within `value` name, and those that these schemas refer to. */
+/** Returns the schemas to which `value` refers, directly or through other schemas. */
 export function componentsWithin(
   value: unknown,
   found: Record<string, JsonSchema> = {},

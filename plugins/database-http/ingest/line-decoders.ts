@@ -46,7 +46,7 @@ export function borrowDecoder(kind: DecoderKind, nowMicros: number): LineDecoder
 }
 
 export function giveBackDecoder(borrowed: LineDecoder): void {
-  // This releases the last body, and rows that were not taken because the body was truncated.
+  // An empty message releases the last body, and the rows that were not taken because the body was truncated.
   borrowed.decoder.add('', { kind: 'line', line: 1 });
   borrowed.decoder.take();
   idle.unshift(borrowed);

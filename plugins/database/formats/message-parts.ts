@@ -12,7 +12,7 @@ interface MessageReader {
 }
 
 /**
- * Yields the rows of a message in parts of about `maxRows`; the decoder retains the last ones. Parts without rows are
+ * Yields the rows of a message in parts of about `maxRows`; the last rows stay in the decoder. Parts without rows are
  * yielded in between, so that other work can run.
  */
 export function* messageParts(

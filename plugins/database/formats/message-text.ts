@@ -21,7 +21,8 @@ export function messageText(message: string | Uint8Array): MessageText {
 }
 
 /**
- * 0x0a never occurs inside a multi-byte sequence, so lines can be checked individually and valid ones remain unchanged.
+ * Checks each line separately, so that valid lines remain unchanged. The byte of a line break, 0x0a, never occurs within
+ * the bytes of another character.
  */
 function markInvalid(bytes: Buffer): string {
   let text = '';

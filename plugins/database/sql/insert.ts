@@ -1,7 +1,7 @@
 import type { TableName } from '../../../src/data/row-batch.ts';
 import { quoteIdentifier, quoteTable } from './quote.ts';
 
-/** Determines what happens to a stored row with the same key (docs/sink.md#tables-and-rows). */
+/** Determines what happens if a row with the same key is already stored (docs/sink.md#tables-and-rows). */
 export type ConflictRule = 'override' | 'merge' | 'discard';
 
 /** A column that receives values, in parameter order. */

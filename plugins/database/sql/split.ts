@@ -7,8 +7,8 @@ export interface Statement {
   /** Offset of `text` in the whole text, in UTF-16 units. */
   readonly offset: number;
   /**
-   * True if the text ended inside a quote or comment. The server reports that; the statement must not be interpreted
-   * here.
+   * True if the text ended inside a quote or comment. The server reports this error; the statement must not be
+   * interpreted here.
    */
   readonly unterminated: boolean;
 }
@@ -68,17 +68,21 @@ const LEADING_WORDS = /^(?:CREATE|OR|REPLACE)$/;
  * Tracks constructs in which a semicolon does not end the statement:
  * start --CREATE [OR REPLACE] FUNCTION, PROCEDURE--> routine --BEGIN ATOMIC, outside parentheses--> body (depth 1)
  * start --CREATE [OR REPLACE] RULE--> rule; start --anything else--> plain
- * In a body, CASE increases the depth, and its END or a semicolon decreases it; END at the start of a statement closes
- * the body. CASE, END and BEGIN may also be column and table names. A semicolon ends the statement except in a body and
- * inside the parentheses of a rule. In any other parentheses it is a syntax error; ending the statement there leaves
- * the following statements intact.
+ * In a body, CASE increases the depth and its END decreases it. A semicolon resets the depth to 1, because a CASE that
+ * is still open there was only a name. END at the start of a statement closes the body. CASE, END and BEGIN may also be
+ * column and table names. A semicolon ends the statement except in a body and inside the parentheses of a rule. Inside
+ * any other parentheses, a semicolon is a syntax error; ending the statement there leaves the following statements
+ * intact.
  */
 class Nesting {
   readonly #scanner: Scanner;
   #kind: 'start' | 'routine' | 'rule' | 'plain' = 'start';
   #bodyDepth = 0;
   #parentheses = 0;
-  /** The previous word in upper case, `.` after a dot, empty after any other token. */
+  /**
+   * The previous token: a word in upper case (empty if longer than 9 characters), or a punctuation character; empty for
+   * any other token.
+   */
   #previous = '';
 
   constructor(scanner: Scanner) {
@@ -116,7 +120,7 @@ class Nesting {
     this.#previous = char;
   }
 
-  /** Tracks a word of a body. After a dot and after AS, these words are names. */
+  /** Tracks CASE, END and ATOMIC. After a dot, and in a body also after AS, these three words are names. */
   #trackBodyWord(word: string): void {
     if (this.#previous === '.' || (this.#previous === 'AS' && this.#bodyDepth > 0)) return;
     if (this.#bodyDepth === 0) {

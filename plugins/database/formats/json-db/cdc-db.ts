@@ -22,7 +22,7 @@ export interface CdcDbPolicy {
 
 /** Number of cached table descriptions. A message is compared with them before it is parsed. */
 const REMEMBERED_ENVELOPES = 16;
-/** Invalid rows of a message that get individual faults; with more, the whole message is refused. */
+/** Each invalid row of a message gets its own fault. With more invalid rows than this, the whole message is refused. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
 interface OpenRows {

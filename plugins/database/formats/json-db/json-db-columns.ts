@@ -3,7 +3,7 @@ import type { ColumnShape, TableShape } from '../../../../src/data/table-shape.t
 import { shown } from '../message-text.ts';
 import { KIND_OF_FAMILY, valueFamily, type ValueFamily } from './type-families.ts';
 
-/** PostgreSQL's limit. */
+/** PostgreSQL's limit for the number of columns of a table. */
 export const MAX_COLUMNS = 1_600;
 
 export interface JsonDbColumn extends ColumnShape {

@@ -34,7 +34,7 @@ const REMEMBERED_ENVELOPES = 16;
 /** Cache size for table shapes, so that equal tables share a shape object. */
 const REMEMBERED_TABLES = 1_000;
 
-/** Invalid rows of a message that get individual faults; with more, the whole message is refused. */
+/** Each invalid row of a message gets its own fault. With more invalid rows than this, the whole message is refused. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 /** Limit for the cells of a short message. Absent keys become nulls, so a short message could produce many cells. */
 const MAX_CELLS_PER_MESSAGE = 4_000_000;

@@ -43,7 +43,7 @@ export interface LineLpPolicy {
 /** Limits for the tag sets and line shapes that are cached between messages. */
 const MAX_SERIES = 20_000;
 const MAX_SHAPES = 1_000;
-/** Invalid lines of a message that get individual faults; a fault takes more memory than a short line. */
+/** After this many invalid lines, the rest of a message is not read, because a fault takes more memory than a short line. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
 /**

@@ -22,7 +22,7 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   return code === EQUALS ? KEY_END : 0;
 });
 
-/** PostgreSQL's limit. A line with more tags or fields cannot become a row, and is not read to its end. */
+/** PostgreSQL's limit for the columns of a table. A line with more tags or fields cannot become a row and is not read to its end. */
 export const MAX_COLUMNS = 1_600;
 
 /** Binary values start with a second `=` and a type code. */
@@ -160,8 +160,8 @@ export class LineScanner {
   }
 
   /**
-   * Skips to the next line after a fault. Strings may span lines, so the invalid line ends where the fault was found.
-   * Only an unterminated string does not consume the following lines.
+   * Skips to the next line after a fault. A string may span lines, so this is the line after the place of the fault. If
+   * a string is unterminated, it is the line after the start of the invalid line.
    */
   #recover(start: number): 'fault' {
     if (!this.#stringsClosed) this.position = start;

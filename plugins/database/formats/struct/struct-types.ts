@@ -55,7 +55,7 @@ const LOGICAL: Readonly<Record<string, readonly [Schema['type'], ValueRule]>> = 
 });
 
 const DEBEZIUM_BITS = 'io.debezium.data.Bits';
-/** PostgreSQL's limit. */
+/** PostgreSQL's limits for the length of `bit(n)` and for the precision of `numeric`. */
 const MAX_BITS = 83_886_080;
 const MAX_NUMERIC_DIGITS = 1000;
 

@@ -60,7 +60,7 @@ export class StructDecoder {
     if (problem !== undefined) this.#faults.push({ scope: 'record', message: problem, origin });
   }
 
-  /** Like `Decoder.addBlock`, for structs that are rows, or events with one. */
+  /** Like `Decoder.addBlock`, for structs that are rows, and for change events that contain a row. */
   addBlock(block: SinkRecordBlock, from: number, to: number): number {
     const { messages } = block;
     const { keyMode } = this.#policy;

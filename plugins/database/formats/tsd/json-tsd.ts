@@ -8,7 +8,7 @@ import { messageText } from '../message-text.ts';
 import { PointTables, type PointPolicy } from './point-tables.ts';
 import { pointTexts } from './tsd-texts.ts';
 
-/** Invalid points of a message that get individual faults. */
+/** After this many invalid points, the rest of a message is not read. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 const NOT_UTF8 = 'the message is not UTF-8';
 
@@ -16,7 +16,8 @@ const NOT_UTF8 = 'the message is not UTF-8';
  * Decodes json_tsd (docs/formats.md#json_tsd-and-line_tsd): an array of points, or a single one, each
  * `{"metric":…,"timestamp":…,"value":…,"tags":{…}}`; other keys are ignored. Each point is a row, and each metric a
  * batch (point-tables.ts). A message that is not JSON is a single fault and produces no rows; an invalid point is a
- * separate fault. If origins count lines, the line of a point is its index in the message.
+ * separate fault. If the origin is a line, the line of a point is the line of the origin plus the index of the point in
+ * the message.
  */
 export class JsonTsdDecoder implements Decoder {
   readonly #cursor = new JsonCursor();
@@ -59,9 +60,10 @@ export class JsonTsdDecoder implements Decoder {
 
   /**
    * Adds a message and yields its rows in parts of about `maxRows`, so that a large message is never completely in
-   * memory as columns. The whole message is read once before the first rows, yielding parts without rows, because a
-   * message that is not JSON must not produce any. The last part may be empty. Nothing else may be added meanwhile. For
-   * a message that is part of a larger text, `charactersBefore` is its offset in characters.
+   * memory as columns. A message that is not JSON must not produce any rows, so the whole message is checked first.
+   * During this check, only empty parts are yielded, so that other work can run. The last part may be empty. Nothing
+   * else may be added meanwhile. If the message is part of a larger text, `charactersBefore` is its offset in
+   * characters.
    */
   *addInParts(
     message: string | Uint8Array,

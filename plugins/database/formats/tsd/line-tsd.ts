@@ -14,7 +14,7 @@ const NEWLINE = 10;
 const RETURN = 13;
 const SPACE = 32;
 
-/** Invalid lines of a message that get individual faults; a fault takes more memory than a short line. */
+/** After this many invalid lines, the rest of a message is not read, because a fault takes more memory than a short line. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 const SHAPE = '<metric> <timestamp> <value> <tagk>=<tagv> …';
 

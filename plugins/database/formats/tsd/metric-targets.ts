@@ -126,7 +126,7 @@ export class MetricTargets {
     return settled;
   }
 
-  /** If rows were refused, the table may have changed, so the next rows of the metric look it up again. */
+  /** If rows were refused, the table may have changed, so the target is determined again for the next rows of the metric. */
   #settle(metric: string, faults: readonly Fault[], report: WriteReport): WriteReport {
     if (faults.length + report.faults.length > 0) this.#targets.delete(metric);
     return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };

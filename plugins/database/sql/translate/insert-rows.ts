@@ -18,7 +18,7 @@ const ROWS_PER_STEP = 50_000;
 export interface RowRules {
   /** The target columns of the cells, as far as they are known. */
   readonly columns: readonly KnownColumn[];
-  /** Positions of the key columns among them. */
+  /** Positions of the key columns in `columns`. */
   readonly keyIndexes?: readonly number[] | undefined;
 }
 
@@ -105,7 +105,7 @@ class RowReader {
     this.#keyIndexes = keyIndexes;
   }
 
-  /** Reads from the opening to the closing parenthesis; returns `undefined` if the latter is missing. */
+  /** Reads from the opening to the closing parenthesis; returns `undefined` if the closing one is missing. */
   *read(): Steps<InsertRow | undefined> {
     const scanner = this.#scanner;
     const rowStart = scanner.start;

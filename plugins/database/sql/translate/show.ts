@@ -78,8 +78,8 @@ interface Place {
 }
 
 /**
- * Resolves `table`, `schema.table`, `database.table` or `database.schema.table`. Of two parts, the first is a schema if
- * it contains such a table, and otherwise a database, as in the original.
+ * Resolves `table`, `schema.table`, `database.table` or `database.schema.table`. The first of two parts is a schema if
+ * a schema of that name contains the table, and otherwise a database, as in the original.
  */
 function tablePlace(parts: readonly string[], context: TranslationContext): Place {
   const [first = '', second, third] = parts;

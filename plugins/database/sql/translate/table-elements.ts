@@ -11,7 +11,7 @@ const DUPLICATE_TABLE = '42P07';
 interface Index {
   readonly isUnique: boolean;
   readonly name: string | undefined;
-  /** Including parentheses. */
+  /** The column list, including its parentheses. */
   readonly columns: string;
   readonly stored: string | undefined;
 }
