@@ -54,7 +54,10 @@ export class LateRows {
     return this.#from;
   }
 
-  /** Returns the set `sent` as text: the transactions, from `transaction` on, whose rows up to the position were sent. */
+  /**
+   * Returns a function for the text of the transactions, from `transaction` on, whose rows up to the position were
+   * sent; `undefined` if there are none.
+   */
   get sent(): (() => string) | undefined {
     return this.#sent.text();
   }

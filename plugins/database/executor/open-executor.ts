@@ -21,11 +21,11 @@ export interface ExecutorOptions {
    * Default 4.
    */
   readonly poolSize?: number;
-  /** Idle connections are closed after this time. Default 30,000. The executor that opens the pool determines it. */
+  /** Idle connections are closed after this time. Default 30,000. In a shared pool, the value of its first executor applies. */
   readonly idleTimeoutMs?: number;
   /**
-   * A statement without data from the server for this long is checked. Default 30,000. The executor that opens the pool
-   * determines it.
+   * A statement without data from the server for this long is checked. Default 30,000. In a shared pool, the value of
+   * its first executor applies.
    */
   readonly silenceMs?: number;
   /** Called after each attempt to open a connection of the pool; `failure` is set if it failed. */

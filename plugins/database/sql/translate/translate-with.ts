@@ -15,8 +15,8 @@ export interface TableLookup {
 }
 
 /**
- * Translates a statement for `database`. The cached state of a table only decides whether the statement depends on it.
- * If it does, the table is read again: it may have changed, and values must not be stored in the wrong columns.
+ * Translates a statement for `database`. The cached tables only show whether the statement must be changed. If so, its
+ * tables are read again, because they may have changed, and values must not be stored in the wrong columns.
  */
 export async function translateWith(tables: TableLookup, database: string, sql: string): Promise<Translation> {
   await tables.pause?.();

@@ -18,7 +18,7 @@ export interface RunTranslation {
   readonly kind: 'run';
   /** Statements to run in this order. The last one supplies the result, and only it may return rows. */
   readonly statements: readonly string[];
-  /** True if all run in one transaction; otherwise each runs on its own, as CREATE DATABASE cannot run inside one. */
+  /** True if all run in one transaction; otherwise, each runs separately, because CREATE DATABASE needs that. */
   readonly transaction: boolean;
   /**
    * SQLSTATE that counts as success if the first statement fails with it (IF NOT EXISTS); the others are then skipped.
@@ -40,7 +40,7 @@ export interface TranslationContext {
   readonly table: (name: TableName) => KnownTable | undefined;
   /** How new time-series tables become hypertables, if the dialect supports it. */
   readonly hypertables?: Dialect['hypertables'];
-  /** Determines what happens to a stored row with the same key; default `override`. */
+  /** Determines what happens if a row with the same key is already stored; default `override`. */
   readonly dedupRule?: ConflictRule | undefined;
 }
 
