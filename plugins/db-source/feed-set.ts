@@ -23,7 +23,7 @@ import type { DatabaseSnapshot, TableWatch } from './table-watch.ts';
 export interface TaskTables {
   /** The tables of this task, with their topics. */
   readonly topics: ReadonlyMap<string, string>;
-  /** Reasons for tables that no task reads. This task reports them. */
+  /** The tables that no task reads, with the reasons. This task reports them. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
@@ -37,7 +37,7 @@ export class FeedSet {
   readonly #logged = new Set<string>();
   readonly #skipsUnsupported: boolean;
   #feeds = new Map<string, TableFeed>();
-  /** Reasons for tables of which no row can be read or written, by label. */
+  /** The labels of tables whose rows cannot be read or written, with the reasons. */
   #broken = new Map<string, string>();
 
   constructor(
@@ -59,7 +59,7 @@ export class FeedSet {
     return this.#feeds;
   }
 
-  /** The tables, including those of which no row can be read or written. */
+  /** The tables of the task, including the tables whose rows cannot be read or written. */
   get parts(): readonly TaskPart[] {
     const broken = [...this.#broken].map(([name, error]): TaskPart => ({ name, state: 'FAILED', error, counts: {} }));
     return [...this.#feeds.values(), ...broken];

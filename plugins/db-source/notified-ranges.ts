@@ -63,7 +63,7 @@ export class NotifiedRanges {
     this.#timeline = new Timeline(timeline);
   }
 
-  /** First transaction for which it is known which of its rows were sent. */
+  /** The first transaction whose sent rows are known; they are also known for all later transactions. */
   get knownFrom(): bigint {
     return this.#knownFrom;
   }
@@ -134,7 +134,7 @@ export class NotifiedRanges {
     this.#ranges = sorted;
   }
 
-  /** Removes and returns the next range between two times; `undefined` if there is none. Ranges outside are dropped. */
+  /** Removes and returns the next range between two times; `undefined` if there is none. Ranges outside these times are dropped. */
   take(low: bigint, high: bigint): TimeRange | undefined {
     for (let range = this.#ranges.shift(); range !== undefined; range = this.#ranges.shift()) {
       const cut = {

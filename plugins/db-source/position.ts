@@ -83,7 +83,7 @@ export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth:
   }
   const at = BigInt(given);
   if (isInteger(rows)) return { ...stored, position: { kind: 'counted', at, rowsAt: Number(rows) } };
-  // In offsets of the JDBC source, a number without a key is that of the last row that was read.
+  // In an offset of the JDBC source, a number without a key is the number of the last row that was read.
   const values = typeof key === 'string' ? keyValues(key) : kind === 'number' ? [] : undefined;
   const fits = values !== undefined && values.length === keyWidth;
   return { ...stored, position: fits ? { kind: 'after', at, key: values } : { kind: 'from', at } };

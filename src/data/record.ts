@@ -55,13 +55,13 @@ export interface SinkRecord extends ConnectRecord {
   readonly offset: number;
   readonly timestampType: 'CreateTime' | 'LogAppendTime' | 'NoTimestampType';
   /**
-   * Topic, partition and offset before transforms. In a replay of dead-letter records, those of the record that failed
-   * originally.
+   * Topic, partition and offset before transforms. In a replay of dead-letter records, the coordinates of the record
+   * that originally failed.
    */
   readonly original: RecordPlace;
   /**
    * The coordinates from which the task read the record; offsets and failures refer to them. In a replay of dead-letter
-   * records, those of the dead-letter record.
+   * records, the coordinates of the dead-letter record.
    */
   readonly consumed: RecordPlace;
 }

@@ -12,7 +12,7 @@ export const LINES = plainText('weather,site=oslo temp=4 1700000000000000000');
 /** Rules for reading the lines of a route. */
 export interface LineReading {
   readonly times: LineTimes;
-  /** `documented` on the documented routes; `standard`, which keeps other backslashes, on those of InfluxDB and QuestDB. */
+  /** `documented` on the documented routes; on the routes of InfluxDB and QuestDB `standard`, which keeps other backslashes. */
   readonly stringEscapes: StringEscapes;
   readonly nanoseconds: NanosecondRule;
 }

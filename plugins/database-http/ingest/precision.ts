@@ -11,7 +11,7 @@ export interface LineTimes {
   /** Factor for the current time that the decoder receives, so that the adjustment also applies to lines without a time. */
   readonly nowFactor: number;
   readonly adjust: ((micros: number | bigint) => number | bigint) | undefined;
-  /** Returns the nanoseconds (0 to 999) beyond the adjusted microseconds. If absent, those of the decoder are correct. */
+  /** Returns the nanoseconds (0 to 999) beyond the adjusted microseconds. If it is absent, the decoder's nanoseconds are correct. */
   readonly nanosOf?: (number: number | bigint) => number;
 }
 

@@ -26,7 +26,7 @@ class RefusedLines extends Error {
 
 /**
  * Stores all lines of a body in one transaction, or none of them. A rollback also removes the tables and columns that were created for
- * them. The reported bad lines are those that cannot be parsed, or otherwise those of the first batch that the database refuses.
+ * them. Reports the lines that cannot be parsed. If all lines can be parsed, reports the refused lines of the first batch that has any.
  */
 export async function ingestWhole(request: ApiRequest, reading: LineReading): Promise<Outcome> {
   const began = performance.now();

@@ -7,7 +7,8 @@ type Row = (string | null)[];
 
 /**
  * Reads a result through a portal in chunks of `chunkRows` rows. Each chunk is fetched on demand, so that only one is
- * in memory. Yields at least one chunk, possibly empty, because it contains the fields. The timeout applies per chunk.
+ * in memory. Yields at least one chunk, because the fields are in the chunks; without rows, that chunk is empty. The
+ * timeout applies to each chunk.
  */
 export async function* readCursor(
   connection: Connection,

@@ -38,7 +38,7 @@ class StepAssignment {
   readonly #groups: RowGroups;
   readonly #equalKeys: EqualKeys;
   readonly #steps: Int32Array;
-  /** By row: the previous row with the same key that is not dropped; -1 if there is none. */
+  /** For each row, the previous row with the same key that is not dropped; -1 if there is none. */
   readonly #previous: Int32Array;
   readonly #fallbackRows: Int32Array;
   readonly #latest = new Map<number, number>();

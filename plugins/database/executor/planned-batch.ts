@@ -47,7 +47,7 @@ export class PlannedBatch {
   readonly copy: Buffer | undefined;
   readonly #policy: WritePolicy;
   readonly #minCopiedRows: number;
-  /** By group; a single plan for a batch without groups. */
+  /** One plan for each group of the batch; a single plan for a batch without groups. */
   readonly #plans: readonly WritePlan[];
   #rounds: readonly Round[] | undefined;
 

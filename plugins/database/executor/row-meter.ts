@@ -7,7 +7,7 @@ export interface PausableStream {
 }
 
 interface DataRow {
-  /** In bytes, including the length field itself. */
+  /** Size of the row in bytes, including the length field itself. */
   readonly length: number;
   readonly fields: readonly unknown[];
 }

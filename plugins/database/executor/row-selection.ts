@@ -16,11 +16,11 @@ export interface NumberedKeys {
 
 /** The rows of a batch for one statement, with unique keys. */
 export interface RowSelection {
-  /** In batch order. */
+  /** Indexes of the rows, in batch order. */
   readonly rows: Int32Array;
   /**
-   * By row: the row with the same key that it replaces, which is written if the selected row is refused; -1 if there is
-   * none.
+   * For each row, the row with the same key that it replaces and that is written if the selected row is refused; -1 if
+   * there is none.
    */
   readonly fallbackRows: Int32Array | undefined;
 }

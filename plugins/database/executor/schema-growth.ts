@@ -187,7 +187,7 @@ function isPossible(column: TableShape['columns'][number]): boolean {
   return unsupportedReason(column) === undefined;
 }
 
-/** Returns why no table can have such a column; `undefined` if it is supported. */
+/** Returns why no table can have such a column; `undefined` if the column is supported. */
 export function unsupportedReason(column: TableShape['columns'][number]): DatabaseError | undefined {
   try {
     quoteIdentifier(column.name);

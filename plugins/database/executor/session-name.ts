@@ -7,8 +7,8 @@ import { openExecutor } from './open-executor.ts';
 const MAX_BYTES = 63;
 
 /**
- * Sets the application name of a task's sessions in `pg_stat_activity`, for instance `sluice:orders-sink-0`; without a
- * task, that of the connector. A name in the connection URL takes precedence.
+ * Sets the application name of sessions in `pg_stat_activity`: `sluice:orders-sink-0` for task 0 of a connector, and
+ * `sluice:orders-sink` if `task` is not set. A name in the connection URL takes precedence.
  */
 export function withSessionName(settings: ConnectionSettings, connector: string, task?: number): ConnectionSettings {
   if (settings.applicationName !== DEFAULT_APPLICATION_NAME) return settings;

@@ -38,9 +38,9 @@ const MAX_SERIES = 100_000;
 /** Times assigned to a series in this request. */
 interface SeriesTimes {
   latest: number;
-  /** Assigned microsecond by original time, so that a repeated point gets the same one. */
+  /** The microsecond assigned to each original time, so that a repeated point gets the same microsecond. */
   places: Map<string, number>;
-  /** By assigned microsecond: a later microsecond that may be free. */
+  /** For each assigned microsecond, a later microsecond that may be free. */
   next: Map<number, number>;
   /** True if `places` and `next` contain all assigned times. */
   isComplete: boolean;

@@ -63,7 +63,7 @@ interface EventPlaces {
   readonly after: number;
 }
 
-/** By schema; `null` if the schema is not that of a change event. */
+/** The indexes for each known schema; `null` if the schema is not that of a change event. */
 const known = new WeakMap<Schema, EventPlaces | null>();
 
 /** Returns `undefined` if the schema is not that of a change event. */

@@ -8,9 +8,11 @@ export type IsPlaceholder = (value: Present) => boolean;
 
 /**
  * Recognizes Debezium's placeholder for large values that an update did not change, and that Debezium does not receive.
- * Its form depends on the column (Debezium documentation, "Toasted values"): the text itself, also in Base64 or
- * hexadecimal digits; its bytes; a list of one of these, of its bytes as numbers, or of the UUID of its name; a map
- * from the text to itself, also as JSON.
+ * Its form depends on the column (Debezium documentation, "Toasted values"):
+ * - the text, also in Base64 or in hexadecimal digits, or the bytes of the text;
+ * - a map from the text to itself, also as JSON;
+ * - a list whose only element is the text in one of these forms, its bytes, or the UUID of the text as a name;
+ * - a list of the bytes as numbers.
  */
 export class Placeholders {
   readonly #text: string;

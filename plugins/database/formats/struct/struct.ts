@@ -34,7 +34,7 @@ export class StructDecoder {
   readonly #mapForms = new MapForms();
   readonly #keyForms = new MapForms();
   readonly #shapes = new MergedShapes();
-  /** In order of creation; the last batch of each table is open. */
+  /** The batches in order of creation; the last batch of each table is open. */
   #batches: StructRows[] = [];
   #open = new Map<string, StructRows>();
   #last: StructRows | undefined;

@@ -8,7 +8,7 @@ const NO_ALIAS =
 /** The tokens of a statement by their index, with the structure of its parentheses. */
 export class QueryTokens {
   readonly #reader: TokenReader;
-  /** By opening parenthesis: index of the closing one, or the number of tokens. */
+  /** For each opening parenthesis, the index of the closing one, or the number of tokens if it is missing. */
   readonly #closing: Int32Array;
   /** 1 if a query starts after this opening parenthesis. */
   readonly #enclosesQuery: Uint8Array;

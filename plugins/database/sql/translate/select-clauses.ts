@@ -4,11 +4,11 @@ const CLAUSES = /^(?:SELECT|FROM|WHERE|GROUP|HAVING|WINDOW|ORDER|LIMIT|OFFSET|FE
 
 /** For each token of a statement, the enclosing parenthesis and clause. */
 export interface Surroundings {
-  /** By token: the enclosing opening parenthesis, or -1. */
+  /** For each token, the enclosing opening parenthesis, or -1. */
   readonly around: Int32Array;
-  /** By opening parenthesis: the closing one, or the number of tokens. */
+  /** For each opening parenthesis, the closing one, or the number of tokens if it is missing. */
   readonly closing: Int32Array;
-  /** By token: 1 if it is in a SELECT list, outside nested parentheses. */
+  /** For each token, 1 if it is in a SELECT list, outside nested parentheses. */
   readonly isInList: Uint8Array;
 }
 
