@@ -318,7 +318,7 @@ async function connectionFindings(settings: LogSettings): Promise<PreflightFindi
 const CHECK_TIMEOUT_MS = 3_000;
 
 /**
- * What prevents a connector with these settings from working, for `/validate`.
+ * The errors of `/validate`: each prevents a connector with these settings from working.
  * @throws DatabaseError if the server cannot be reached
  */
 export async function preflightProblems(settings: LogSettings): Promise<readonly OptionResult[]> {

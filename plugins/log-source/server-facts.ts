@@ -23,7 +23,7 @@ const TABLES = ownStatement(
     AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' ORDER BY n.nspname, c.relname`,
 );
 
-/** What the log source needs to know about the server and the user. */
+/** Facts about the server and the user that the log source depends on. */
 export interface Requirements {
   readonly walLevel: string;
   readonly slots: number;

@@ -67,10 +67,11 @@ describe('sluice dev', function () {
     const kafka = await LocalKafka.start();
     try {
       const { child, printed } = dev(
-        ...['--exit-after', '12', '--bootstrap', kafka.bootstrapServers, '--data', join(folder, 'named')],
+        ...['--exit-after', '20', '--bootstrap', kafka.bootstrapServers, '--data', join(folder, 'named')],
       );
       const closed = once(child, 'close') as Promise<[number]>;
-      await until(() => /Rows into PostgreSQL [1-9]/.test(printed.out), 'rows flow');
+      const isRunning = () => /Rows into PostgreSQL [1-9].*changes-source RUNNING tasks: RUNNING/.test(printed.out);
+      await until(isRunning, 'rows flow, and the task that starts last runs');
       await kafka.kill();
       const [code] = await closed;
       assert.equal(code, 1);
@@ -150,7 +151,7 @@ describe('sluice dev', function () {
       ]);
       await more?.();
       await until(async () => (await table(rows))?.[2]?.[2] === 0.5, 'the row is changed');
-      const back = [...((await goBack?.()) ?? '').matchAll(/^\{"kind":"(\w+)"/gm)].map(([, kind]) => kind);
+      const back = [...((await goBack?.()) ?? '').matchAll(/\{"kind":"(\w+)"/g)].map(([, kind]) => kind);
       const rowsOfTable = ['snapshot', 'snapshot', 'snapshot'];
       assert.deepEqual(back, [...rowsOfTable, ...rowsOfTable, 'update']);
       assert.equal(await remove?.(), '');

@@ -32,7 +32,7 @@ describe('the takeover of a connector of Debezium', function () {
     );
   });
 
-  /** What Debezium's slot has still to send. */
+  /** The messages that Debezium's slot has still to send. */
   async function messages(): Promise<readonly Message[]> {
     const rows = await stage.sql.rows(
       `select lsn - '0/0', xid, chr(get_byte(data, 0))

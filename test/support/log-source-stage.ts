@@ -13,7 +13,7 @@ interface LogServer {
   readonly sql: SqlClient;
 }
 
-/** What the tests of a `describe` share: a server whose log can be decoded. */
+/** A server whose log can be decoded, which the tests of a `describe` share. */
 class LogStage {
   #server: LogServer | undefined;
   readonly #runs: LogSourceRun[] = [];
