@@ -17,7 +17,7 @@ export interface SinkFormat {
   /** Supported units in a database marked relational; `undefined` if it does not support the format. */
   readonly relationalPrecisions: readonly Precision[] | undefined;
   readonly growth: FormatGrowth;
-  /** True if rows are lines or points, which only contain names of columns; see `fitToTable`. */
+  /** True if rows are lines or points, which `fitToTable` adapts to an existing table. */
   readonly fitsRows?: boolean;
   /** Determines what happens to rows with the same key unless `dedup.rule` is set; default `override`. */
   readonly dedupRule?: DedupRule;

@@ -27,7 +27,7 @@ export interface TableWriterOptions {
     readonly growth: GrowthPolicy;
   };
   readonly database: string;
-  /** True if rows are lines or points, which only contain names of columns. */
+  /** True if rows are lines or points, which `fitToTable` adapts to an existing table. */
   readonly fitsRows?: boolean;
   /** True if tables created for messages without tags get a tag that holds their name. */
   readonly createsNameTags?: boolean;

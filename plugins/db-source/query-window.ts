@@ -1,4 +1,4 @@
-/** The window is doubled after a query that took less than this, and halved after one that took more than ten times as long. */
+/** The window is doubled after a query of less than this time, and halved after a query of more than ten times this time. */
 const QUICK_QUERY_MS = 500;
 /** Maximum size of a window, about 30,000 years. */
 const MAX_WINDOW_MS = 1e15;

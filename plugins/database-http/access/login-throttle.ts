@@ -41,7 +41,7 @@ export interface Attempt {
  * Slows down password guessing. Each failure doubles the pause before the next attempt of the same user and address.
  * Concurrent attempts queue up, so that many connections guess no faster than one.
  *
- * A user with an earlier login from the same address waits only because of failures of that pair, and never longer than
+ * A user with an earlier login from the same address waits only because of failures of this user and address, and at most
  * MAX_WAIT_MS, so that the guesses of other clients lock no user out. Names that do not exist have their own entries, which
  * neither slow down nor displace the entries of existing users.
  */

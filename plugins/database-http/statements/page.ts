@@ -19,7 +19,7 @@ export class Page {
   /** Whether the request has a limit or a token. The body of its answer then contains the token of the next page. */
   readonly isAsked: boolean;
   readonly #statement: string;
-  /** Number of rows that must still be skipped, and of rows that were returned. */
+  /** Number of rows that must still be skipped, and number of rows that were returned. */
   #skip = 0;
   #taken = 0;
   #hasMore = false;

@@ -31,9 +31,9 @@ const WAITING_FOR_US = ownStatement(
 /**
  * Detects dead connections. If the network drops packets, TCP needs a quarter of an hour to report undeliverable data,
  * and never notices a loss while it only waits; yet a statement may legitimately run for hours without sending
- * anything. After a long silence, the server is therefore asked on a separate connection: a statement that it is
- * working on is left alone, no matter how long it takes. A connection is closed if the server waits for the client, or
- * no longer accepts connections, in two checks in a row.
+ * anything. After a long silence, the server is therefore asked on a separate connection. A statement that the server
+ * is working on is left alone, no matter how long it takes. A connection is closed if, in two checks in a row, the
+ * server waits for the client or no longer accepts connections.
  */
 export class SilenceWatch {
   readonly #settings: SilenceSettings;

@@ -29,7 +29,7 @@ export interface LineShape {
   nanos: OpenColumn | undefined;
   tags: readonly OpenColumn[];
   derivedTag: OpenColumn | undefined;
-  /** Rows with an explicit primary tag, if the batch derives the primary tag of its other rows. */
+  /** Records rows with an explicit primary tag, in a batch that derives it for others. */
   givenRows: number[] | undefined;
 }
 

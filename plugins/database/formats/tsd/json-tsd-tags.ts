@@ -8,8 +8,8 @@ import { MAX_TAGS, tooManyTags, type TagSet, type TagSets } from '../tag-sets.ts
  */
 export function readJsonTags(cursor: JsonCursor, tagSets: TagSets): TagSet | string | undefined {
   const { text, position: start } = cursor;
-  // The first closing brace ends the object unless a tag contains a brace. If the text up to the brace is cached, it is
-  // the whole object, because only valid objects are cached.
+  // The first closing brace ends the object unless a tag contains one. Text that was a valid object before is valid
+  // here, too.
   const end = text.indexOf('}', start) + 1;
   const known = end > 0 ? tagSets.find(text.slice(start, end)) : undefined;
   if (known !== undefined) {

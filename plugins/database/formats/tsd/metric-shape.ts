@@ -12,12 +12,12 @@ interface ShapeColumn {
   readonly role: ColumnRole;
 }
 
-/** PostgreSQL's limit for the number of columns of a table. */
+/** PostgreSQL's limit. */
 const MAX_COLUMNS = 1_600;
 
 /**
- * The shape of the table that all points of a metric seen so far need. A shape only grows. As long as it does not grow,
- * the same object is returned, so that a table that was checked once need not be checked again.
+ * The shape of the table that all points of a metric seen so far need. It only grows. As long as it does not, it is the
+ * same object, so that a table that was checked once need not be checked again.
  */
 export class MetricShape {
   readonly #valueType: ValueType;

@@ -57,7 +57,7 @@ function showLists(reader: TokenReader, context: TranslationContext): Translatio
   }
 }
 
-/** Schemas that exist in every database. An unqualified name is the name of one of these schemas or else of a database. */
+/** Schemas that exist in every database. A name without a qualifier is one of these, or else a database. */
 const COMMON_SCHEMAS: ReadonlySet<string> = new Set(['public', 'information_schema', 'pg_catalog']);
 
 /** Resolves `database`, `database.schema` or a common schema; `database` is `undefined` for the current one. */
@@ -78,8 +78,8 @@ interface Place {
 }
 
 /**
- * Resolves `table`, `schema.table`, `database.table` or `database.schema.table`. The first of two parts is a schema if
- * a schema of that name contains the table, and otherwise a database, as in the original.
+ * Resolves `table`, `schema.table`, `database.table` or `database.schema.table`. Of two parts, the first is a schema if
+ * it contains such a table, and otherwise a database, as in the original.
  */
 function tablePlace(parts: readonly string[], context: TranslationContext): Place {
   const [first = '', second, third] = parts;
