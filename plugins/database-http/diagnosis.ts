@@ -22,8 +22,8 @@ const UNKNOWN_USER = 'sluice_doctor';
 const CONNECT_TIMEOUT_MS = 4000;
 
 /**
- * Findings of `sluice doctor` about the API. If the API has an account of its own, it checks the database with that account.
- * Otherwise it checks only whether the database answers.
+ * Findings of `sluice doctor` about the API. If the API has an account of its own, the database is checked with that account.
+ * Otherwise, the only check is whether the database answers.
  */
 export async function diagnoseApi(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
   const settings = parseOptions(serviceOptions, config);

@@ -16,7 +16,7 @@ import { withMessage, type Retries } from './retries.ts';
 
 /**
  * Time for the group to revoke lost partitions after fencing, which takes a few heartbeats. Partitions that are still
- * assigned after it are claimed again.
+ * assigned after this time are claimed again.
  */
 const FENCED_FOR_MS = 10_000;
 /**

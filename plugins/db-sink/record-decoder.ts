@@ -15,7 +15,7 @@ import {
 export interface RecordDecoder {
   /** Never throws for invalid data: a record that cannot be read becomes a fault with its origin. */
   add(record: SinkRecord, origin: Origin): void;
-  /** Adds records that can be read in place; returns the index of the first that must be added separately. */
+  /** Adds records that can be read in place; returns the index of the first record that must be added separately. */
   addBlock?(block: SinkRecordBlock, from: number, to: number): number;
   /** Returns the rows, statements and faults since the last call, and resets the decoder. */
   take(): Decoded;

@@ -6,7 +6,7 @@ import type { DatabaseSnapshot } from './table-watch.ts';
 
 export type Row = QueryResult['rows'][number];
 
-/** The rows of a block from an index on. */
+/** The rows of a block, starting at the index `from`. */
 export interface RowRange {
   readonly block: RowBlock;
   readonly from: number;
@@ -56,7 +56,7 @@ export interface FeedReader {
   readonly needsCursor: boolean;
   /** Closes the cursor, if any; reading continues from the position. */
   release(): void;
-  /** The column whose times notifications of inserted rows should contain; `undefined` if none are needed. */
+  /** The column whose times the notifications of inserted rows should contain; `undefined` if they need no times. */
   readonly notifiedColumn?: string | undefined;
   /** Called when rows were inserted in a time range. The part of the range before the position is read once. */
   addRange?(range: TimeRange): void;

@@ -5,7 +5,7 @@ import { isWrittenFrom } from './transaction-set.ts';
 
 /** Maximum number of ranges. If there are more, the two nearest ranges are merged. */
 const MAX_RANGES = 16;
-/** Maximum number of tracked transactions. If there are more, all are forgotten, and their notifications are ignored. */
+/** Maximum number of tracked transactions. If there are more, all transactions are forgotten, and their notifications are ignored. */
 const MAX_TRANSACTIONS = 100_000;
 /** Maximum number of recorded keys of rows with the same time. */
 const MAX_TIES = 10_000;

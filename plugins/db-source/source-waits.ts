@@ -45,7 +45,7 @@ export class SourceWaits {
     this.#unavailable = undefined;
   }
 
-  /** Returns how long the task has been waiting and why; `undefined` if it is not. `oldest` is the longest running read. */
+  /** Returns how long the task has been waiting and why; `undefined` if it is not waiting. `oldest` is the longest running read. */
   values(oldest: OpenRead | undefined): WaitingInTask | undefined {
     const now = performance.now();
     if (this.#unavailable !== undefined) {

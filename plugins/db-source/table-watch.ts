@@ -39,7 +39,7 @@ const HISTORY = `CASE WHEN NOT pg_is_in_recovery()
   ${micros('pg_last_xact_replay_timestamp()')}`;
 const NO_HISTORY = 'NULL, NULL';
 
-/** The statements from the most to the least informative. Servers differ in WAL files, snapshots and privileges. */
+/** The statements from the most to the least informative. Some servers lack WAL file names or snapshots, or deny access to them. */
 const STATEMENTS: readonly (readonly [withChanges: OwnStatement, withoutChanges: OwnStatement])[] = [
   [snapshotWith(HISTORY, FINGERPRINT), snapshotWith(HISTORY)],
   [snapshotWith(NO_HISTORY, FINGERPRINT), snapshotWith(NO_HISTORY)],
@@ -124,7 +124,7 @@ export class TableWatch {
         source: `${quoteTable(table.name)} t`,
         oid: oid ?? undefined,
         hasXmin: kind === 'r' || kind === 'p',
-        // If the server does not provide indexes, one is assumed for the first column of the key.
+        // If the server does not provide its indexes, an index that starts with the first column of the key is assumed.
         indexedColumns: typeof indexed === 'string' ? (JSON.parse(indexed) as string[]) : table.key.slice(0, 1),
       };
     });

@@ -10,7 +10,7 @@ export class RepeatedTexts {
   readonly #hashes = new Int32Array(SLOTS);
   readonly #texts: string[] = new Array<string>(SLOTS).fill('');
 
-  /** Returns the part of `text` from `start` to `end`. `hash` is the result of `hashOf` for its last character. */
+  /** Returns the part of `text` from `start` to `end`. `hash` is the result of `hashOf` for the last character of that part. */
   of(text: string, start: number, end: number, hash: number): string {
     const length = end - start;
     if (length > LONGEST_REPEATED) return text.slice(start, end);

@@ -137,7 +137,7 @@ export interface WritePolicy {
    * table's key, provided that they have its columns.
    */
   readonly insertMode?: InsertMode | undefined;
-  /** Determines what happens to a row with a column that the table does not have. */
+  /** Determines what happens to a row with a value for a column that the table does not have. */
   readonly unknownColumns: 'fault' | 'ignore';
   /** Determines what happens to a value for a generated column (`generated always`); by default, the row is refused. */
   readonly computedColumns?: 'fault' | 'ignore' | undefined;
@@ -157,7 +157,7 @@ export interface WritePolicy {
    * are added and `varchar(n)` is widened; types never change (docs/formats.md#tables-of-lines-and-points). Rows that
    * need anything else are reported as faults: a name that is too long, a tag that is a field in the table, a change
    * that the user has no privilege for. If the shape is `exact` and columns may not be added, the table must have these
-   * columns in this order. If not set, the table is not changed.
+   * columns in this order. Without `shape`, the table is not changed.
    */
   readonly shape?: TableShape | undefined;
   /** Permitted changes to the table; default: all. */
@@ -175,7 +175,7 @@ export interface GrowthPolicy extends CreationPolicy {
 
 export interface CreationPolicy {
   readonly create: boolean;
-  /** Reject with scope `table` instead of making a change, because the caller has other work to do first. */
+  /** If true, rejects with scope `table` instead of making a change, because the caller has other work to do first. */
   readonly deferChanges?: boolean | undefined;
   /** SQL after the column list of CREATE TABLE: `WITH (fillfactor=70)`. From the configuration, never from data. */
   readonly tableOptions?: string | undefined;
@@ -233,7 +233,7 @@ export interface Executor extends TableWriter {
    * delivered. Occupies a connection of the pool until closed.
    */
   listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener>;
-  /** Pins a connection for `work`. Afterwards it is reset and returned to the pool, or closed if that fails. */
+  /** Pins a connection for `work`. Then the connection is reset and returned to the pool, or closed if the reset fails. */
   session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
   /** Like `session` with `readTransaction`, for large results. */
   reading<T>(work: (session: ReadingSession) => Promise<T>, options?: Pick<SessionOptions, 'signal'>): Promise<T>;

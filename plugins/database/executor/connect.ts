@@ -98,7 +98,7 @@ async function connectTo(
     try {
       return await handshake(server, settings, second, signal);
     } catch (other) {
-      // If both ways are refused, the encrypted one has the meaningful reason, such as a missing client certificate.
+      // If both attempts are refused, the one with TLS has the meaningful reason, such as a missing client certificate.
       const { sqlstate, message } = toDatabaseError(other);
       const isOtherReason = first === undefined ? !message.includes(NO_TLS) : sqlstate !== NO_ENTRY;
       throw isOtherReason ? other : error;
@@ -106,7 +106,7 @@ async function connectTo(
   }
 }
 
-/** SQLSTATE of a server whose pg_hba.conf has no entry for the user with TLS, or without it. */
+/** SQLSTATE of the refusal if pg_hba.conf has no entry for a connection of the user with TLS, or without TLS. */
 const NO_ENTRY = '28000';
 
 /** Part of the driver's message if the server does not support TLS. */

@@ -5,7 +5,7 @@ import type { Present, ValueRule } from './struct-cells.ts';
 
 export interface JsonRules {
   readonly ruleOf: (schema: Schema) => ValueRule;
-  /** The schema for a part without one. */
+  /** Returns the schema for a part of the value that has no schema. */
   readonly schemaOf: (value: Present | null) => Schema;
 }
 

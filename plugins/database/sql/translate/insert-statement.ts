@@ -8,10 +8,10 @@ import { definitionOrder, isTimeSeries, type KnownColumn, type KnownTable, Refus
 import type { RunTranslation, TranslationContext } from './translation.ts';
 
 /**
- * Translates the original's INSERT and UPSERT: integer timestamps and double-quoted text in VALUES, values without a
- * column list in definition order, `database.table` for the current database, and UPSERT as INSERT … ON CONFLICT
- * (primary key). Anything that PostgreSQL understands is left unchanged. Throws Refused for integers out of a
- * timestamp's range.
+ * Translates the original's INSERT and UPSERT: integer timestamps and double-quoted text in VALUES, a missing column
+ * list (the values are then in definition order), `database.table` for the current database, and UPSERT, which becomes
+ * INSERT … ON CONFLICT (primary key). Anything that PostgreSQL understands is left unchanged. Throws Refused for
+ * integers out of a timestamp's range.
  */
 export function* translateInsert(text: string, context: TranslationContext): Steps<RunTranslation> {
   const scanner = new Scanner(text);

@@ -4,7 +4,7 @@ import type { KnownColumn, KnownTable } from './translation.ts';
 export interface Columns {
   /** `column` is `undefined` if its type is unknown. */
   readonly list: readonly { readonly name: string; readonly column: KnownColumn | undefined }[];
-  /** True if there are no other columns. */
+  /** True if `list` contains all columns. */
   readonly isComplete: boolean;
 }
 
@@ -47,7 +47,7 @@ export class Scope {
     return mayBeHere ? undefined : this.#outer?.column(parts);
   }
 
-  /** Returns the qualified time column of the table that contains this column; `undefined` if it is not certain. */
+  /** Returns the qualified time column of the table that contains this column; `undefined` if the table is uncertain. */
   timeBeside(parts: readonly string[]): readonly string[] | undefined {
     const name = parts.at(-1);
     const alias = parts.at(-2);
