@@ -11,7 +11,7 @@ import type { UserDatabases } from './user-databases.ts';
 
 /**
  * How long a correct password is not checked again, so that further requests need no new connection. A revoked user must lose
- * access within 30 seconds, so this time plus the review interval of running requests (REVIEW_MS in service.ts) must be less.
+ * access within 30 seconds. This time plus the review interval of running requests (REVIEW_MS in service.ts) must be shorter than that.
  */
 const BELIEVED_MS = 20_000;
 const MAX_BELIEVED = 10_000;

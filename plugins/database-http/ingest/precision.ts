@@ -32,7 +32,7 @@ const LINE_TIMES: ReadonlyMap<string, LineTimes> = new Map([
   ...['s', 'second', 'seconds'].map((name) => [name, asDecoded('s')] as const),
   ...['m', 'minute', 'minutes'].map((name) => [name, seconds(60)] as const),
   ...['h', 'hour', 'hours'].map((name) => [name, seconds(3600)] as const),
-  // The decoder does not change the number if it reads it as microseconds.
+  // The decoder leaves a number unchanged if its unit is microseconds.
   ['auto', { decoder: 'us', nowFactor: 1, adjust: bySize, nanosOf: nanosBySize }],
 ]);
 

@@ -34,7 +34,7 @@ export class BatchFaults {
     return [...this.#byRow].sort(([left], [right]) => left - right).map(([, fault]) => fault);
   }
 
-  /** Records a cell that does not fit the column, found before sending. */
+  /** Records a cell that does not fit its column. Such cells are found before the rows are sent. */
   refused(row: number, column: CatalogueColumn, refusal: Refusal): void {
     this.#add(row, {
       message: `column "${column.name}" of table "${this.#table}" (${column.type}): ${refusal.reason}`,

@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../sql/quote.ts';
 import type { Listener } from './api.ts';
 import type { Pool } from './pool.ts';
 
-/** Subscribes on a dedicated connection. `onLost` is called if the server closes it, which ends the subscription. */
+/** Subscribes on a dedicated connection. If the server closes it, the subscription ends and `onLost` is called. */
 export async function listen(
   pool: Pool,
   channel: string,

@@ -125,7 +125,7 @@ export class Pool {
     }
   }
 
-  /** Takes back a lent connection. A used one is cleaned in the background. */
+  /** Takes back a lent connection. A used connection is cleaned in the background. */
   release(connection: Connection, condition: Condition): void {
     if (!connection.reusable || this.#stopped.signal.aborted) {
       this.#drop(connection);
@@ -145,7 +145,7 @@ export class Pool {
     }
   }
 
-  /** Rejects new callers, waits for lent connections up to a limit, and closes all. */
+  /** Rejects new callers, waits for lent connections up to a time limit, and closes all connections. */
   async close(): Promise<void> {
     this.#stopped.abort(closed());
     for (const waiter of this.#waiters.splice(0)) waiter.reject(closed());
@@ -204,8 +204,8 @@ export class Pool {
   /** Lends idle connections to waiters, and opens more while the limit allows. */
   #serve(): void {
     while (this.#waiters.length > 0) {
-      // The most recently used connection is the least likely to have been closed by the server. Using it lets the
-      // others expire.
+      // The most recently used connection is the least likely to have been closed by the server, and if it is preferred,
+      // the other connections expire.
       const parked = this.#idle.pop();
       if (parked === undefined) break;
       if (parked.connection.reusable) this.#waiters.shift()?.resolve(parked.connection);
