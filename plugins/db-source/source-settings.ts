@@ -23,7 +23,7 @@ export interface FetchRows {
 /** Maximum number of rows per fetch, because a fetch is processed in one iteration of the event loop. */
 const MAX_FETCH_ROWS = 10_000;
 
-/** The validated settings. Times are in microseconds since the epoch. */
+/** The validated settings. Points in time are in microseconds since the epoch. */
 export interface SourceSettings {
   readonly connection: ConnectionSettings;
   readonly attempts: number;
@@ -103,7 +103,7 @@ export function topicNaming(options: Options, database: string): TopicNaming {
   };
 }
 
-/** Returns a function that determines by its label whether a table is read. */
+/** Returns a function that returns true if the table with the given label is read. */
 export function tableFilter(options: Options): (label: string) => boolean {
   const include = options['table.include'].map(javaRegexMatcher);
   const exclude = options['table.exclude'].map(javaRegexMatcher);
@@ -115,7 +115,7 @@ export function defaultPrecision(format: EncodedFormatName): Precision {
   return encodedFormats[format].precisions[0];
 }
 
-/** Problems of combinations of options, of expressions and of times. The options must be individually valid. */
+/** Returns problems with combinations of options, regular expressions and times. Each option must be valid on its own. */
 export function settingProblems(config: ConnectorConfig): SettingProblem[] {
   const options = parseOptions(sourceOptions, config);
   const problems: SettingProblem[] = [];

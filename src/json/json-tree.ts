@@ -32,7 +32,7 @@ const MAX_EXPONENT = 2147483647;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The text is not valid JSON; Java wraps the errors of its parser in this class. */
+/** Thrown if a text is not valid JSON. In Java, the errors of the parser are wrapped in a SerializationException. */
 export class JsonTextError extends SluiceError {
   constructor(message: string) {
     super(message, { scope: 'record', javaName: 'org.apache.kafka.common.errors.SerializationException' });

@@ -8,8 +8,8 @@ interface WireConnection {
 
 /**
  * Sends statements that end with a COPY together with its data, without waiting for the responses in between. After an
- * error, the server skips the data (PostgreSQL documentation, "Message Flow", COPY operations). The driver calls these
- * methods by name (`pg.Submittable` and pg/lib/client.js).
+ * error, the server skips the data (PostgreSQL documentation, "Message Flow", COPY operations). The driver calls the
+ * methods of this class by name (`pg.Submittable` and pg/lib/client.js).
  */
 class CopyIn {
   readonly #text: string;

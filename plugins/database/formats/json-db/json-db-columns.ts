@@ -3,13 +3,13 @@ import type { ColumnShape, TableShape } from '../../../../src/data/table-shape.t
 import { shown } from '../message-text.ts';
 import { KIND_OF_FAMILY, valueFamily, type ValueFamily } from './type-families.ts';
 
-/** PostgreSQL's limit for the number of columns of a table. */
+/** PostgreSQL's limit. */
 export const MAX_COLUMNS = 1_600;
 
 export interface JsonDbColumn extends ColumnShape {
   readonly family: ValueFamily;
   readonly kind: CellKind;
-  /** True for the tag that holds the table's name. Rows without the key of this tag get the table's name as its value. */
+  /** True if this is the tag that holds the table's name, which is used if a row does not have the key. */
   readonly isNameTag: boolean;
 }
 
