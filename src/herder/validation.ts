@@ -191,7 +191,7 @@ export class ConnectorValidation {
   }
 }
 
-/** ConnectorPluginsResource compares plugin names without this suffix. */
+/** Removes the suffix `Connector`. ConnectorPluginsResource compares plugin names without this suffix. */
 function withoutSuffix(name: string): string {
   return name.length > 'Connector'.length ? name.replace(/Connector$/, '') : name;
 }

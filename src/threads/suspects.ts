@@ -16,7 +16,7 @@ interface Ending {
   readonly counts: boolean;
 }
 
-/** A range that contains the record at which threads may have ended, with the ends of these threads in order. */
+/** A range of records that may have ended threads. `endings` describes the ends of these threads, oldest first. */
 interface Suspect extends RecordRange {
   readonly endings: readonly Ending[];
 }
@@ -33,10 +33,10 @@ const ENDINGS_OF_POISONED = 2;
 const MAX_ENDINGS = 10;
 
 /**
- * Records at which threads of this worker have ended, by connector, because partitions move between the tasks of a connector. A
- * second end reduces the suspects to the records that both ends have in common. If threads have ended twice at the same known
- * record, it is considered poisoned. Suspects are removed when their offsets are committed and when the connector's
- * configuration changes. They are not persistent.
+ * Records at which threads of this worker have ended. They are stored by connector instead of by task, because partitions move
+ * between the tasks of a connector. A second end reduces the suspects to the records that both ends have in common. If threads
+ * have ended twice at the same known record, it is considered poisoned. Suspects are removed when their offsets are committed
+ * and when the connector's configuration changes. They are not persistent.
  */
 export class Suspects {
   readonly #connectors = new BoundedMap<string, ConnectorSuspects>(MAX_CONNECTORS);

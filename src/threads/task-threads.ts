@@ -24,7 +24,7 @@ import type { ThreadPool } from './thread-pool.ts';
 interface PlacedTask {
   readonly assignment: TaskAssignment;
   targetState: TargetState;
-  /** Set if the limit differs from that of the assignment. */
+  /** Set if the rate limit has changed since the assignment. */
   rateLimit: RateLimit | undefined;
   /** `undefined` before the task is in a thread, and after the thread has ended. */
   thread: TaskThread | 'main' | undefined;

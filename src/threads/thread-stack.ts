@@ -145,8 +145,8 @@ class InspectedThread {
 
   /**
    * Evaluates an expression and resolves with its result if that is a string, otherwise with `undefined`. An expression that
-   * may not terminate needs a timeout. Without one, terminating the thread would only end the expression, and the endless loop
-   * around it would continue.
+   * might never terminate needs a timeout. Without one, terminating the thread would only end the expression, and the endless
+   * loop around it would continue.
    */
   async evaluate(expression: string, timeout?: number): Promise<string | undefined> {
     const sessionId = this.#sessionId;

@@ -16,8 +16,9 @@ export function placeOf({ places }: PlannedPart, { index }: Pick<Field, 'index'>
 }
 
 /**
- * Computes the values of some places from the values of others, for one record. If it returns `false` or throws, the record is
- * transformed individually. A step must not have any other effect, because a later step of the plan may fail.
+ * Computes the values of some places from the values of other places, for one record; see StructPlan. If it returns `false` or
+ * throws, the record is transformed individually. A step must not have any other effect, because a later step of the plan may
+ * fail.
  */
 export type PlanStep = (cells: ConnectValue[], messages: MessageBlock, index: number) => boolean;
 

@@ -218,7 +218,10 @@ export class CooperativeAssignor {
     toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), part]));
   }
 
-  /** Starts at 1 ms and is multiplied by 40 for each successive rebalance that would revoke work, up to the maximum delay. */
+  /**
+   * Returns the back-off. It starts at 1 ms and is multiplied by 40 for each successive rebalance that would revoke work, up to
+   * the maximum delay.
+   */
   #backoffMs(): number {
     const maxMs = this.#maxDelayMs;
     return backoffMs(this.#successiveRevocations, { firstMs: 1, maxMs, factor: BACKOFF_FACTOR, jitter: NO_JITTER });

@@ -59,7 +59,8 @@ export class KafkaCompactedTopic implements CompactedTopic {
   async start(): Promise<void> {
     try {
       await this.#open();
-      // Reads up to the first open transaction only, because the producer that left it open may start only after this.
+      // Reads only up to the first open transaction. The producer that can end this transaction may be started only after this
+      // method has resolved.
       await this.#readTo('read_committed');
     } catch (error) {
       await this.stop();

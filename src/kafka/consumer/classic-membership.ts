@@ -169,7 +169,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     }
   }
 
-  /** Only possible with a leftover name. The next consumer uses it to remove this member if the handover is lost. */
+  /** Only possible with a leftover name. If the handover is lost, the next consumer uses this name to remove the member. */
   async handOver(timeoutMs: number): Promise<Handover | undefined> {
     const deadline = Date.now() + timeoutMs;
     let generation: Generation | undefined;

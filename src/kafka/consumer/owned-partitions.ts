@@ -81,7 +81,7 @@ export class OwnedPartitions {
       const added = partitions.filter((partition) => !ownedPartitions.has(keyOf(partition)));
       fetcher.assign([...this.owned, ...added]);
       for (const partition of added) fetcher.withhold(partition, true);
-      // Committed offsets carry topic ids, so current metadata is required to detect recreated topics.
+      // Committed offsets contain topic ids, so current metadata is required to detect recreated topics.
       if (added.length > 0) await this.#metadata.update().catch(waitIfRetriable(backoff));
       const mayMove = ownedPartitions.size === 0;
       while (isCurrent() && positions.needed) await positions.resolve(mayMove).catch(waitIfRetriable(backoff));
