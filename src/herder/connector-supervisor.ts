@@ -266,7 +266,10 @@ export class ConnectorSupervisor {
 
 const NOTHING_RESOLVED: ResolvedConfig<ConnectorConfig> = { config: {}, ttlMs: undefined, values: new Map() };
 
-/** Returns true if the published tasks are the same and were generated for the current connector configuration. */
+/**
+ * Returns true if `configs`, apart from rate limits, are already published and were generated for the current connector
+ * configuration.
+ */
 function isUpToDate(desired: ConnectorState, configs: readonly ConnectorConfig[]): boolean {
   return (
     !desired.inconsistent &&

@@ -135,7 +135,7 @@ export class ConnectorValidation {
     return config;
   }
 
-  /** `config` is the given configuration with resolved variables, whose values the response does not contain. */
+  /** `config` is the given configuration with resolved variables. The response does not contain the resolved values. */
   async #validate(
     given: RawConnectorConfig,
     config: RawConnectorConfig,

@@ -12,7 +12,10 @@ interface Ending {
   readonly stage: PoisonedRecord['stage'];
   /** True if the record at which the thread ended is known. */
   readonly isExact: boolean;
-  /** False if the thread ended because its heap was full, which says little about the last records. */
+  /**
+   * False if the heap of the thread was full and the record is not known, because a full heap says little about the last
+   * records.
+   */
   readonly counts: boolean;
 }
 

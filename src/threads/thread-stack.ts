@@ -46,8 +46,8 @@ const queue = new SerialQueue();
  * Returns the stack of a worker thread and the result of an expression, even if the thread is in an endless loop. The thread is
  * interrupted and then continues. When this resolves, no inspector is attached to it, so it may be terminated. Returns
  * `undefined` if the thread does not respond within `timeoutMs` because it has ended or is in a native call that V8 cannot
- * interrupt (`execSync`). Never rejects. Calls are serialized, and `timeoutMs` counts from the moment at which it is the call's
- * turn.
+ * interrupt (`execSync`). Never rejects. Calls run one after another, and `timeoutMs` does not include the wait for earlier
+ * calls.
  */
 export async function threadStack(worker: Worker, options: ThreadStackOptions): Promise<ThreadStack | undefined> {
   return queue.run(async () => {

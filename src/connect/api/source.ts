@@ -151,7 +151,7 @@ export interface SourceBlock {
   readonly keySchema: Schema;
   readonly valueSchema: Schema;
   readonly sourcePartition: SourceCoordinates;
-  /** The offset to store until all of the records are acknowledged, and the offset to store afterwards. */
+  /** The offset to store while some of the records are not acknowledged. `offsetAfter` is stored once all of them are. */
   readonly offsetBefore: SourceCoordinates;
   readonly offsetAfter: SourceCoordinates;
 }

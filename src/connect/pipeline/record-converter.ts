@@ -21,7 +21,7 @@ export interface Converters {
   readonly headerClass: string;
 }
 
-/** `failed` is the index and the error of the first record that fails the task. */
+/** `failed` contains the index and the error of the first record that fails the task. */
 export interface ConvertedRecords {
   readonly records: readonly SinkRecord[];
   readonly failed: { readonly index: number; readonly error: Error } | undefined;

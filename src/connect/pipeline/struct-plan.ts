@@ -30,9 +30,9 @@ export const PLAN = Symbol('plan');
 
 export interface PlannableTransformation extends Transformation {
   /**
-   * Adds the effect of `apply` on each record of this kind to the plan.
+   * Adds to the plan the effect that `apply` has on each record of the plan.
    * @returns false if the effect depends on anything that the plan does not contain. The plan is then discarded, as after an
-   * error
+   *   error
    */
   [PLAN]?(plan: StructPlan): boolean;
 }

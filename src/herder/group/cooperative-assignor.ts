@@ -145,7 +145,7 @@ export class CooperativeAssignor {
     const now = this.#now();
     const present = new Set(next.map(({ member }) => member));
     const nobodyLeft = this.#scheduledAtMs <= 0 && [...this.#previousMembers].every((member) => present.has(member));
-    // No member has left. The member still exists but did not receive its assignment, so its work is treated as new.
+    // No member has left. A member did not receive its last assignment, so the work of this assignment is treated as new.
     if (nobodyLeft || this.#maxDelayMs === 0) return lost;
     if (!lost.isEmpty && [...this.#previousMembers].some((member) => !present.has(member))) {
       this.#strength = Math.max(this.#strength, this.#previousMembers.size);

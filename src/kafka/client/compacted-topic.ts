@@ -20,8 +20,8 @@ const WAITER_POLL_MS = 10;
 const RETRY_MS = 1000;
 const CLOSE_MS = 2000;
 /**
- * Limits how long `stop` waits for pending records. Otherwise they would delay the shutdown of a worker by
- * `delivery.timeout.ms` (two minutes) while no broker is reachable.
+ * Limits how long `stop` waits for pending records. Otherwise, while no broker is reachable, these records would delay the
+ * shutdown of a worker by `delivery.timeout.ms` (two minutes).
  */
 const PRODUCER_CLOSE_MS = 5000;
 

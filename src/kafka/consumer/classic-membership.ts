@@ -121,7 +121,8 @@ export class ClassicMembership implements GroupProtocol, Membership {
     if (state === 'lost' || state === 'failed') {
       await this.ownedPartitions.release('lost');
       this.#lastGeneration = undefined;
-      // The group did not accept the resumed membership, so a stale member of this task may exist under another member id.
+      // The group did not accept the resumed membership. A stale member of this task may therefore exist under another member
+      // id.
       if (this.#isUnconfirmed) this.#hasJoined = false;
     }
     this.#throwFailure();
