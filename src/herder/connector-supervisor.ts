@@ -72,7 +72,10 @@ export class ConnectorSupervisor {
     await this.#queue.run(() => this.#reconcileNow());
   }
 
-  /** Resolves with true when the instance has started and published its tasks, and with `false` if it failed. */
+  /**
+   * Resolves with true when the instance has started and published its tasks, and with `false` if it failed. For a PAUSED or
+   * STOPPED connector, which has no instance, resolves with true.
+   */
   async settled(): Promise<boolean> {
     return (await this.#run?.started) ?? this.#appliedState !== 'STARTED';
   }

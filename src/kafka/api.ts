@@ -16,7 +16,7 @@ export interface PartitionPosition extends TopicPartition {
   readonly offset: number;
   /** Epoch of the leader that wrote the record before the offset; absent if unknown. */
   readonly leaderEpoch?: number | undefined;
-  /** Topic id in the form of Kafka's tools. If absent, the position belongs to the current topic of this name. */
+  /** Topic id as Kafka's tools print it. If absent, the position belongs to the current topic of this name. */
   readonly topicId?: string | undefined;
 }
 

@@ -91,8 +91,8 @@ export interface SinkTaskContext {
   /** True if the broker has reported further records of an assigned partition, so that `put` will soon be called with them. */
   hasMore(partition: TopicPartition): boolean;
   /**
-   * Returns the offset of an assigned partition with the topic id and the leader epoch under which it was read, if the brokers
-   * report them.
+   * Returns the offset of an assigned partition together with the topic id and the leader epoch under which the partition was
+   * read, if the brokers report them.
    */
   identified(offset: PartitionOffset): PartitionOffset;
   /**
@@ -178,8 +178,8 @@ export interface SinkTask {
    */
   waiting?(): WaitingInTask | undefined;
   /**
-   * Returns the numbers of written rows, for the console; absent if the task does not count them. Called at the same times as
-   * `waiting`.
+   * Returns the totals of the task's writes, for the console; `undefined` if the task does not count them. Called at the same times
+   * as `waiting`.
    */
   written?(): WrittenRows | undefined;
   /** Called when partitions were revoked. The task drops the records that it has buffered for them. */

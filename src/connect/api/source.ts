@@ -157,8 +157,8 @@ export interface SourceBlock {
 }
 
 /**
- * An offset without a record, which is stored once all records before it are stored. For sources whose position advances while
- * there is nothing to send.
+ * An offset without a record, which is stored once all records before it are stored. Used by sources whose position advances
+ * while there is nothing to send.
  */
 export interface OffsetUpdate {
   readonly sourcePartition: SourceCoordinates;
