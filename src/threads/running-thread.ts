@@ -12,7 +12,7 @@ export interface ThreadEnd {
   readonly error: Error | undefined;
   /** The task that caused the end, such as `sink-0`, if known. */
   readonly culprit?: string | undefined;
-  /** What this task was doing when the thread ended, if known. */
+  /** The last recorded activity of this task before the thread ended, if known. */
   readonly place?: Place | undefined;
 }
 

@@ -76,8 +76,8 @@ export class SinkRecordConverter implements RecordConversion {
   }
 
   /**
-   * Converts records up to the first one that fails the task. The result does not contain records that were filtered or
-   * tolerated. If there are many records, the work is divided into several turns of the event loop.
+   * Converts records up to the first one that fails the task. The result does not contain records that a transform dropped or
+   * the error policy skipped. If there are many records, the work is divided into several turns of the event loop.
    */
   async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {
     const records: SinkRecord[] = [];

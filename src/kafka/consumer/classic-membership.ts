@@ -89,7 +89,10 @@ export class ClassicMembership implements GroupProtocol, Membership {
     return { topics: [...own, ...others], maxAgeMs: connection.metadataMaxAgeMs, mayCreate, others };
   }
 
-  /** Requests a rebalance if new topics match the subscription or the partition count of an assigned topic has changed. */
+  /**
+   * Requests a rebalance if other topics match the subscription. The leader also does so if the partition count of a topic of
+   * the group has changed.
+   */
   onMetadata(): void {
     const { metadata, positions } = this.#dependencies;
     positions.newPartitions.note(
