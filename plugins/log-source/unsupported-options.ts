@@ -12,7 +12,6 @@ const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
   ['guardrail.collections.max', '0'],
   ['include.schema.comments', 'false'],
   ['incremental.snapshot.allow.schema.changes', 'false'],
-  ['incremental.snapshot.chunk.size', '1024'],
   ['incremental.snapshot.watermarking.strategy', 'insert_insert'],
   ['lsn.flush.mode', ''],
   ['openlineage.integration.enabled', 'false'],

@@ -37,9 +37,10 @@ export const LOG_SOURCE_DIFFERENCES: Readonly<Record<string, Listed>> = {
     reason: "values of types without a mapping are the bytes of PostgreSQL's text, not of the text of Java's driver",
   },
   'incremental-signal-table': {
-    records: 17,
-    marks: 2,
-    reason: 'incremental.snapshot.chunk.size is refused, because incremental snapshots are not supported yet',
+    records: 14,
+    // While the records are awaited, the offset of an idle source moves.
+    marks: 1,
+    reason: 'incremental snapshots are not supported yet',
   },
   reselect: { records: 2, reason: 'post.processors is not supported' },
 };
