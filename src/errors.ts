@@ -1,7 +1,7 @@
 import type { Scope } from './data/fault.ts';
 
 /**
- * The base class of all errors. An error is thrown for the unexpected; invalid data is described by a fault instead (see
+ * The base class of all errors. An error is thrown in unexpected situations; invalid data is described by a fault instead (see
  * data/fault.ts). `scope` tells the caller whether a retry can help. `javaName` is the Java class name that stack traces show
  * to Connect's users.
  */

@@ -24,7 +24,7 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Each request connects as its own user, to the database `db` or `default.database`; a database in this URL is ignored. A user in this URL (`postgresql://user@host:port`) reads and writes the cluster settings; without one, they are read when an administrator logs in.',
+      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Each request connects as its own user, to the database `db` or `default.database`; a database in this URL is ignored. A user in this URL (`postgresql://user@host:port`) reads and writes the cluster settings; without a user, the cluster settings are read when an administrator logs in.',
     validator: nonEmptyString,
   },
   'connection.password': {
@@ -45,7 +45,7 @@ export const serviceOptions = declareOptions({
     default: 'refuse',
     importance: 'MEDIUM',
     documentation:
-      'What happens to a user whom the database admits without a password, so that any password would do. The database does so with `trust`, `peer` or `cert` in pg_hba.conf. `refuse` refuses the user. `warn` admits the user and logs one warning.',
+      'What happens to a user whom the database admits without a password, so that any password would do. The database admits users without a password if pg_hba.conf has `trust`, `peer` or `cert` for them. `refuse` refuses the user. `warn` admits the user and logs one warning.',
     validator: oneOf('refuse', 'warn'),
   },
   tls: {
@@ -86,7 +86,7 @@ export const serviceOptions = declareOptions({
     default: 'floor',
     importance: 'LOW',
     documentation:
-      'What happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops nanoseconds, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same request. `column` stores them in a key column `k_nanos`, which only tables that were created with `column` have. The parameter `nanoseconds` of a request overrides this option.',
+      'What happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops nanoseconds, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same request. `column` stores the nanoseconds in a key column `k_nanos`, which only tables that were created with `column` have. The parameter `nanoseconds` of a request overrides this option.',
     validator: oneOf(...NANOSECOND_RULES),
   },
   'max.body.bytes': {
@@ -163,7 +163,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Maximum number of open HTTP connections of one client address; by default all of `max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. When all connections are in use, the connection that has been idle longest is closed. A new connection has `client.headers.timeout.ms` for its first request, and does not count as idle until then. It is closed only for a client with another address, and only if its own address has more than half of all connections.',
+      'Maximum number of open HTTP connections of one client address; by default all of `max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. At the limit of the address, a new connection replaces the longest idle one of the same address. When `max.connections` is reached, it replaces the longest idle one of the address that has the most connections. A connection whose first request is still incomplete does not count as idle for `client.headers.timeout.ms`. Until then it gives way only to a client with a different address, and only if its own client address holds more than half of the allowed connections.',
     validator: nullOr(atLeast(1)),
   },
   'access.log': {
@@ -214,7 +214,7 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 10_000,
     importance: 'LOW',
-    documentation: 'Milliseconds that running requests have to finish when the worker stops.',
+    documentation: 'Milliseconds within which running requests must finish when the worker stops.',
     validator: atLeast(0),
   },
 });

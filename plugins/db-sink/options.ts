@@ -91,7 +91,7 @@ export const sinkOptions = declareOptions({
     default: 'floor',
     importance: 'LOW',
     documentation:
-      'For `line_lp`, `json_tsd`, `line_tsd`: what happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops nanoseconds, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same record. `column` stores them in a key column `k_nanos`, which only tables that were created with `column` have.',
+      'For `line_lp`, `json_tsd`, `line_tsd`: what happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops nanoseconds, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same record. `column` stores the nanoseconds in a key column `k_nanos`, which only tables that were created with `column` have.',
     validator: oneOf(...NANOSECOND_RULES),
     group: FORMAT,
     width: 'SHORT',

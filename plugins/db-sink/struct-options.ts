@@ -32,7 +32,7 @@ export const structOptions = declareOptions({
     default: 'none',
     importance: 'HIGH',
     documentation:
-      "`struct`: what identifies a row. `none`: rows are not identified. `record_key`: fields of the record's key. `record_value`: fields of its value. `kafka`: its topic, partition and offset.",
+      "`struct`: what identifies a row. `none`: rows are not identified. `record_key`: fields of the record's key. `record_value`: fields of its value. `kafka`: the topic, partition and offset of the record.",
     validator: oneOfIgnoringCase('none', 'record_key', 'record_value', 'kafka'),
     group: GROUP,
     width: 'SHORT',
@@ -43,7 +43,7 @@ export const structOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      '`struct`: the key fields, for example `id` or `site,meter`; all fields by default. If the record key is a single value, give one name. `kafka` takes three names; by default they are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
+      '`struct`: the key fields, for example `id` or `site,meter`; all fields by default. If the record key is a single value, give one name. With `pk.mode=kafka`, give three names or none; without names, the columns are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Primary key fields',
@@ -63,7 +63,7 @@ export const structOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      '`struct`: whether a truncation event of Debezium truncates the table. Without this option, such events are skipped.',
+      '`struct`: whether a truncation event of Debezium truncates the table. Without it, such events are skipped.',
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable truncations',

@@ -9,7 +9,7 @@ export const logOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: the replication slot, which is created if it does not exist. Default: `sluice_` and the name of the connector, with `_` for other characters than letters and digits. **Drop the slot when you delete the connector.**',
+      'With `read.method=log`: the replication slot, which is created if it does not exist. Default: `sluice_` and the name of the connector, in which `_` replaces all characters other than letters and digits. **Drop the slot when you delete the connector.**',
     group: LOG,
     width: 'MEDIUM',
     displayName: 'Slot',
@@ -19,7 +19,7 @@ export const logOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: the publication that the log is read with; default: the name of the slot. If the publication does not exist, it is created for the tables that are read, or with `log.ddl` for all tables.',
+      'With `read.method=log`: the publication with which the log is read; by default it has the name of the slot. If the publication does not exist, it is created for the tables that are read, or with `log.ddl` for all tables.',
     group: LOG,
     width: 'MEDIUM',
     displayName: 'Publication',
@@ -29,7 +29,7 @@ export const logOptions = declareOptions({
     default: 'initial',
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: when whole tables are read before changes. `initial`: if there is no offset. `initial_only`: the same, and no changes afterwards. `no_data`: never. `always`: at each start. `when_needed`: if there is no offset, or the slot is gone.',
+      'With `read.method=log`: when whole tables are read before changes. `initial`: if there is no offset. `initial_only`: like `initial`, but no changes are read afterwards. `no_data`: never. `always`: at each start. `when_needed`: if there is no offset, or the slot is gone.',
     validator: oneOf('initial', 'initial_only', 'no_data', 'always', 'when_needed'),
     group: LOG,
     width: 'SHORT',

@@ -83,7 +83,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Columns whose values are the record key, for example `site,meter`. Without this option records have no key. The key is the text of one column, or a JSON array of the texts of several. A table that lacks one of the columns is not read.',
+      'Columns whose values are the record key, for example `site,meter`. Without this option records have no key. The key is the text of one column, or a JSON array of the texts of several columns. A table that lacks one of the columns is not read.',
     group: OUTPUT,
     width: 'MEDIUM',
     displayName: 'Key columns',
@@ -174,7 +174,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks for late rows. If a row is committed later than its time plus this interval, the row is missed unless `notify=true` is set; the count `passedOver` of a table estimates the number of missed rows. Rows of `query` and of foreign tables do not show which transaction wrote them, and are read when they are this old (default 0 for these).',
+      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks for late rows. Unless `notify=true` is set, the source misses a row if it is committed later than its own time plus this delay; the count `passedOver` of a table estimates the number of such rows. For `query` and foreign tables, the source cannot see which transaction wrote a row. There this option is instead the minimum age of a row before it is read; its default is then 0.',
     validator: atLeastOrNone(0),
     group: READS,
     width: 'SHORT',
@@ -207,7 +207,7 @@ export const sourceOptions = declareOptions({
     default: 100,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows per fetch and per poll, or its first value if `fetch.max.rows.auto` is set. A fetch never has more than 10,000 rows. Reading continues with the same cursor without a pause.',
+      'Maximum number of rows per fetch and per poll, or its first value if `fetch.max.rows.auto` is set. A fetch never has more than 10,000 rows. If there are more rows, the next fetch follows at once, from the same database cursor.',
     validator: atLeast(1),
     group: READS,
     width: 'SHORT',
@@ -228,7 +228,7 @@ export const sourceOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Length of the first period whose rows a query reads, in milliseconds; 0 means up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped, and the period doubles while a query takes less than half a second.',
+      'Span of row times that a query covers at first, in milliseconds (not the pause between queries); 0 means up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped. The span doubles after each query that takes less than half a second.',
     validator: atLeast(0),
     group: READS,
     width: 'SHORT',
@@ -239,7 +239,7 @@ export const sourceOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, while the source runs, rows whose time is already older than `timestamp.delay.ms` when they are inserted are read too.',
+      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, the source also reads rows whose time is already older than `timestamp.delay.ms` when they are inserted, as long as it runs.',
     group: READS,
     width: 'SHORT',
     displayName: 'Notify',

@@ -50,7 +50,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 60000,
     importance: 'HIGH',
-    documentation: 'Milliseconds that each worker has to join after a rebalance has started.',
+    documentation: 'Milliseconds within which each worker must join after a rebalance has started.',
   },
   'heartbeat.interval.ms': {
     type: 'INT',
@@ -127,7 +127,7 @@ export const distributedOptions = declareOptions({
     default: 300000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds that a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`.',
+      'Longest wait in milliseconds before a worker that did not catch up within `worker.sync.timeout.ms` tries again to rejoin the group.',
   },
   'offset.storage.topic': internalTopic('the offsets of source connectors', 'connect-offsets'),
   'offset.storage.partitions': internalPartitions('offset', 25),

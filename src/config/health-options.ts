@@ -12,7 +12,8 @@ export const healthOptions = declareOptions({
     type: 'LONG',
     default: 60000,
     importance: 'LOW',
-    documentation: 'Milliseconds without a delivery, while records are pending, after which a connector is STALLED.',
+    documentation:
+      'A connector is STALLED if records are pending and none was delivered for this number of milliseconds.',
     group: GROUP,
     order: 1,
     width: 'SHORT',
@@ -23,7 +24,8 @@ export const healthOptions = declareOptions({
     type: 'INT',
     default: 0,
     importance: 'LOW',
-    documentation: 'Number of dead letters and skipped records per minute, above which a connector is DEGRADED.',
+    documentation:
+      'A connector is DEGRADED if more records than this became dead letters or were skipped within a minute.',
     group: GROUP,
     order: 2,
     width: 'SHORT',
@@ -34,7 +36,7 @@ export const healthOptions = declareOptions({
     type: 'LONG',
     default: 100000,
     importance: 'LOW',
-    documentation: 'Number of records that a task may be behind; above it, the connector is LAGGING.',
+    documentation: 'A connector is LAGGING if one of its tasks is behind by more than this number of records.',
     group: GROUP,
     order: 3,
     width: 'SHORT',

@@ -58,7 +58,7 @@ export const commonWorkerOptions = declareOptions({
     type: 'LONG',
     default: 5000,
     importance: 'LOW',
-    documentation: 'Milliseconds that all tasks together have to shut down gracefully.',
+    documentation: 'Total time in milliseconds that all tasks together may take to shut down gracefully.',
   },
   'offset.flush.interval.ms': {
     type: 'LONG',
@@ -218,7 +218,7 @@ export const restOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Addresses on which the admin endpoints listen, for example `http://127.0.0.1:8084`. If absent, they use `listeners`; if empty, they are off.',
+      'Addresses on which the admin endpoints listen, for example `http://127.0.0.1:8084`. If absent, the endpoints use `listeners`; if empty, they are off.',
     validator: optionalListenerUrls,
   },
   'ssl.client.auth': {
@@ -274,7 +274,7 @@ export const ownWorkerOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Services that run in this worker. The only one is `database-http`, the HTTP API of a database, which is configured by `database.http.…`.',
+      'Services that run in this worker. The only service is `database-http`, the HTTP API of a database, which is configured by `database.http.…`.',
     validator: distinctList(),
   },
   'services.threads': {
@@ -328,7 +328,7 @@ export const ownWorkerOptions = declareOptions({
     default: 500,
     importance: 'LOW',
     documentation:
-      'Maximum number of open connections per listener of the REST API. Requests on further connections return 503. When all connections are in use, the connection that has been idle longest is closed. A connection that has not completed its first request is closed only for a client with another address, and only if its own address has more than half of all connections.',
+      'Maximum number of open connections per listener of the REST API. At the limit, a new connection replaces an idle one: the longest idle connection of the client address that has the most connections. If no connection can be closed, requests on the new connection return 503. A connection whose first request is still incomplete gives way only to a client with a different address, and only if its own client address holds more than half of the allowed connections.',
     validator: atLeast(1),
   },
   'rest.basic.auth.credentials.file': {
@@ -351,7 +351,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Topic for state that Kafka Connect does not have: restart counts and the history of configurations. By default `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. It is compacted, with one partition and the replication factor of the config topic. If it cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
+      'Topic for state that Kafka Connect does not have: restart counts and the history of configurations. By default `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
   },
   'history.max.changes': {
     type: 'INT',

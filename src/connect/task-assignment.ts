@@ -8,7 +8,10 @@ import type { Failure } from './task-failure.ts';
 export interface TaskId {
   readonly connector: string;
   readonly task: number;
-  /** Set for the task of a replay of dead-letter records, which is not a task of the connector: the number of the replay. */
+  /**
+   * Number of the replay. Set for a task that replays dead-letter records; such a task is not one of the tasks of the
+   * connector.
+   */
   readonly replay?: number | undefined;
 }
 

@@ -51,7 +51,7 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_SOCKET',
 ]);
 
-/** Error codes that a retry does not resolve, but a new group member or producer does. */
+/** Error codes that persist when the request is retried, but not with a new group member or producer. */
 const FIXED_BY_RESTART: ReadonlySet<number> = new Set([
   -1,
   ErrorCode.illegalGeneration,

@@ -51,7 +51,7 @@ export class ConnectorOffsets {
     return this.#stored(state, plugin);
   }
 
-  /** Returns true if no offsets exist for this name. */
+  /** Returns true if no offsets exist for a connector with this name and configuration. */
   async hasNone(name: string, given: ConnectorConfig): Promise<boolean> {
     const { config, plugin } = await this.#withValues(given);
     return (await this.#stored({ name, config }, plugin)).length === 0;

@@ -72,7 +72,10 @@ export class ConnectorSupervisor {
     await this.#queue.run(() => this.#reconcileNow());
   }
 
-  /** Resolves with true when the instance has started and published its tasks, and with `false` if it failed. */
+  /**
+   * Resolves with true when the instance has started and published its tasks, and with `false` if it failed. For a PAUSED or
+   * STOPPED connector, which has no instance, resolves with true.
+   */
   async settled(): Promise<boolean> {
     return (await this.#run?.started) ?? this.#appliedState !== 'STARTED';
   }
@@ -266,7 +269,10 @@ export class ConnectorSupervisor {
 
 const NOTHING_RESOLVED: ResolvedConfig<ConnectorConfig> = { config: {}, ttlMs: undefined, values: new Map() };
 
-/** Returns true if the published tasks are the same and were generated for the current connector configuration. */
+/**
+ * Returns true if `configs`, apart from rate limits, are already published and were generated for the current connector
+ * configuration.
+ */
 function isUpToDate(desired: ConnectorState, configs: readonly ConnectorConfig[]): boolean {
   return (
     !desired.inconsistent &&

@@ -125,7 +125,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#logger.info('Herder stopped');
   }
 
-  /** This worker's view of the worker group; `undefined` for a standalone worker. */
+  /** The worker group as this worker knows it; `undefined` for a standalone worker. */
   cluster(): (ClusterView & { readonly workerId: string }) | undefined {
     const view = this.#placement.view();
     return view && { ...view, workerId: this.workerId };

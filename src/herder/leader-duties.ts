@@ -30,7 +30,10 @@ export class LeaderDuties {
     this.#logger = logger;
   }
 
-  /** Called after each rebalance. By then, the other workers have stopped deleted work and written its last statuses. */
+  /**
+   * Called on the leader after each rebalance. By then, the other workers have stopped deleted work and have written the last
+   * statuses of this work.
+   */
   async lead(): Promise<void> {
     const { configs } = this.#stores;
     await configs.lead().catch((error: unknown) => {

@@ -41,7 +41,8 @@ export class LiveConfigs implements TaskConfigs {
   /** Resolves the configuration of a connector that is about to start. Rejects with the ConfigError of a provider. */
   async resolve(connector: string, given: ConnectorConfig): Promise<ResolvedConfig<ConnectorConfig>> {
     const resolved = await this.#resolver.resolve(given);
-    // Only the values of the first start are watched, because they are the oldest.
+    // The connector and its tasks resolve the same configuration. Only the values of the first of them to start are watched,
+    // because these are the oldest.
     const isWatched = isDeepStrictEqual(this.#watches.get(connector)?.given, given);
     if (!isWatched) this.#watch(connector, given, resolved.config, resolved.ttlMs);
     return resolved;

@@ -60,7 +60,10 @@ function integer(value: ConnectValue): number | undefined {
   return /^[+-]?\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Parses the offsets of a source, which may be any flat maps. If a partition occurs several times, its last entry is used. */
+/**
+ * Parses the offsets of a source. Source partitions and offsets may be any flat maps. If a partition occurs several times, its
+ * last entry is used.
+ */
 export function sourceOffsets(changes: readonly OffsetChange[]): SourceOffset[] {
   const byPartition = new Map<string, SourceOffset>();
   for (const { partition, offset } of changes) {

@@ -43,8 +43,8 @@ export interface ChangeOrigin {
 export interface ChangeRecorder {
   /**
    * Makes a change and records it. `whatOf` returns the kind of the history entry for the result, or `undefined` if nothing has
-   * changed. Rejects if the change fails. If the entry cannot be written, this is only logged, and it does not delay the result
-   * for long.
+   * changed. Rejects if the change fails. If the entry cannot be written, the failure is only logged. The write does not delay
+   * the result for long.
    */
   recorded<T>(origin: ChangeOrigin, work: () => Promise<T>, whatOf: (done: T) => Change | undefined): Promise<T>;
 }

@@ -70,8 +70,8 @@ export class StatusWriter {
 
   /**
    * The last status of work that ends here must not overwrite newer statuses of other workers. A worker that lost its
-   * membership must therefore read these first. Otherwise, after a long suspension, it would replace their RUNNING with
-   * UNASSIGNED.
+   * membership must therefore read the newer statuses first. Otherwise, after a long suspension, it would replace RUNNING of
+   * another worker with its own UNASSIGNED.
    */
   #guarded(state: State, put: (safe: boolean) => Promise<void>): () => Promise<void> {
     const safe = state === 'UNASSIGNED' || state === 'FAILED' || state === 'RESTARTING';

@@ -54,12 +54,16 @@ interface Supervisors {
 }
 
 /**
- * Maximum wait for the last statuses of revoked work, so that an unavailable broker does not delay the other workers further.
+ * Maximum time to wait until the last statuses of revoked work are written. The other workers wait for this worker in the
+ * meantime.
  */
 const REVOKED_STATUSES_MS = 5000;
 const OTHERS_STATUSES_MS = 1000;
 const STATUS_CHECK_MS = 20;
-/** Maximum wait for the last statuses when the worker stops, because the broker may be unavailable for a long time. */
+/**
+ * Maximum time to wait until the last statuses are written when the worker stops. The broker may be unavailable for a long
+ * time.
+ */
 const LAST_STATUSES_MS = 5000;
 
 /** Supervises the connectors and tasks of this worker. Reconciles each connector with the config store and the placement. */

@@ -135,7 +135,7 @@ export class ConnectorValidation {
     return config;
   }
 
-  /** `config` is the given configuration with resolved variables, whose values the response does not contain. */
+  /** `config` is the given configuration with resolved variables. The response does not contain the resolved values. */
   async #validate(
     given: RawConnectorConfig,
     config: RawConnectorConfig,
@@ -191,7 +191,7 @@ export class ConnectorValidation {
   }
 }
 
-/** ConnectorPluginsResource compares plugin names without this suffix. */
+/** Removes the suffix `Connector`. ConnectorPluginsResource compares plugin names without this suffix. */
 function withoutSuffix(name: string): string {
   return name.length > 'Connector'.length ? name.replace(/Connector$/, '') : name;
 }

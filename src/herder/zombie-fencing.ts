@@ -55,8 +55,8 @@ export class ZombieFencing {
   }
 
   async #fenceOld({ name, config, taskCountRecord, taskConfigs }: ConnectorState): Promise<void> {
-    // Without a record, no task has used a transactional id. If both generations have a single task, it fences its predecessor
-    // itself.
+    // Without a record, no task has used a transactional id. If both generations have a single task, the new task fences its
+    // predecessor itself.
     if (taskCountRecord === undefined || (taskCountRecord === 1 && taskConfigs.length === 1)) return;
     await this.#fenceTasks(name, config, taskCountRecord);
   }

@@ -16,7 +16,7 @@ export interface PartitionPosition extends TopicPartition {
   readonly offset: number;
   /** Epoch of the leader that wrote the record before the offset; absent if unknown. */
   readonly leaderEpoch?: number | undefined;
-  /** Topic id in the form of Kafka's tools. If absent, the position belongs to the current topic of this name. */
+  /** Topic id as Kafka's tools print it. If absent, the position belongs to the current topic of this name. */
   readonly topicId?: string | undefined;
 }
 
@@ -97,10 +97,11 @@ export interface Consumer {
    */
   identified(position: PartitionPosition): PartitionPosition;
   /**
-   * Validates positions that were stored outside Kafka together with topic id and leader epoch, and returns where to resume.
-   * This is the stored position, unless the topic was recreated (its beginning) or the log was truncated (the offset from which
-   * it differs from the records that were read). Logs a warning for each position that changes. Rejects if a position is
-   * invalid and `auto.offset.reset` is `none`.
+   * Validates positions that were stored outside Kafka together with topic id and leader epoch, and returns where to resume. If
+   * the topic was recreated, or its log does not contain the leader epoch, reading resumes at the beginning. If the log was
+   * truncated, it resumes at the first offset at which the log differs from the records that were read. Otherwise, it resumes
+   * at the stored position. Logs a warning for each position that changes. Rejects if a position is invalid and
+   * `auto.offset.reset` is `none`.
    */
   kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]>;
   pause(partitions: readonly TopicPartition[]): void;
@@ -123,7 +124,7 @@ export interface Consumer {
 /** Records of one partition, in order, that could not be delivered. Other records of the same call may have been stored. */
 export interface SendFailure {
   readonly records: readonly ProducedRecord[];
-  /** The packed records that contain `records`, as they were passed to the producer. */
+  /** The block that the caller passed to the producer, if `records` are all or part of a block. */
   readonly packed?: PackedRecords | undefined;
   readonly error: Error;
 }
@@ -135,7 +136,7 @@ export interface Producer {
   /** Like `send`, but resolves with the failed records instead of rejecting. The producer chooses the partitions of packed records. */
   trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]>;
   /**
-   * Returns the error that `send` would reject the record with because of its size, or `undefined` if the size is within the
+   * Returns the error with which `send` would reject the record because of its size, or `undefined` if the size is within the
    * limit.
    */
   refusal(record: ProducedRecord): Error | undefined;
@@ -186,8 +187,8 @@ export interface Admin {
   deleteGroup(groupId: string): Promise<void>;
   endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
   /**
-   * Returns the first offset, the log end offset, or the first offset at or after a time in milliseconds since the epoch, for
-   * each partition. If no record is that recent, the log end offset is returned.
+   * Returns an offset for each partition: the first offset (`earliest`), the log end offset (`latest`), or the first offset at
+   * or after a time in milliseconds since the epoch. If no record is that recent, the log end offset is returned.
    */
   offsetsAt(topic: string, time: 'earliest' | 'latest' | number): Promise<readonly PartitionPosition[]>;
   /** Fences the producers that use these transactional ids and aborts their open transactions. */
@@ -223,11 +224,14 @@ export interface Survey {
   topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
   /** Returns bytes on disk by topic, counting one replica per partition. Topics whose size no broker reports are absent. */
   topicSizes(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Resolves with the error that creating the topic would fail with, or `undefined`. */
+  /** Resolves with the error with which the creation of the topic would fail, or with `undefined` if it would succeed. */
   creationProblem(topic: NewTopic): Promise<Error | undefined>;
   mayJoin(groupId: string): Promise<boolean>;
   mayTransact(transactionalId: string): Promise<boolean>;
-  /** Lower bound of the lead of the controller's clock over the local clock, in milliseconds; `undefined` if unknown. */
+  /**
+   * Resolves with the minimum number of milliseconds by which the controller's clock is ahead of the local clock; `undefined`
+   * if unknown.
+   */
   clockLeadMs(): Promise<number | undefined>;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ const PURPOSE = 'reading';
 const MAX_THREADS = 2;
 const MAX_WAITING = 16;
 const HEAP_MB = 512;
-/** Time in which a thread must abandon its work after the client has disconnected. */
+/** Time within which a thread must abandon its work after the client has disconnected. */
 const ABANDON_MS = 3000;
 /** Idle threads are terminated after this time. */
 const IDLE_MS = 60_000;

@@ -8,7 +8,10 @@ type OffsetFunctions = Pick<
   'openOffsets' | 'readOffset' | 'writeOffsets' | 'listOffsets' | 'encodeOffsets' | 'offsetsCommitted' | 'closeOffsets'
 >;
 
-/** Gives one worker thread access to the offsets of source connectors. They are closed when the thread ends, if not earlier. */
+/**
+ * Gives one worker thread access to the offsets of source connectors. Offsets that are still open when the thread ends are
+ * closed then.
+ */
 export class ThreadOffsets {
   readonly #offsets: SourceOffsets;
   readonly #open = new Map<number, OpenOffsets>();

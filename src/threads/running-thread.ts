@@ -5,14 +5,14 @@ import type { ThreadBoard } from './thread-board.ts';
 
 /** Why a thread has ended. */
 export interface ThreadEnd {
-  /** `overdue` means that something in the thread did not stop in time. */
+  /** `asked` means that the worker requested the end; `overdue` means that something in the thread did not stop in time. */
   readonly kind: 'idle' | 'asked' | 'overdue' | 'hang' | 'memory' | 'error' | 'exit';
   /** Part of a sentence, such as `its heap reached the limit of 64 MB`. */
   readonly reason: string;
   readonly error: Error | undefined;
   /** The task that caused the end, such as `sink-0`, if known. */
   readonly culprit?: string | undefined;
-  /** Place in the work of this task. */
+  /** The last recorded activity of this task before the thread ended, if known. */
   readonly place?: Place | undefined;
 }
 

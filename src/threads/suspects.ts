@@ -12,11 +12,14 @@ interface Ending {
   readonly stage: PoisonedRecord['stage'];
   /** True if the record at which the thread ended is known. */
   readonly isExact: boolean;
-  /** False if the thread ended because its heap was full, which says little about the last records. */
+  /**
+   * False if the heap of the thread was full and the record is not known, because a full heap says little about the last
+   * records.
+   */
   readonly counts: boolean;
 }
 
-/** A range that contains the record at which threads may have ended, with the ends of these threads in order. */
+/** A range of records that may have ended threads. `endings` describes the ends of these threads, oldest first. */
 interface Suspect extends RecordRange {
   readonly endings: readonly Ending[];
 }
@@ -33,10 +36,10 @@ const ENDINGS_OF_POISONED = 2;
 const MAX_ENDINGS = 10;
 
 /**
- * Records at which threads of this worker have ended, by connector, because partitions move between the tasks of a connector. A
- * second end reduces the suspects to the records that both ends have in common. If threads have ended twice at the same known
- * record, it is considered poisoned. Suspects are removed when their offsets are committed and when the connector's
- * configuration changes. They are not persistent.
+ * Records at which threads of this worker have ended. They are stored by connector instead of by task, because partitions move
+ * between the tasks of a connector. A second end reduces the suspects to the records that both ends have in common. If threads
+ * have ended twice at the same known record, it is considered poisoned. Suspects are removed when their offsets are committed
+ * and when the connector's configuration changes. They are not persistent.
  */
 export class Suspects {
   readonly #connectors = new BoundedMap<string, ConnectorSuspects>(MAX_CONNECTORS);

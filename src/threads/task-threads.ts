@@ -24,14 +24,14 @@ import type { ThreadPool } from './thread-pool.ts';
 interface PlacedTask {
   readonly assignment: TaskAssignment;
   targetState: TargetState;
-  /** Set if the limit differs from that of the assignment. */
+  /** Set if the rate limit has changed since the assignment. */
   rateLimit: RateLimit | undefined;
   /** `undefined` before the task is in a thread, and after the thread has ended. */
   thread: TaskThread | 'main' | undefined;
   stopping: boolean;
   /** True if the task is FAILED or STOPPED, so that it is no longer in its thread. */
   over: boolean;
-  /** True if the task has been started, so that the handover of the assignment has been used. */
+  /** True if the task has been started. The handover of its assignment has then been used. */
   begun: boolean;
 }
 

@@ -41,7 +41,7 @@ export class ThreadList implements WorkerThreads {
     return number;
   }
 
-  /** Called when the thread has left the process. Until then, its number stays reserved. */
+  /** Called when the thread no longer exists in the process. Until then, its number stays reserved. */
   freeNumber(number: number): void {
     this.#numbers.delete(number);
   }

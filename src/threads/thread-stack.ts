@@ -46,8 +46,8 @@ const queue = new SerialQueue();
  * Returns the stack of a worker thread and the result of an expression, even if the thread is in an endless loop. The thread is
  * interrupted and then continues. When this resolves, no inspector is attached to it, so it may be terminated. Returns
  * `undefined` if the thread does not respond within `timeoutMs` because it has ended or is in a native call that V8 cannot
- * interrupt (`execSync`). Never rejects. Calls are serialized, and `timeoutMs` counts from the moment at which it is the call's
- * turn.
+ * interrupt (`execSync`). Never rejects. Calls run one after another, and `timeoutMs` does not include the wait for earlier
+ * calls.
  */
 export async function threadStack(worker: Worker, options: ThreadStackOptions): Promise<ThreadStack | undefined> {
   return queue.run(async () => {
@@ -145,8 +145,8 @@ class InspectedThread {
 
   /**
    * Evaluates an expression and resolves with its result if that is a string, otherwise with `undefined`. An expression that
-   * may not terminate needs a timeout. Without one, terminating the thread would only end the expression, and the endless loop
-   * around it would continue.
+   * might never terminate needs a timeout. Without one, terminating the thread would only end the expression, and the endless
+   * loop around it would continue.
    */
   async evaluate(expression: string, timeout?: number): Promise<string | undefined> {
     const sessionId = this.#sessionId;

@@ -202,7 +202,10 @@ interface OpenOptions {
   readonly name: string;
 }
 
-/** If the worker is run from sources, it needs a loader, which threads do not inherit. */
+/**
+ * Starts a thread. If the worker runs from sources, each thread needs a loader, because threads do not inherit that of the main
+ * thread.
+ */
 function openWorker(entry: URL, options: OpenOptions): Worker {
   if (!entry.pathname.endsWith('.ts')) return new Worker(entry, options);
   // Tests load this module with `require`, where `import.meta.resolve` is unavailable.

@@ -126,8 +126,8 @@ function internalTopic(
 }
 
 /**
- * Returns a writer unless `exactly.once.source.support` is `disabled`. With `preparing`, all workers already fence earlier
- * leaders, as is necessary before the first worker is set to `enabled`.
+ * Returns a writer unless `exactly.once.source.support` is `disabled`. With `preparing`, the leader already fences earlier
+ * leaders. All workers must do so before the first worker is set to `enabled`.
  */
 function openLeaderWriter({ distributed, topics, clients }: DistributedWorkerConfig, logger: Logger) {
   const { 'group.id': groupId, 'exactly.once.source.support': support } = distributed;

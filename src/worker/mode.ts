@@ -27,8 +27,8 @@ export interface Mode {
   /** `undefined` for a standalone worker. */
   readonly internalTopics: InternalTopics | undefined;
   /**
-   * Texts that identify the workers that share tasks. They are equal on all of these workers and differ from those of all other
-   * workers. See `taskOwner`.
+   * The identity, in several parts, of the workers that share tasks, such as group id and config topic. It is equal on all of
+   * these workers, and no other workers have it. See `taskOwner`.
    */
   readonly workers: readonly string[];
   /** `group.id` */

@@ -29,7 +29,7 @@ export async function openServices(config: WorkerConfig, surroundings: Surroundi
 
 /**
  * Starts the services one after another. If one of them fails to start, those that have been started are stopped. `earlier`
- * contains the addresses of the same services before their previous thread ended.
+ * contains the addresses that the same services had in their previous thread.
  */
 export async function startServices(
   config: WorkerConfig,

@@ -74,7 +74,7 @@ export interface Worker {
 
 /**
  * The composition root: builds all parts, and defines the order of start and stop. As in Java, the management API listens
- * first; requests wait until the worker has been built. Resolves when it has been built. The herder then starts in the
+ * first; requests wait until the worker has been built. Resolves when the worker has been built. The herder then starts in the
  * background (`started`), and `/health` reports its progress.
  */
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {

@@ -83,6 +83,6 @@ export interface Connector {
    * @throws any error; it is logged, and the call is repeated after a pause
    */
   taskConfigs(maxTasks: number): Promise<readonly ConnectorConfig[]>;
-  /** Releases the resources that `start` acquired. Called at most once, also after a failed start. It has 5 seconds. */
+  /** Releases the resources that `start` acquired. Called at most once, also after a failed start. The worker waits at most 5 s. */
   stop(): Promise<void>;
 }

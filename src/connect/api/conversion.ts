@@ -38,8 +38,8 @@ export interface Converter {
   /** Like `prepareFromConnectData`, but for `toConnectData`. */
   prepareToConnectData?(topic: string, bytes: Uint8Array | null): Promise<void> | undefined;
   /**
-   * Reads structs for `SinkRecordBlock.readStructs`. If it cannot read a value, the worker calls `toConnectData`, which reports
-   * the error.
+   * Reads structs for `SinkRecordBlock.readStructs`. If the converter cannot read a value, the worker calls `toConnectData`,
+   * which reports the error.
    */
   readStructs?(block: MessageBlock, from: number, to: number, take: TakeStruct): number;
   /**
@@ -48,7 +48,7 @@ export interface Converter {
    */
   readonly passesMessages?: boolean;
   /**
-   * If it returns `true`, `fromConnectData` encodes strings with this schema as UTF-8, and returns `null` for null without a
+   * If the result is `true`, `fromConnectData` encodes strings with this schema as UTF-8, and returns `null` for null without a
    * schema.
    */
   passesText?(schema: Schema): boolean;
@@ -92,7 +92,7 @@ export interface HeaderConverterPlugin extends PluginBase {
 export interface Transformation {
   /**
    * @param record must not be modified: return a copy with other members (`{ ...record, topic }`)
-   * @returns the record that replaces it; `null` drops the record
+   * @returns the record that replaces the given one; `null` drops the record
    * @throws DataError if the record is at fault
    * @throws RetriableError if the worker should repeat the call, within `errors.retry.timeout`
    */

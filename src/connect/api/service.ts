@@ -41,7 +41,7 @@ export interface ServicePlugin extends PluginBase {
   create(config: ConnectorConfig, context: ServiceContext): Service;
   /** Like `diagnose` of connectors. */
   diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
-  /** The addresses at which it would listen, as `http://host:port`. The host may be empty. */
+  /** The addresses at which the service would listen with this configuration, as `http://host:port`. The host may be empty. */
   addresses?(config: ConnectorConfig): readonly string[];
   /** The certificate that the service currently presents, as PEM; `undefined` if it serves plain HTTP. */
   certificate?(config: ConnectorConfig): Promise<string | undefined>;

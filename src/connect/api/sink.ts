@@ -36,9 +36,10 @@ export interface SinkConnectorPlugin extends ConnectorPluginBase {
   ): Promise<readonly RecordPreview[]>;
   /**
    * Called when a user changes the offsets of the consumer group while the connector is stopped.
-   * @param offsets the new offsets; `null` removes one; an empty list means that all offsets are reset
-   * @returns `true` if the connector stores no other offsets, or has changed those as well. Otherwise, and
-   *   without this method, the response asks the user to check for offsets in the other system
+   * @param offsets the new offsets, by partition; `null` removes the offset of a partition; an empty list means that all
+   *   offsets are reset
+   * @returns `true` if the connector stores no other offsets, or has changed those as well. Otherwise, and without this method,
+   *   the response asks the user to check for offsets in the other system
    * @throws any error; the change is rejected, and the response contains its message
    */
   alterOffsets?(config: ConnectorConfig, offsets: readonly SinkOffset[]): Promise<boolean>;
@@ -75,8 +76,8 @@ export interface SinkTaskContext {
   /** Aborted when the task must stop. Waits and retries inside `put` should then end. */
   readonly signal: AbortSignal;
   /**
-   * Returns false if another worker may already run this task, which will therefore be stopped. The worker does not call `put`
-   * then. A task that writes outside of `put` must call this immediately before each write.
+   * Returns false if another worker may already run this task. This worker then no longer calls `put`, and stops the task. A
+   * task that writes outside of `put` must call this immediately before each write.
    */
   mayWrite(): boolean;
   readonly errantRecords: ErrantRecordReporter;
@@ -90,8 +91,8 @@ export interface SinkTaskContext {
   /** True if the broker has reported further records of an assigned partition, so that `put` will soon be called with them. */
   hasMore(partition: TopicPartition): boolean;
   /**
-   * Returns the offset of an assigned partition with the topic id and the leader epoch under which it was read, if the brokers
-   * report them.
+   * Returns the offset of an assigned partition together with the topic id and the leader epoch under which the partition was
+   * read, if the brokers report them.
    */
   identified(offset: PartitionOffset): PartitionOffset;
   /**
@@ -177,8 +178,8 @@ export interface SinkTask {
    */
   waiting?(): WaitingInTask | undefined;
   /**
-   * Returns the numbers of written rows, for the console; absent if the task does not count them. Called at the same times as
-   * `waiting`.
+   * Returns the totals of the task's writes, for the console; `undefined` if the task does not count them. Called at the same times
+   * as `waiting`.
    */
   written?(): WrittenRows | undefined;
   /** Called when partitions were revoked. The task drops the records that it has buffered for them. */

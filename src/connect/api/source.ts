@@ -44,7 +44,7 @@ export type SourceTarget =
 /** The effect of another offset of a source partition. */
 export interface SourcePreview {
   readonly partition: SourceCoordinates;
-  /** `null` means that the partition is read like that of a new connector. */
+  /** `null` means that the partition is read as by a new connector. */
   readonly offset: SourceCoordinates | null;
   /** Number of records that would be sent again, and number of records that would never be sent; `null` if unknown. */
   readonly again: number | null;
@@ -92,7 +92,7 @@ export interface JsonEncoding {
 }
 
 /**
- * Ends transactions after the given record of the current poll, or after its last record
+ * Ends transactions after the given record of the current poll, or, without a record, after the last record of this poll
  * (org.apache.kafka.connect.source.TransactionContext). The records of an aborted transaction are discarded, but their offsets
  * are stored.
  */
@@ -151,14 +151,14 @@ export interface SourceBlock {
   readonly keySchema: Schema;
   readonly valueSchema: Schema;
   readonly sourcePartition: SourceCoordinates;
-  /** The offset to store until all of the records are acknowledged, and the offset to store afterwards. */
+  /** The offset to store while some of the records are not acknowledged. `offsetAfter` is stored once all of them are. */
   readonly offsetBefore: SourceCoordinates;
   readonly offsetAfter: SourceCoordinates;
 }
 
 /**
- * An offset without a record, which is stored once all records before it are stored. For sources whose position advances while
- * there is nothing to send.
+ * An offset without a record, which is stored once all records before it are stored. Used by sources whose position advances
+ * while there is nothing to send.
  */
 export interface OffsetUpdate {
   readonly sourcePartition: SourceCoordinates;

@@ -18,7 +18,10 @@ export interface DeadLetterSelection {
   readonly filter?: DeadLetterFilter | undefined;
 }
 
-/** Each member that is present must match. All members but `message` must be equal. */
+/**
+ * Selects records by their failure. Each member that is present must match. All members but `message` must be equal to the
+ * value of the failure.
+ */
 export interface DeadLetterFilter {
   readonly stage?: string | undefined;
   readonly class?: string | undefined;

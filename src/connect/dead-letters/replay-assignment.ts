@@ -6,7 +6,7 @@ import type { DeadLetterSelection } from './dead-letter-selection.ts';
 export interface ReplayedPartition {
   readonly partition: number;
   readonly from: number;
-  /** The counts of earlier tasks include all records before this offset. */
+  /** The counts of earlier tasks of this replay include all records before this offset. */
   readonly counted: number;
   readonly end: number;
 }
@@ -18,7 +18,7 @@ export interface ReplayedPartition {
 export interface ReplayAssignment {
   /** The dead-letter topic. */
   readonly topic: string;
-  /** Consumer group. Sinks that store offsets themselves store those of the replay under this name. */
+  /** Consumer group of the replay. Sinks that store offsets themselves store the offsets of the replay under this name. */
   readonly group: string;
   readonly partitions: readonly ReplayedPartition[];
   readonly selection: DeadLetterSelection;

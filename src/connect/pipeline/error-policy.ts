@@ -118,7 +118,7 @@ export class ErrorPolicy {
     this.counts.failures++;
     this.counts.lastErrorAtMs = Date.now();
     this.#log(failure);
-    // An UnavailableError is not a fault of the record, which is read again after a restart of the task.
+    // An UnavailableError is not the fault of the record. After a restart of the task, the record is read again.
     const isFault = !(failure.error instanceof UnavailableError);
     if (isFault) for (const reporter of this.#reporters) await reporter.report(failure);
     if (!isFault || !this.tolerant) {

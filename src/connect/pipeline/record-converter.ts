@@ -21,7 +21,7 @@ export interface Converters {
   readonly headerClass: string;
 }
 
-/** `failed` is the index and the error of the first record that fails the task. */
+/** `failed` contains the index and the error of the first record that fails the task. */
 export interface ConvertedRecords {
   readonly records: readonly SinkRecord[];
   readonly failed: { readonly index: number; readonly error: Error } | undefined;
@@ -76,8 +76,8 @@ export class SinkRecordConverter implements RecordConversion {
   }
 
   /**
-   * Converts records up to the first one that fails the task. The result does not contain records that were filtered or
-   * tolerated. If there are many records, the work is divided into several turns of the event loop.
+   * Converts records up to the first one that fails the task. The result does not contain records that a transform dropped or
+   * the error policy skipped. If there are many records, the work is divided into several turns of the event loop.
    */
   async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {
     const records: SinkRecord[] = [];

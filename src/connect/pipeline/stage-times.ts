@@ -22,9 +22,9 @@ interface Stage {
   errors: number;
 }
 
-/** One of this number of records is measured, which limits the cost of measuring to less than one percent. */
+/** One in this many records is measured, which limits the cost of measuring to less than one percent. */
 const RECORDS_PER_SAMPLE = 256;
-/** One of this number of slices is measured. A slice consists of structs that are read together. */
+/** One in this many slices is measured. A slice consists of structs that are read together. */
 const SLICES_PER_SAMPLE = 128;
 /** The weight of one sample in the moving average. */
 const WEIGHT = 0.02;

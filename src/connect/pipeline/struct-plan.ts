@@ -16,8 +16,9 @@ export function placeOf({ places }: PlannedPart, { index }: Pick<Field, 'index'>
 }
 
 /**
- * Computes the values of some places from the values of others, for one record. If it returns `false` or throws, the record is
- * transformed individually. A step must not have any other effect, because a later step of the plan may fail.
+ * Computes the values of some places from the values of other places, for one record; see StructPlan. If it returns `false` or
+ * throws, the record is transformed individually. A step must not have any other effect, because a later step of the plan may
+ * fail.
  */
 export type PlanStep = (cells: ConnectValue[], messages: MessageBlock, index: number) => boolean;
 
@@ -29,9 +30,9 @@ export const PLAN = Symbol('plan');
 
 export interface PlannableTransformation extends Transformation {
   /**
-   * Adds the effect of `apply` on each record of this kind to the plan.
+   * Adds to the plan the effect that `apply` has on each record of the plan.
    * @returns false if the effect depends on anything that the plan does not contain. The plan is then discarded, as after an
-   * error
+   *   error
    */
   [PLAN]?(plan: StructPlan): boolean;
 }

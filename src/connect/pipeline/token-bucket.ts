@@ -16,7 +16,7 @@ export class TokenBucket {
     return this.#perSecond;
   }
 
-  /** Changes the rate. An existing debt is paid at the new rate, within at most one second. */
+  /** Changes the rate. An existing debt is reduced to what the new rate pays in one second. */
   setRate(perSecond: number, nowMs: number): void {
     this.#fill(nowMs);
     this.#perSecond = perSecond;

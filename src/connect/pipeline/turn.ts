@@ -27,7 +27,7 @@ function end(): void {
 
 /**
  * Divides long work into turns of the event loop, so that requests, heartbeats and other tasks run in between. All tasks
- * together use 20 ms of a turn. The clock is read only once per 128 records or 128 kB.
+ * together use about 20 ms of a turn. The clock is read only once per 128 records or 128 kB.
  *
  * ```ts
  * const turn = new Turn();

@@ -13,8 +13,8 @@ import { Turn } from '../pipeline/turn.ts';
 /** Number of records that are read with one call. */
 const SLICE_RECORDS = 128;
 /**
- * Maximum number of structs of a block that no plan covers. After more of them, the rest of the block is transformed record by
- * record, so that values are not read twice.
+ * If more structs of a block than this cannot be transformed by a plan, the rest of the block is transformed record by record,
+ * so that values are not read twice.
  */
 const MAX_UNPLANNED_STRUCTS = 16;
 

@@ -15,7 +15,7 @@ export class DeliveredOffsets {
   readonly #measures: { delivered(offsets: number): void };
   /** The offset after the last record that was polled, by partition. */
   readonly #polled = new Map<string, number>();
-  /** Results of `preCommit` that were lower than the offset of the records that had been put, by partition. */
+  /** Results of `preCommit` that were lower than the offset after the last record that had been put, by partition. */
   readonly #confirmed = new Map<string, number>();
   /** The offset up to which deliveries have been counted, by partition. */
   readonly #counted = new Map<string, number>();

@@ -2,7 +2,10 @@ import type { Consumer, PartitionPosition } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskMeasures } from '../tasks/task-measures.ts';
 
-/** Back-off of commits that are not urgent after a failure. Further failures are not logged during this time. */
+/**
+ * Time between a failed commit and the next attempt, unless the commit is urgent. Further failures are not logged during this
+ * time.
+ */
 const BACKOFF_MS = 1_000;
 
 /** The offset commits of one sink task. */

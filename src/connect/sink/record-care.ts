@@ -111,7 +111,7 @@ function contains({ from, to }: RecordRange, offset: number): boolean {
   return from <= offset && offset < to;
 }
 
-/** Returns the offset at which the step ends that begins at `offset`. */
+/** Returns the end of the step that begins at `offset`, as an exclusive offset. */
 function endOfStep(ranges: readonly RecordRange[], offset: number): number {
   let end = Infinity;
   for (const range of ranges) {

@@ -12,7 +12,7 @@ import { unrecoverable } from './sink-puts.ts';
 import type { SinkTaskLog } from './sink-task-log.ts';
 
 /**
- * Time limit of the last commit after a failure. It is twice the time that tasks need to store their pending records (see
+ * Time limit of the last commit after a failure. It includes the time that the task needs to store its pending records (see
  * `SinkTask.preCommit`).
  */
 const AFTER_FAILURE_MS = 10_000;

@@ -25,7 +25,10 @@ export class SinkPositions {
     return this.#committed.get(key);
   }
 
-  /** Called when the partition was assigned. `committed` is the offset of the consumer group. */
+  /**
+   * Called when the partition was assigned. `committed` is the offset at which reading starts; all earlier offsets count as
+   * committed.
+   */
   own({ topic, partition }: TopicPartition, committed: number | undefined): void {
     const key = topicPartitionKey(topic, partition);
     this.#change(key, () => {

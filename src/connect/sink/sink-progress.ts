@@ -26,7 +26,7 @@ export class SinkProgress {
     this.#throttle = throttle;
   }
 
-  /** Called when a stage begins. Until it ends, the task makes no progress. */
+  /** Called when a stage begins. From then on, the records count as waiting until `put` or `rest` is called. */
   begin(stage: Stage): void {
     this.#stage = stage;
     this.#waitingSince ??= performance.now();

@@ -75,7 +75,7 @@ export class SinkPuts {
       if (!(error instanceof RetriableError) || abort.signal.aborted) throw unrecoverable(error, this.#runtime);
       return error;
     }
-    // All records before the one that could not be converted have been put, so the failure is thrown now.
+    // A record could not be converted. All earlier records have been put, so the failure is thrown now.
     if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
     const ms = measures.now() - startedAt;
     this.#log.put(put, ms);

@@ -149,8 +149,8 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   /**
-   * Puts all records with one call, except for records in care. These must be stored and committed before other records are
-   * put; if the commit failed, that happens after the next poll.
+   * Puts all records with one call, except for records in care, which are put in steps. Each step must be stored and committed
+   * before the next records are put. If the commit fails, the next records wait until the commit may be retried.
    */
   async #putAll(): Promise<void> {
     do {

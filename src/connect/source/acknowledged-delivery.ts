@@ -64,7 +64,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
   }
 
   pause(): void {
-    // Records that have been taken are still delivered, so nothing must be done.
+    // There is nothing to do, because records that have been taken are still delivered.
   }
 
   async finish(): Promise<void> {

@@ -2,8 +2,9 @@ import { toError } from '../../errors.ts';
 import { PolledBatch } from './polled-batch.ts';
 
 /**
- * Limit of the next batch. The records of polls during the delivery of a batch are collected into it. When it is full, the task
- * is not polled. Without collecting, each small poll would cost a request to the broker and a wait for the response.
+ * Limit of the next batch in records. While a batch is being delivered, the records of further polls are collected into the
+ * next batch. When the next batch is full, the task is not polled. Without this collection, each small poll would cost a
+ * request to the broker and a wait for the response.
  */
 const MAX_WAITING_RECORDS = 5_000;
 const MAX_WAITING_BYTES = 1_048_576;

@@ -11,7 +11,7 @@ export interface StoredOffset {
 export interface OffsetStorage {
   /** Resolves with the stored offset, or `null` if there is none. All writes before the call are taken into account. */
   read(connector: string, partition: SourceCoordinates): Promise<SourceCoordinates | null>;
-  /** Resolves when all offsets are durable. After a rejection, any number of them may have been stored. */
+  /** Resolves when all offsets are durable. If the promise rejects, any number of the offsets may have been stored. */
   write(connector: string, offsets: readonly StoredOffset[]): Promise<void>;
   /** Resolves with the offsets of all partitions of a connector that have one. */
   list(connector: string): Promise<readonly StoredOffset[]>;

@@ -94,8 +94,8 @@ export class PolledBatch {
   }
 
   /**
-   * Adds a description of the record by the task to the producer's error for a record that is too large, which only mentions
-   * its size.
+   * Adds the origin of the record, as described by the task, to the producer's error for a record that is too large. The error
+   * itself only mentions the size.
    */
   explain({ records, packed, error }: SendFailure, task: SourceTask): Error {
     if (!(error instanceof SluiceError) || !error.javaName.endsWith('RecordTooLargeException')) return error;

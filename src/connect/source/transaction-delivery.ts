@@ -83,7 +83,7 @@ export class TransactionDelivery implements SourceDelivery {
   }
 
   begin(): void {
-    // A transaction begins with its first record, so nothing must be done.
+    // There is nothing to do, because a transaction begins with its first record.
   }
 
   take(batch: PolledBatch): Promise<void> {

@@ -19,7 +19,10 @@ export interface ClientDefaults {
   readonly admin: ClientProperties;
 }
 
-/** Heartbeat interval of the classic protocol. With the client's default, the other members notice a moved task after 3 s. */
+/**
+ * Heartbeat interval of the classic protocol. With the client's default, the other members would notice a moved task only after
+ * 3 s.
+ */
 const HEARTBEAT_MS = '1000';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 

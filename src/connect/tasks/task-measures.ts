@@ -90,7 +90,10 @@ export interface SinkCounts {
   readonly delivered: number;
   /** Rate of `delivered` per second, over the metric window. */
   readonly deliveredRate: number;
-  /** Milliseconds since the start of the first offset commit after the last successful one; 0 if there is none. */
+  /**
+   * Milliseconds since the first attempt to commit offsets after the last successful commit. 0 if there was no such attempt, or
+   * if all offsets are committed.
+   */
   readonly uncommittedMs: number;
 }
 

@@ -51,7 +51,7 @@ export interface TaskRunner {
   stop(handsOver?: boolean): void;
   /** Set after `run`, for the next worker of the task. */
   readonly handover?: Handover | undefined;
-  /** Called if the task did not end in time. It stops waiting and can no longer write. */
+  /** Called if the task did not end in time. The task then stops waiting and can no longer write. */
   cancel?(): void;
   /** Called if records of the connector have ended a thread. */
   setCare?(care: TaskCare): void;

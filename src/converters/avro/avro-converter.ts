@@ -16,7 +16,7 @@ export const avroConverterOptions = declareOptions({
     default: true,
     importance: 'LOW',
     documentation:
-      'Whether Avro schemas contain names, versions and parameters of Connect schemas, which Avro cannot express, as properties.',
+      'Whether Avro schemas contain properties with the names, versions and parameters of Connect schemas, which Avro itself cannot express.',
   },
   'enhanced.avro.schema.support': {
     type: 'BOOLEAN',

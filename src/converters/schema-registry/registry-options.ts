@@ -37,7 +37,7 @@ export const registryOptions = declareOptions({
     default: true,
     importance: 'LOW',
     documentation:
-      'Whether the latest schema must have all fields of the records. With `false`, fields that it does not have are left out.',
+      'Whether the latest schema must have all fields of the records. With `false`, fields that the schema does not have are left out.',
   },
   'latest.cache.ttl.sec': {
     type: 'INT',

@@ -145,7 +145,7 @@ export class CooperativeAssignor {
     const now = this.#now();
     const present = new Set(next.map(({ member }) => member));
     const nobodyLeft = this.#scheduledAtMs <= 0 && [...this.#previousMembers].every((member) => present.has(member));
-    // No member has left. The member still exists but did not receive its assignment, so its work is treated as new.
+    // No member has left. A member did not receive its last assignment, so the work of this assignment is treated as new.
     if (nobodyLeft || this.#maxDelayMs === 0) return lost;
     if (!lost.isEmpty && [...this.#previousMembers].some((member) => !present.has(member))) {
       this.#strength = Math.max(this.#strength, this.#previousMembers.size);
@@ -218,7 +218,10 @@ export class CooperativeAssignor {
     toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), part]));
   }
 
-  /** Starts at 1 ms and is multiplied by 40 for each successive rebalance that would revoke work, up to the maximum delay. */
+  /**
+   * Returns the back-off. It starts at 1 ms and is multiplied by 40 for each successive rebalance that would revoke work, up to
+   * the maximum delay.
+   */
   #backoffMs(): number {
     const maxMs = this.#maxDelayMs;
     return backoffMs(this.#successiveRevocations, { firstMs: 1, maxMs, factor: BACKOFF_FACTOR, jitter: NO_JITTER });

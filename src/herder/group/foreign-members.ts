@@ -110,7 +110,10 @@ export class ForeignMembers {
     return refused;
   }
 
-  /** Called on the leader. Refuses foreign members whose metadata cannot be read. They receive no work in any case. */
+  /**
+   * Called on the leader. Refuses the foreign members among these members, whose metadata cannot be read. None of the members
+   * receives work, even if it is not foreign.
+   */
   refuseUnread(members: readonly { readonly memberId: string }[]): void {
     const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));
     this.#refused = new Set([...this.#refused, ...refused.map(({ memberId }) => memberId)]);

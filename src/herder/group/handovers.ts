@@ -15,8 +15,8 @@ const TAG = Buffer.from('sluice-handovers', 'utf8');
 const MAX_BYTES = 16_384;
 
 /**
- * How long a handover is kept. The rebalance that assigns a task may have to be repeated within this time. Later, the next
- * worker has resumed the membership, or the membership is lost.
+ * How long a handover is kept. The rebalance that assigns a task may have to be repeated within this time. After this time, the
+ * next worker has resumed the membership, or the membership is lost.
  */
 const KEPT_MS = 5000;
 

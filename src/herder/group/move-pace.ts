@@ -3,8 +3,8 @@ import { WorkSet } from './work-set.ts';
 /** Delay after which all members rejoin, so that revoked work is assigned without waiting for a heartbeat. */
 const REVOKED_MS = 20;
 /**
- * Delay after which all members rejoin, so that the next part is revoked. A member with new tasks waits until they deliver
- * records: if it rejoined too early, it would start the next rebalance before a slow member has its tasks.
+ * Delay after which all members rejoin, so that the next part can be revoked. A member with new tasks also waits until these
+ * tasks deliver records. Otherwise the next rebalance could begin before a slow member has received its own tasks.
  */
 export const ASSIGNED_MS = 100;
 const FIRST_SIZE = 4;
@@ -12,7 +12,8 @@ const SMALLEST_SIZE = 2;
 const LARGEST_SIZE = 32;
 /**
  * Limits of the time between two parts. Below `QUICK_MS`, the next part is larger; between `SLOW_MS` and `HANGING_MS`, it is
- * smaller. A longer time hardly depends on the size of the part: its tasks do not start or have nothing to deliver.
+ * smaller. A time above `HANGING_MS` hardly depends on the size of the part, because the tasks do not start or have nothing to
+ * deliver.
  */
 const QUICK_MS = 250;
 const SLOW_MS = 500;
@@ -24,9 +25,9 @@ export function isMoving(delayMs: number): boolean {
 }
 
 /**
- * Limits how much work moves at the same time. Work that was stopped must wait until the work that moved before it has started.
- * Therefore the next part is stopped only when the tasks of the previous part deliver records on their new workers. The longer
- * this takes, the smaller the parts become.
+ * Limits how much work moves at the same time. Stopped work stays idle until all work that was moved earlier is running again.
+ * Therefore the next part of the work is stopped only when the tasks of the previous part deliver records on their new workers.
+ * The longer this takes, the smaller the parts become.
  */
 export class MovePace {
   readonly #now: () => number;
@@ -41,7 +42,7 @@ export class MovePace {
     this.#now = now;
   }
 
-  /** Starts a rebalance that assigns this number of tasks. Other tasks are stopped only after these deliver records. */
+  /** Starts a rebalance that assigns this number of tasks. If the number is not 0, this rebalance revokes nothing. */
   begin(assigned: number): void {
     this.#mayRevoke = assigned === 0;
     this.#remaining = 0;

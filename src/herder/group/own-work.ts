@@ -120,8 +120,8 @@ export class OwnWork {
 
   /**
    * Stops all work in the background. If `isLost` is set, other workers may already run it, so it must not write any more.
-   * Otherwise no other worker receives it before this worker rejoins the group, so tasks deliver and commit their pending
-   * records.
+   * Otherwise no other worker receives this work before this worker rejoins the group, so tasks deliver and commit their
+   * pending records.
    */
   drop(reason: string, isLost: boolean): void {
     this.#drops += 1;

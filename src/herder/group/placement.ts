@@ -87,8 +87,8 @@ export interface Placement {
   /** URL of the leader's REST API; `undefined` while there is no leader. */
   readonly leaderUrl: string | undefined;
   /**
-   * After this time, other workers may run the work of this worker. Each contact with the coordinator extends it. In
-   * milliseconds since the epoch; 0 while lost work is being stopped.
+   * Time, in milliseconds since the epoch, after which other workers may run the work of this worker. Each contact with the
+   * coordinator postpones this time. It is 0 while lost work is being stopped.
    */
   readonly mayWorkUntil: number;
   ownsConnector(name: string): boolean;

@@ -6,7 +6,7 @@ import type { ClusterView, PastRebalance, RebalanceView } from './placement.ts';
 import { protocolVersion, workNames, type MemberAssignment, type Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 
-/** Number of rebalances that are remembered, and number of names that are remembered of each. */
+/** Number of rebalances to remember, and number of names to remember for each list of a rebalance. */
 const MAX_REMEMBERED = 50;
 const MAX_NAMES = 20;
 

@@ -9,7 +9,8 @@ import { ASSIGNED_MS, isMoving } from './move-pace.ts';
 export interface Rejoin {
   readonly reason: string;
   /**
-   * Offset after the config record that is the reason. An assignment that is based on this offset makes the rejoin unnecessary.
+   * Offset after the config record that caused the request. An assignment that is based on this offset makes the rejoin
+   * unnecessary.
    */
   readonly configOffset?: number;
 }

@@ -41,16 +41,16 @@ export class SessionWatch {
 
   /**
    * Must be checked before each write. When a suspended process resumes, this is false immediately, even before any timer has
-   * run. It may also be false after a suspension that was shorter than the session timeout, because the last contact was
-   * earlier.
+   * run. It may also be false after a suspension that was shorter than the session timeout, because the session timeout begins
+   * at the last contact before the suspension.
    */
   get mayWork(): boolean {
     return Date.now() <= this.mayWorkUntil;
   }
 
   /**
-   * The time until which this worker may write. While the group waits for other members to join, it expects no heartbeats, so
-   * the last contact then does not count.
+   * The time until which this worker may write. While the group waits for other members to join, it expects no heartbeats.
+   * During this wait, the time of the last contact is ignored.
    */
   get mayWorkUntil(): number {
     const { lastContactAt, state, unanswered } = this.#member();

@@ -26,8 +26,8 @@ import type { WorkerGroupSettings } from './worker-group-settings.ts';
 const MAX_SHOWN = 200;
 
 /**
- * Protocols that a worker offers, by `connect.protocol`, in order of preference. The older ones allow a group with old members
- * to agree on one.
+ * Protocols that a worker offers, by `connect.protocol`, in order of preference. The older protocols are offered too, so that a
+ * group with old members can agree on a common protocol.
  */
 const OFFERS: Readonly<Record<string, readonly ConnectProtocolName[]>> = {
   sessioned: ['sessioned', 'compatible', 'default'],

@@ -17,8 +17,8 @@ export interface ConnectorState {
    */
   readonly inconsistent: boolean;
   /**
-   * Number of tasks that may have transactions with their transactional ids, as recorded when they started; `undefined` if
-   * there are none.
+   * Number of tasks whose transactional ids may have been used for transactions. It was recorded before these tasks started.
+   * `undefined` if no task has written in transactions.
    */
   readonly taskCountRecord: number | undefined;
   /**

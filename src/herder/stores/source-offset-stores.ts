@@ -17,8 +17,8 @@ export class SourceOffsetStores implements SourceOffsets {
   readonly #logger: Logger;
 
   /**
-   * `worker` contains the offsets of all connectors. `workerTopic` is its topic. It is `undefined` on standalone workers, where
-   * connectors cannot have their own topics either.
+   * `worker` contains the offsets of all connectors. `workerTopic` is the topic of this store. It is `undefined` on standalone
+   * workers, where connectors cannot have their own topics either.
    */
   constructor(
     worker: OffsetStore,

@@ -24,7 +24,7 @@ export interface TopicStatus {
 
 /**
  * Statuses of all connectors and tasks of the cluster, and the topics that each connector uses. A `safe` write is dropped if
- * another worker has written since in a newer generation.
+ * another worker has already written the status in a newer generation.
  */
 export class StatusStore {
   readonly #log: RecordLog;

@@ -31,7 +31,7 @@ export interface Assignor {
    * assigned in the next.
    */
   readonly isCooperative: boolean;
-  /** User data of the member for the leader; absent in assignors without state, like `onAssignment`. */
+  /** User data of the member for the leader. Assignors without state have neither this method nor `onAssignment`. */
   userData?(): Buffer | undefined;
   /** Called on a member after a rebalance that used this assignor. */
   onAssignment?(partitions: readonly TopicPartition[], generationId: number): void;

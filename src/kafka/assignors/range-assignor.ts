@@ -12,9 +12,9 @@ import {
 } from './assignor.ts';
 
 /**
- * Assigns each topic's partitions as contiguous ranges in the order of the members; the first members receive one more
- * (org.apache.kafka.clients.consumer.RangeAssignor). With rack-aware assignment, members first receive partitions with a replica in
- * their rack, and topics with the same subscribers and partition counts are co-partitioned.
+ * Assigns each topic's partitions as contiguous ranges in the order of the members; if the division is uneven, the first
+ * members receive one more (org.apache.kafka.clients.consumer.RangeAssignor). With rack-aware assignment, members first receive
+ * partitions with a replica in their rack, and topics with the same subscribers and partition counts are co-partitioned.
  */
 export class RangeAssignor implements Assignor {
   readonly name = 'range';

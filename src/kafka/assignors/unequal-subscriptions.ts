@@ -100,7 +100,7 @@ class UnequalAssignment {
     return false;
   }
 
-  /** Excludes members whose partitions cannot move from the balancing, and returns their partitions. */
+  /** Excludes from the balancing the members whose partitions cannot move, and returns their partitions. */
   #removeFixed(): ReadonlyMap<string, TopicPartition[]> {
     const fixed = new Map<string, TopicPartition[]>();
     for (const [member, topics] of this.#topics) {

@@ -32,8 +32,8 @@ export class KafkaAdmin implements Admin {
   readonly #cluster: Cluster;
   readonly #logger: Logger;
   /**
-   * Topics that a broker reported as existing, each with a deadline. Until then, a broker that does not know the topic yet is
-   * retried.
+   * Topics that a broker reported as existing, each with a deadline. Until the deadline, a request to a broker that does not
+   * know the topic yet is retried.
    */
   readonly #existing = new Map<string, number>();
   #closed = false;

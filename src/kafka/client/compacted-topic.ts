@@ -20,8 +20,8 @@ const WAITER_POLL_MS = 10;
 const RETRY_MS = 1000;
 const CLOSE_MS = 2000;
 /**
- * Limits how long `stop` waits for pending records. Otherwise they would delay the shutdown of a worker by
- * `delivery.timeout.ms` (two minutes) while no broker is reachable.
+ * Limits how long `stop` waits for pending records. Otherwise, while no broker is reachable, these records would delay the
+ * shutdown of a worker by `delivery.timeout.ms` (two minutes).
  */
 const PRODUCER_CLOSE_MS = 5000;
 
@@ -59,7 +59,8 @@ export class KafkaCompactedTopic implements CompactedTopic {
   async start(): Promise<void> {
     try {
       await this.#open();
-      // Reads up to the first open transaction only, because the producer that left it open may start only after this.
+      // Reads only up to the first open transaction. The producer that can end this transaction may be started only after this
+      // method has resolved.
       await this.#readTo('read_committed');
     } catch (error) {
       await this.stop();

@@ -2,7 +2,7 @@ import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
-/** ApiVersions 3 (Kafka 2.4) reports features, DescribeQuorum 1 (Kafka 3.3) timestamps. */
+/** ApiVersions 3 (Kafka 2.4) reports features, and DescribeQuorum 1 (Kafka 3.3) reports timestamps. */
 const Version = { apiVersions: 3, describeQuorum: 1 } as const;
 const NO_TAGS = 0;
 const SUPPORTED_FEATURES = 0;

@@ -121,7 +121,10 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
   return config;
 }
 
-/** Rejects properties of the other protocol (org.apache.kafka.clients.consumer.ConsumerConfig). */
+/**
+ * Returns `group.protocol`. Rejects properties that only the other protocol supports
+ * (org.apache.kafka.clients.consumer.ConsumerConfig).
+ */
 function groupProtocol(reader: PropertyReader): ConsumerConfig['groupProtocol'] {
   const text = reader.has(PROTOCOL) ? (reader.text(PROTOCOL) ?? '') : 'classic';
   const protocol = PROTOCOLS.find((candidate) => candidate === text.toLowerCase());
@@ -139,7 +142,10 @@ function groupProtocol(reader: PropertyReader): ConsumerConfig['groupProtocol'] 
 
 const MAX_INSTANCE_ID = 249;
 
-/** The same rules as for topic names apply (org.apache.kafka.clients.consumer.internals.ConsumerUtils, Topic#validate). */
+/**
+ * Returns `group.instance.id`, for which the same rules apply as for topic names
+ * (org.apache.kafka.clients.consumer.internals.ConsumerUtils, Topic#validate).
+ */
 function instanceId(reader: PropertyReader): string | undefined {
   const id = reader.text(INSTANCE_ID);
   if (id === undefined) {

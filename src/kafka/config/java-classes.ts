@@ -16,7 +16,7 @@ export function notFound(client: 'consumer' | 'producer', message: string, help:
 
 /** Properties that name Java classes, which cannot be loaded here. */
 const CLASS_SETTINGS = ['interceptor.classes', 'metric.reporters', 'security.providers', 'ssl.engine.factory.class'];
-/** Reporters whose metrics are available at `/metrics` anyway, so they are accepted without a warning. */
+/** Reporters that are accepted without a warning, because their metrics are available at `/metrics`. */
 const HARMLESS = /^(?:org\.apache\.kafka\.common\.metrics\.JmxReporter|io\.strimzi\.kafka\.metrics\..*)$/;
 const QUALIFIED = /^[\p{L}_$][\p{L}\p{N}_$]*(?:\.[\p{L}_$][\p{L}\p{N}_$]*)+$/u;
 

@@ -75,8 +75,8 @@ export class BrokerConnection {
     const call = typeof requested === 'function' ? requested(open.ranges) : requested;
     const unsupported = unsupportedReason(call, open.ranges);
     if (unsupported !== undefined) throw new KafkaError(35, unsupported);
-    // kafkajs would check timeouts with a 100 ms timer per connection. A late response would block later requests, so a timeout
-    // closes the connection.
+    // The timeout is implemented here, because kafkajs would check timeouts with a 100 ms timer per connection. A timeout
+    // closes the connection, because a late response would block later requests.
     const timeoutMs = Math.max(this.#config.requestTimeoutMs, call.requestTimeout ?? 0);
     const timer = setTimeout(() => {
       this.#discard(open, `Request ${call.request.apiName} timed out after ${String(timeoutMs)} ms`);

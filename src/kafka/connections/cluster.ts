@@ -81,7 +81,7 @@ export class Cluster {
     return controllerId < 0 ? this.callAny(call) : this.callNode(controllerId, 'main', call);
   }
 
-  /** Sends to the group's coordinator, which is looked up if it is unknown. */
+  /** Sends a request to the group's coordinator, which is looked up if it is unknown. */
   callCoordinator<A>(groupId: string, call: Call<A>): Promise<A> {
     return this.#callCoordinator('group', groupId, 'group', call);
   }

@@ -89,7 +89,10 @@ export class ClassicMembership implements GroupProtocol, Membership {
     return { topics: [...own, ...others], maxAgeMs: connection.metadataMaxAgeMs, mayCreate, others };
   }
 
-  /** Requests a rebalance if new topics match the subscription or the partition count of an assigned topic has changed. */
+  /**
+   * Requests a rebalance if other topics match the subscription. The leader also does so if the partition count of a topic of
+   * the group has changed.
+   */
   onMetadata(): void {
     const { metadata, positions } = this.#dependencies;
     positions.newPartitions.note(
@@ -121,7 +124,8 @@ export class ClassicMembership implements GroupProtocol, Membership {
     if (state === 'lost' || state === 'failed') {
       await this.ownedPartitions.release('lost');
       this.#lastGeneration = undefined;
-      // The group did not accept the resumed membership, so a stale member of this task may exist under another member id.
+      // The group did not accept the resumed membership. A stale member of this task may therefore exist under another member
+      // id.
       if (this.#isUnconfirmed) this.#hasJoined = false;
     }
     this.#throwFailure();
@@ -169,7 +173,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     }
   }
 
-  /** Only possible with a leftover name. The next consumer uses it to remove this member if the handover is lost. */
+  /** Only possible with a leftover name. If the handover is lost, the next consumer uses this name to remove the member. */
   async handOver(timeoutMs: number): Promise<Handover | undefined> {
     const deadline = Date.now() + timeoutMs;
     let generation: Generation | undefined;

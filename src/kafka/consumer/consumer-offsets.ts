@@ -49,7 +49,7 @@ export class ConsumerOffsets {
     const sentAt = performance.now();
     try {
       await this.#retry('The offset commit', () => {
-        // The member epoch may change while the member owns its partitions.
+        // The member epoch may change between two attempts, although the member still owns its partitions.
         return commitOffsets(this.#cluster, identity.isEpochMember === true ? this.#identity() : identity, current);
       });
       this.#metrics.committed(sentAt);

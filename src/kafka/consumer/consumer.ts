@@ -23,8 +23,8 @@ import { StartPositions } from './start-positions.ts';
 import { TopicMetadata, type TopicInterest } from '../connections/topic-metadata.ts';
 
 /**
- * Polls that return records yield to I/O once in this time, so that a caller that polls in a loop does not starve the event
- * loop.
+ * Minimum time between two yields to I/O by polls that return records. Without these yields, a caller that polls in a loop
+ * would starve the event loop.
  */
 const YIELD_AFTER_MS = 5;
 

@@ -21,8 +21,8 @@ import type { TopicMetadata } from '../connections/topic-metadata.ts';
 /** Maximum wait of a fetch while other partitions of the broker are not requested because their buffers are full. */
 const SHORT_WAIT_MS = 25;
 /**
- * A partition's part of a response is copied if it is smaller than the response divided by this factor. Otherwise a partition
- * that is read slowly would retain the whole response.
+ * The records of a partition are copied from a response if they are smaller than the response divided by this factor. Without a
+ * copy, a partition that is read slowly would retain the whole response.
  */
 const COPY_FRACTION = 4;
 

@@ -43,7 +43,7 @@ export class NearestReplicas {
     for (const [key, preference] of this.#preferences) if (preference.node === node) this.#preferences.delete(key);
   }
 
-  /** Removes the preferences of all other partitions. */
+  /** Removes the preferences of all partitions except these. */
   keep(partitions: Iterable<TopicPartition>): void {
     const kept = new Set([...partitions].map(keyOf));
     for (const key of this.#preferences.keys()) if (!kept.has(key)) this.#preferences.delete(key);

@@ -57,14 +57,14 @@ export class OwnedPartitions {
     return this.#ready !== undefined;
   }
 
-  /** While true, the membership determines the positions of its partitions, so the consumer must not. */
+  /** While true, the membership determines the positions of its partitions, so the consumer must not determine them. */
   get findsPositions(): boolean {
     return !this.announced || this.#preparing;
   }
 
   /**
-   * Determines the positions of partitions that are not owned yet, and then marks the assignment as ready. Stops if `isCurrent`
-   * returns false. Commits the start positions of new partitions with `identity`.
+   * Determines the positions of partitions that are not owned yet, commits the start positions of new partitions with
+   * `identity`, and then marks the assignment as ready. Stops if `isCurrent` returns false.
    */
   async prepare(
     partitions: readonly TopicPartition[],
@@ -81,7 +81,7 @@ export class OwnedPartitions {
       const added = partitions.filter((partition) => !ownedPartitions.has(keyOf(partition)));
       fetcher.assign([...this.owned, ...added]);
       for (const partition of added) fetcher.withhold(partition, true);
-      // Committed offsets carry topic ids, so current metadata is required to detect recreated topics.
+      // Committed offsets contain topic ids, so current metadata is required to detect recreated topics.
       if (added.length > 0) await this.#metadata.update().catch(waitIfRetriable(backoff));
       const mayMove = ownedPartitions.size === 0;
       while (isCurrent() && positions.needed) await positions.resolve(mayMove).catch(waitIfRetriable(backoff));
@@ -94,7 +94,7 @@ export class OwnedPartitions {
     }
   }
 
-  /** Marks an assignment as ready that is a subset of the owned partitions. */
+  /** Marks an assignment as ready without determining positions. It must be a subset of the owned partitions. */
   keepOnly(kept: readonly TopicPartition[]): void {
     this.#ready = kept;
   }

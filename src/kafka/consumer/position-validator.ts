@@ -44,10 +44,10 @@ export class PositionValidator {
   }
 
   /**
-   * Returns where to resume from stored positions. This is the stored position, unless the topic was recreated (its beginning)
-   * or the log was truncated (the offset from which it differs from the records that were read). Logs a warning for each
-   * position that changes. Positions whose leader is unavailable are returned unchanged; they are validated before anything is
-   * read.
+   * Returns where to resume from stored positions. If the topic was recreated, or its log does not contain the leader epoch,
+   * reading resumes at the beginning. If the log was truncated, it resumes at the first offset at which the log differs from
+   * the records that were read. Otherwise, it resumes at the stored position. Logs a warning for each position that changes.
+   * Positions whose leader is unavailable are returned unchanged; they are validated before anything is read.
    */
   async kept(positions: readonly PartitionPosition[]): Promise<readonly PartitionPosition[]> {
     const sameTopics = positions.filter((position) => !this.#isRecreated(position));

@@ -73,14 +73,20 @@ export class AuthenticationError extends SluiceError {
   }
 }
 
-/** The member no longer owns its generation; another member may already own the partitions. */
+/**
+ * An offset commit was rejected, because the member does not belong to the current generation of its group, or because the
+ * group has members and the caller is not one of them. Another member may already own the partitions.
+ */
 export class CommitRefusedError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, javaName: 'org.apache.kafka.clients.consumer.CommitFailedException' });
   }
 }
 
-/** The group has completed a rebalance without this member, which had kept its partitions while it joined. */
+/**
+ * The group has completed a rebalance without this member. The member kept its partitions while it joined, so another member
+ * may already own them.
+ */
 export class MembershipLostError extends SluiceError {
   constructor(groupId: string) {
     super(`Group ${groupId} has rebalanced without this member`);

@@ -3,7 +3,7 @@ import { KafkaError } from '../errors/kafka-errors.ts';
 import { Encoder } from '../library/kafkajs-internals.ts';
 import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 
-/** Partitions by topic id (in the form of Kafka's tools). */
+/** Partitions by topic id; the ids are written as Kafka's tools print them. */
 export type PartitionsById = ReadonlyMap<string, readonly number[]>;
 
 /** A ConsumerGroupHeartbeat request (KIP-848). Fields that are `undefined` have not changed since the last heartbeat. */

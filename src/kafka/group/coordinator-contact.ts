@@ -11,8 +11,8 @@ export class CoordinatorContact {
   }
 
   /**
-   * When the last request that the coordinator accepted was sent, in milliseconds since the epoch. The time of the response
-   * would be misleading, because a suspended process may read the response late.
+   * Time at which the last accepted request was sent to the coordinator, in milliseconds since the epoch. The time of the
+   * response would be misleading, because a suspended process may read the response late.
    */
   get lastAt(): number {
     return this.#lastAt;

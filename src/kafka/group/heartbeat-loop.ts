@@ -15,8 +15,8 @@ interface Heartbeats<R> {
 }
 
 /**
- * Sends heartbeats in the background, independently of the caller, until it is stopped. The response to a heartbeat that is
- * pending then is ignored.
+ * Sends heartbeats in the background, independently of the caller, until it is stopped. If a heartbeat is pending when the loop
+ * is stopped, its response is ignored.
  */
 export class HeartbeatLoop<R> {
   readonly #cluster: Cluster;
@@ -33,7 +33,7 @@ export class HeartbeatLoop<R> {
   }
 
   /**
-   * Starts or restarts the loop. The first heartbeat is sent after `firstMs`, or after the first retry back-off if that is
+   * Starts or restarts the loop. The first heartbeat is sent after `firstMs`, or after the first retry back-off if `firstMs` is
    * absent.
    */
   start(firstMs?: number): void {

@@ -83,7 +83,7 @@ export class HeartbeatMember {
       send: () => this.#sendHeartbeat(),
       handle: (result) => this.#handleHeartbeat(result),
       onRetry: (error) => {
-        // The coordinator may have received the heartbeat or not.
+        // It is unknown whether the coordinator has received the heartbeat.
         this.#report.resendAll();
         this.#debug({ reason: toError(error).message }, 'Heartbeat failed; retrying');
       },

@@ -37,7 +37,7 @@ export class OpenBatches {
     batch.byteLength += size;
   }
 
-  /** Sends packed records as a batch. `packed` are the packed records, as passed to the producer, that contain `records`. */
+  /** Sends `records` as one batch. `packed` is the block that the caller passed to the producer; `records` is all or part of it. */
   addPacked(records: PackedRecords, partition: number, packed: PackedRecords): void {
     const { topic } = records;
     // Sends earlier records of the partition first, to preserve the order.

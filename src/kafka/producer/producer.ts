@@ -76,8 +76,8 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Preserves the order of records per partition across calls. Fails with KafkaError if the broker rejects a record, and with
-   * TimeoutError after `delivery.timeout.ms`.
+   * Preserves the order of records per partition across calls. A failure contains a KafkaError if the broker rejected the
+   * records, and a TimeoutError if they were not delivered within `delivery.timeout.ms`.
    */
   async trySend(records: readonly Part[]): Promise<readonly SendFailure[]> {
     if (this.#closed) throw new ClosedError('The producer');

@@ -71,7 +71,7 @@ export class SendQueue {
   lastFailure: Error | undefined;
   #inFlight = 0;
   #sequence: 'valid' | 'gap' | 'lost' = 'valid';
-  /** The current producer id. The epoch of this partition may be newer than the epoch in it. */
+  /** The current producer id. The epoch of this partition may be newer than the epoch in this object. */
   #producer: ProducerId | undefined;
   #producerEpoch = 0;
   #nextSequence = 0;

@@ -117,7 +117,7 @@ function bytesSize(bytes: Uint8Array | null): number {
   return bytes === null ? 1 : varintSize(bytes.length) + bytes.length;
 }
 
-/** Write position. It is module-level as in record-reader.ts, because writing is synchronous. */
+/** Write position. It can be a variable of the module, as in record-reader.ts, because writing is synchronous. */
 let cursor = 0;
 
 function writeRecord(

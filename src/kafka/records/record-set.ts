@@ -30,7 +30,7 @@ export interface ReadOptions {
   readonly maxUnpackedBytes: number;
 }
 
-/** A block is decoded as one string. Larger blocks take more memory without being faster. */
+/** Size limit of a block in bytes. A block is decoded as one string, and larger blocks take more memory without being faster. */
 const MAX_BLOCK_BYTES = 1_048_576;
 
 /**
