@@ -163,6 +163,8 @@ export interface SinkTask {
    * at any time, also while `put` runs.
    */
   waiting?(): WaitingInTask | undefined;
+  /** Whole sentences that the user should know while the task works, without secrets. Called as `waiting`. */
+  hints?(): readonly string[];
   /** Numbers of written rows, for the console; absent if the task does not count them. Called at the same times as `waiting`. */
   written?(): WrittenRows | undefined;
   /** Partitions were revoked: the task drops the records that it keeps for them. */

@@ -198,6 +198,8 @@ export interface SourceTask {
    * that does not return, or fails repeatedly, need not be reported.
    */
   waiting?(): WaitingInTask | undefined;
+  /** Whole sentences that the user should know while the task works, without secrets. Called as `parts`. */
+  hints?(): readonly string[];
   /** Releases what `start` acquired. Also called after failures, and possibly more than once. */
   stop(): Promise<void>;
 }

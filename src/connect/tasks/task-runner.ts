@@ -66,6 +66,8 @@ export interface TaskDetails {
   /** Figures of a source task of its own. */
   readonly metrics?: readonly TaskMetric[] | undefined;
   readonly progress: TaskProgress;
+  /** Sentences of the task for the health of the connector. */
+  readonly hints?: readonly string[] | undefined;
   /** Measurements of the converter and the transforms. */
   readonly stages?: readonly StageFigures[] | undefined;
   /** Set for a sink task that counts its writes. */

@@ -311,13 +311,14 @@ export class ConnectorHealth implements HerderListener {
 
   #hidden(figures: TaskFigures): TaskFigures {
     const hide = (text: string): string => this.#dependencies.secrets.hide(text);
-    const { cause, failedParts } = figures;
-    if (cause === null && failedParts === undefined) return figures;
+    const { cause, failedParts, hints } = figures;
+    if (cause === null && failedParts === undefined && hints === undefined) return figures;
     const parts = failedParts?.parts.map(({ name, error }) => ({ name: hide(name), error: hide(error) }));
     return {
       ...figures,
       cause: cause === null ? null : hide(cause),
       ...(failedParts && parts ? { failedParts: { ...failedParts, parts } } : {}),
+      ...(hints === undefined ? {} : { hints: hints.map(hide) }),
     };
   }
 }
