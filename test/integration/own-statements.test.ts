@@ -41,6 +41,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   'probe: create the table': [['TABLE', 'public.probed', 'PRIMARY KEY'], []],
   'probe: upsert': [['public.probed'], ['{1}', '{a}']],
   'probe: read the table': [['public.probed'], []],
+  'probe: drop the table': [['public.probed'], []],
+  'probe: unlisten': [['probed'], []],
   'probe: version': NONE,
   'own search path: enter': NONE,
   'own search path: leave': NONE,

@@ -38,6 +38,8 @@ const readScratch = qualifiedStatementOn(
   'probe: read the table',
   (table = '') => `SELECT pg_catalog.count(*), pg_catalog.max(v) FROM ${table}`,
 );
+const dropScratch = qualifiedStatementOn('probe: drop the table', (table = '') => `DROP TABLE ${table}`);
+const unlisten = qualifiedStatementOn('probe: unlisten', (channel = '') => `UNLISTEN ${channel}`);
 const VERSION = ownStatement('probe: version', 'SELECT version(), pg_is_in_recovery()');
 
 type Check = (one: Connection, other: Connection) => Promise<Answer>;
@@ -76,7 +78,7 @@ export async function rollsBackCopies(connection: Connection): Promise<Answer> {
     await connection.run({ text: 'ROLLBACK' }, OPTIONS);
     const left = await countRows(connection, table);
     if (left === undefined) return 'yes';
-    await connection.run({ text: `DROP TABLE ${table}` }, OPTIONS);
+    await connection.run({ text: dropScratch(table) }, OPTIONS);
     return answer(left === 0);
   }
   return 'unknown';
@@ -126,7 +128,7 @@ export async function delivers(one: Connection, other: Connection): Promise<Answ
   );
   await other.ask(NOTIFY, [channel], OPTIONS);
   const isDelivered = await delivered;
-  await one.run({ text: `UNLISTEN ${quoted}` }, OPTIONS);
+  await one.run({ text: unlisten(quoted) }, OPTIONS);
   return answer(isDelivered);
 }
 
