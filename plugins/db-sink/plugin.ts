@@ -51,7 +51,7 @@ async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
   return [...problems.map(problem), ...checked];
 }
 
-/** Exactly-once delivery needs a server that rolls back what it is told to. */
+/** Exactly-once delivery needs a server whose rollbacks and locks take effect. */
 async function refusedByServer(options: DeliveryOptions, executor: Executor): Promise<(readonly [string, string])[]> {
   if (!isExactlyOnce(options)) return [];
   const reason = exactlyOnceProblem(await executor.probe({ writes: true }));

@@ -323,7 +323,7 @@ function logInitialTime({ initialMicros }: SourceSettings, logger: Logger): void
   logger.info(`timestamp.initial is read as ${new Date(Number(initialMicros / 1000n)).toISOString()}`);
 }
 
-/** What the user should know about the server, and why notifications do not arrive. */
+/** Returns hints about the server, and the reason why notifications do not arrive. */
 async function probeServer(
   executor: Executor,
   { notify }: SourceSettings,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { openExecutor, parseConnectionUrl } from '../../plugins/database/executor/open-executor.ts';
+import { ReplicationConnection } from '../../plugins/database/executor/replication.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sourceConfig } from '../support/connectors.ts';
 import { PgBouncer, pgBouncerPath } from '../support/pgbouncer.ts';
@@ -46,7 +47,7 @@ for (const mode of ['transaction', 'session'] as const) {
       return bouncer;
     }
 
-    it('a sink stores every row, and exactly once if it is told to, across a kill of pgbouncer', async () => {
+    it('a sink stores every row, and with exactly-once delivery once, across a kill of pgbouncer', async () => {
       const fixture = await SinkFixture.create('bounced');
       try {
         await fixture.sql.run(...formatsOf(fixture.db));
@@ -156,6 +157,14 @@ for (const mode of ['transaction', 'session'] as const) {
       } finally {
         await api.close();
       }
+    });
+
+    it('the log cannot be read, because pgbouncer does not pass on replication connections', async () => {
+      const { database: bounced } = await started(await database('bounced'));
+      await assert.rejects(
+        ReplicationConnection.open(parseConnectionUrl(bounced.url)),
+        /unsupported startup parameter: replication/,
+      );
     });
 
     it('a setting that pgbouncer drops is named, with the statement that replaces it', async () => {

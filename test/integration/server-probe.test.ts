@@ -130,7 +130,7 @@ describe('the probe of a server', () => {
     const report = await executor.write(rows, OVERRIDE);
     assert.deepEqual(offsets(report.faults), [13]);
     assert.deepEqual(await fixture.rows('SELECT count(*), count(DISTINCT n) FROM t'), [['2999', '2999']]);
-    // What the probe protects from.
+    // Without the probe, rows of the failed COPY are left.
     await fixture.run('TRUNCATE t');
     await open(`${server.database.url}?application_name=unprobed`).write(rows, OVERRIDE);
     const [[stored]] = (await fixture.rows('SELECT count(*) FROM t')) as [[string]];

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { randomFrom } from './random.ts';
 import type { TestDatabase } from './services.ts';
 
-/** What is untrue about a server; see `LyingServer`. */
+/** Differences from PostgreSQL; see `LyingServer`. */
 export interface Lies {
   /** A COPY is committed after this many rows, whatever happens to its transaction. */
   readonly commitsCopyEvery?: number;
@@ -32,7 +32,7 @@ interface Message {
 
 /**
  * A server that speaks the protocol of PostgreSQL and does not do what PostgreSQL does: a proxy on 127.0.0.1 before a real
- * one, to which it logs in itself. It stands in for relatives of PostgreSQL that cannot be run here.
+ * one, to which it logs in itself. It represents relatives of PostgreSQL that cannot be run here.
  */
 export class LyingServer {
   readonly #server: Server;

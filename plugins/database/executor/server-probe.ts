@@ -13,7 +13,7 @@ import {
   upsertsArrays,
 } from './probe-checks.ts';
 
-/** What a server does, as far as Sluice relies on it (docs/databases.md). */
+/** The behaviour of a server, as far as Sluice relies on it (docs/databases.md). */
 export interface ServerProbe {
   /** `host:port` */
   readonly server: string;
