@@ -64,6 +64,7 @@ function problem([name, reason]: readonly [string, string]): OptionResult {
 }
 
 /**
+ * The plugin of the sink.
  * @internal
  */
 export const dbSink: SinkConnectorPlugin = {

@@ -63,7 +63,7 @@ export class Connection {
   #brokeInUse = false;
   /** Calls that wait for the server. */
   #running = 0;
-  /** Time of the last data from the server, and the bytes received until then. */
+  /** Time of the last data from the server, and the number of bytes received until then. */
   #silence = { since: 0, bytesRead: 0 };
 
   constructor(client: pg.Client, address: { host: string; port: number; tls: ConnectionOptions | undefined }) {
@@ -79,7 +79,7 @@ export class Connection {
     return { host: this.#address.host, port: this.#address.port };
   }
 
-  /** Process ID of the backend, as reported at the start; a pooler invents one (server-greeting.ts). */
+  /** Process ID of the backend, as reported at the start. A pooler reports one of its own (server-greeting.ts). */
   get processId(): number {
     return (this.client as RawClient).processID;
   }
@@ -89,7 +89,7 @@ export class Connection {
     return this.#openedAt;
   }
 
-  /** True if it was lost during a statement or transaction, in which case the server may not have noticed yet. */
+  /** True if the connection was lost during a statement or transaction; the server may not have noticed yet. */
   get brokeInUse(): boolean {
     return this.#brokeInUse;
   }
@@ -131,7 +131,8 @@ export class Connection {
       values: (statement.values ?? []) as (string | Buffer | null)[],
       rowMode: 'array' as const,
       types: TEXT_VALUES,
-      // Also without parameters, because the simple protocol would accept several statements.
+      // The extended protocol is needed even without parameters, because the simple protocol would accept several
+      // statements.
       queryMode: 'extended',
     };
     const result = await this.interruptible(options, () => this.client.query<(string | null)[]>(config));
@@ -225,7 +226,7 @@ export class Connection {
     }
   }
 
-  /** Closes the connection gracefully, within a time limit. */
+  /** Closes the connection gracefully, or forcibly after five seconds. */
   async close(): Promise<void> {
     if (this.#lost !== undefined) return;
     const destroy = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
@@ -237,8 +238,8 @@ export class Connection {
   }
 
   /**
-   * Since when, on the clock of `performance.now()`, a call has been waiting without data from the server; `undefined`
-   * if none is. Time spent on sending, or with reading paused, does not count.
+   * Returns since when, on the clock of `performance.now()`, a call has been waiting without data from the server;
+   * `undefined` if no call is waiting. Time spent on sending, or with reading paused, does not count.
    */
   silentSince(): number | undefined {
     if (this.#running === 0) return undefined;
@@ -273,7 +274,8 @@ export class Connection {
       // The driver does not say why a connection was lost before the statement.
       const wasLost = this.#lost !== undefined && toError(thrown).message.endsWith(NOT_QUERYABLE);
       const error = toDatabaseError(wasLost ? this.#lost : thrown);
-      // Another connection may reach another server, or a server connection whose state was not lost.
+      // The connection is discarded, because a new one may reach another server, or a pooler may give it a server
+      // connection whose state is intact.
       if (error.scope === 'infrastructure' && !isRollback(error)) this.#isDiscarded = true;
       throw error;
     } finally {

@@ -12,7 +12,7 @@ export class Database implements CatalogueSource {
   readonly pool: Pool;
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
-  /** True if transactions are first tried without savepoints. */
+  /** Decides whether a transaction is first tried without savepoints. */
   readonly path = new OptimisticPath();
   /** By whether rows are written. */
   readonly #probes = new Map<boolean, ServerProbe>();

@@ -15,7 +15,7 @@ export interface DatabaseDemands {
   readonly writes: boolean;
 }
 
-/** Per server of the URL. */
+/** Time limit per server of the URL. */
 const CONNECT_TIMEOUT_MS = 4000;
 /** Lower limits interrupt the normal work of connectors: batches, and transactions that wait for a lock. */
 const SHORTEST_LIMITS_MS = {
@@ -40,14 +40,14 @@ const SERVER = ownStatement(
 );
 
 /**
- * Checks a database as a connector would use it: whether it responds, and its relevant settings. `look` adds the checks
- * of the connector. Nothing is left behind: what the probe writes is rolled back. `signal` cancels.
+ * Checks a database as a connector would use it: the connection and the relevant settings. `check` adds the checks of
+ * the connector. All changes are rolled back; `signal` cancels.
  */
 export async function diagnoseDatabase(
   settings: ConnectionSettings,
   demands: DatabaseDemands,
   { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
-  look: (executor: Executor) => Promise<readonly Finding[]> = () => Promise.resolve([]),
+  check: (executor: Executor) => Promise<readonly Finding[]> = () => Promise.resolve([]),
 ): Promise<Finding[]> {
   const connectTimeoutMs = Math.min(settings.connectTimeoutMs, CONNECT_TIMEOUT_MS);
   const own = { ...settings, connectTimeoutMs, applicationName: 'sluice doctor' };
@@ -57,7 +57,7 @@ export async function diagnoseDatabase(
     const [row = []] = (await executor.ask(SERVER, [], { signal })).rows;
     const findings = serverFindings(row, demands, { askedAt, answeredAt: Date.now() });
     const behaviour = probeFindings(await executor.probe(demands));
-    return [...findings, ...behaviour, ...(await look(executor))];
+    return [...findings, ...behaviour, ...(await check(executor))];
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     return [fail('database', error.message, fixFor(error, settings))];

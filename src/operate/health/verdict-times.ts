@@ -5,7 +5,10 @@ import type { Verdict } from './verdicts.ts';
 export class VerdictTimes {
   readonly #seen = new Map<string, { readonly verdict: Verdict; readonly sinceMs: number }>();
 
-  /** Milliseconds since the epoch. */
+  /**
+   * Since when the connector has the verdict, in milliseconds since the epoch. A stall begins when the longest wait
+   * began.
+   */
   since(name: string, verdict: Verdict, tasks: readonly TaskFigures[]): number {
     const seen = this.#seen.get(name);
     if (seen?.verdict === verdict) return seen.sinceMs;
