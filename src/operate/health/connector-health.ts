@@ -313,7 +313,6 @@ export class ConnectorHealth implements HerderListener {
   #hidden(figures: TaskFigures): TaskFigures {
     const hide = (text: string): string => this.#dependencies.secrets.hide(text);
     const { cause, failedParts, hints } = figures;
-    if (cause === null && failedParts === undefined && hints === undefined) return figures;
     const parts = failedParts?.parts.map(({ name, error }) => ({ name: hide(name), error: hide(error) }));
     return {
       ...figures,
