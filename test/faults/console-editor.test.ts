@@ -225,7 +225,7 @@ describe('the console’s editor of configurations', function () {
     await worker.rest.put(`/connectors/${name}/config`, { ...config, 'my.own': 'changed by another' });
     await page.getByRole('button', { name: 'Review changes' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('was changed meanwhile').waitFor();
+    await page.getByText('was changed in the meantime').waitFor();
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByText('Your changes were applied to the new one').waitFor();
     assert.deepEqual(
@@ -267,7 +267,7 @@ describe('the console’s editor of configurations', function () {
 
   it('changes nothing through a console that is read only, and gives no stored value to what has none', async () => {
     const config = { ...configOf('nothing'), name: 'nothing', 'connection.password': '[hidden]' };
-    const missing = '[hidden] replaces a stored value, and none is stored for connection.password: give the value';
+    const missing = '[hidden] replaces a stored value, and none is stored for connection.password: enter the value';
     assert.deepEqual(await ask('POST', '/ui/connectors', { name: 'nothing', config }), [400, missing]);
     const save = { config, version: '' };
     assert.deepEqual(await ask('PUT', '/ui/connectors/nothing/config', save), [404, 'Connector nothing not found']);
