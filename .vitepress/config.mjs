@@ -50,6 +50,7 @@ export default {
           page('The database source', 'docs/source'),
           page('Options of the source', 'docs/source-options'),
           page('The log source', 'docs/log-source'),
+          page('Databases and poolers', 'docs/databases'),
           page('Message formats', 'docs/formats'),
           page('Converters', 'docs/converters'),
           page('Transforms and predicates', 'docs/transforms'),

@@ -137,31 +137,37 @@ export class ChangeRunner {
 const PREPEND_SCHEMA = qualifiedStatement(
   'cdc_db: schema of the message',
   `SELECT pg_catalog.set_config('search_path',
-    pg_catalog.concat($1::pg_catalog.text, ', ', pg_catalog.current_setting('search_path')), false)`,
+    pg_catalog.concat($1::pg_catalog.text, ', ', pg_catalog.current_setting('search_path')), $2::pg_catalog.bool)`,
 );
 
-/** Runs the statements. Unqualified names are looked up in the message's schema first. */
+/**
+ * Runs the statements. Unqualified names are looked up in the message's schema first. The search path is local to a
+ * transaction, unless the server does not run the statement in one.
+ */
 async function runIn(
   session: Session,
   { statements, transaction, doneOn }: RunTranslation,
   { schema, isWithin, ...options }: StatementOptions & { schema: string | undefined; isWithin: boolean },
 ): Promise<void> {
-  const changesSearchPath = schema !== undefined && schema !== 'public';
-  if (changesSearchPath) {
-    await session.query(PREPEND_SCHEMA, [quoteIdentifier(schema)], options);
-  }
-  const work = async (): Promise<void> => {
+  const prepended = schema === undefined || schema === 'public' ? undefined : quoteIdentifier(schema);
+  const work = async (isLocal: boolean): Promise<void> => {
+    if (prepended !== undefined) await session.query(PREPEND_SCHEMA, [prepended, String(isLocal)], options);
     for (const statement of statements) await session.query(statement, [], options);
   };
+  const workLocally = (): Promise<void> => work(true);
+  const needsTransaction = isWithin ? transaction || doneOn !== undefined : transaction || prepended !== undefined;
   try {
     // If an error counts as success, it must not abort the surrounding transaction.
-    await (transaction || (isWithin && doneOn !== undefined) ? session.transaction(work) : work());
+    await (needsTransaction ? session.transaction(workLocally) : workLocally());
   } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    const runsAlone = error.sqlstate === IN_TRANSACTION && !isWithin && !transaction && prepended !== undefined;
+    if (runsAlone) await work(false);
     // IF [NOT] EXISTS: the desired state exists already.
-    if (doneOn === undefined || !(error instanceof DatabaseError) || error.sqlstate !== doneOn) throw error;
+    else if (doneOn === undefined || error.sqlstate !== doneOn) throw error;
   }
   // Subsequent writes of the transaction use the regular search path.
-  if (changesSearchPath) await session.query('RESET search_path', [], options);
+  if (prepended !== undefined && isWithin) await session.query('RESET search_path', [], options);
 }
 
 /** Returns true if the message did not cause the error: missing privileges, rejected credentials, aborted writes. */

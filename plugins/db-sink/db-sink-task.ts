@@ -18,7 +18,9 @@ import {
   beginWithAttempts,
   countCollapsed,
   databaseText,
+  exactlyOnceProblem,
   openNamedExecutor,
+  probeHints,
   WaitCause,
   type Executor,
 } from '../database/index.ts';
@@ -74,7 +76,7 @@ export class DbSinkTask implements SinkTask {
   #exactlyOnce: ExactlyOnce | undefined;
   #requestCommit: (() => void) | undefined;
   #committedAt = 0;
-  #hasMore: SinkTaskContext['hasMore'] = () => false;
+  #hints: readonly string[] = [];
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
@@ -102,10 +104,15 @@ export class DbSinkTask implements SinkTask {
         if (isFirst) context.logger.warn(`The task cannot start yet: ${this.#database} ${cause}`);
       },
     };
-    const { engine, database } = await beginWithAttempts(executor, policy, async () => ({
+    const { engine, database, probe } = await beginWithAttempts(executor, policy, async () => ({
       engine: await executor.engine(),
       database: await databaseName(executor),
+      probe: await executor.probe({ writes: true }),
     }));
+    const wantsExactlyOnce = isExactlyOnce(options);
+    const lie = wantsExactlyOnce ? exactlyOnceProblem(probe) : undefined;
+    if (lie !== undefined) throw new ConfigError(`Invalid value for configuration delivery: ${lie}`);
+    this.#hints = probeHints(probe);
     const [refused] = refusedByEngine(options, engine);
     if (refused !== undefined) throw new ConfigError(`Invalid value for configuration ${refused[0]}: ${refused[1]}`);
     const retries = new Retries(executor, retryOptions(options), context);
@@ -119,7 +126,6 @@ export class DbSinkTask implements SinkTask {
       await Promise.all(this.#lanes.map((lane) => lane.drop()));
     };
     const offsets = offsetsOf(executor, options, context.config, context.connectorName);
-    const wantsExactlyOnce = isExactlyOnce(options);
     await beginWithAttempts(executor, policy, () => prepareOffsets(offsets, wantsExactlyOnce, context.logger));
     const exactlyOnce = wantsExactlyOnce ? new ExactlyOnce(offsets, context, writer, retries, dropWrites) : undefined;
     this.#exactlyOnce = exactlyOnce;
@@ -151,7 +157,6 @@ export class DbSinkTask implements SinkTask {
       { length: LANES },
       () => new WriteLane(createDecoder, writes, refuse, createBatchRows(), listener),
     );
-    this.#hasMore = (partition) => context.hasMore(partition);
   }
 
   async open(partitions: readonly TopicPartition[]): Promise<void> {
@@ -198,6 +203,10 @@ export class DbSinkTask implements SinkTask {
     await this.#waitForRoom([lane]);
     await lane.addBlock(block);
     lane.start(this.#hasMore({ topic, partition }));
+  }
+
+  #hasMore(partition: TopicPartition): boolean {
+    return this.#context?.hasMore(partition) ?? false;
   }
 
   /** Commits soon, so that another worker does not write the same rows again if this one dies. */
@@ -251,6 +260,10 @@ export class DbSinkTask implements SinkTask {
     if (cause !== undefined) return { records, waitedMs, cause: `${this.#database} ${cause}` };
     const tables = (): readonly string[] => this.#lanes.flatMap((lane) => lane.tablesInFlight());
     return { records, waitedMs, cause: this.#waitCause.of(waitedMs, 'the write', tables) };
+  }
+
+  hints(): readonly string[] {
+    return this.#hints;
   }
 
   written(): WrittenRows {

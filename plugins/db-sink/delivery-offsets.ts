@@ -183,9 +183,12 @@ export class DeliveryOffsets {
   ): Promise<readonly PartitionOffset[]> {
     const place = await this.#qualifiedTable();
     const statement = this.#hasLogColumns ? claimWithLogs(place) : claimPartitions(place);
+    // In a transaction, so that the backend which is asked for is the one that waits.
     const claimed = await this.#executor.session((session) =>
-      this.#unblocking(session, async () =>
-        session.ask(statement, [this.#group, owner, JSON.stringify(partitions.map(offsetJson))], options),
+      session.transaction(() =>
+        this.#unblocking(session, async () =>
+          session.ask(statement, [this.#group, owner, JSON.stringify(partitions.map(offsetJson))], options),
+        ),
       ),
     );
     return claimed.rows.map((row) => {

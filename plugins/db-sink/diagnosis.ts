@@ -10,6 +10,7 @@ import {
 import {
   connectionSettings,
   diagnoseDatabase,
+  exactlyOnceProblem,
   quoteIdentifier,
   quoteTable,
   readCreationPlace,
@@ -39,7 +40,11 @@ export async function diagnoseSink(config: ConnectorConfig, context: DiagnosisCo
   return diagnoseDatabase(settings, { connections, writes: true }, context, async (executor) => {
     const rights = new SinkRights(executor, settings.user, await readTableRights(executor, context.signal), context);
     const findings = await rights.forTables(options, tablesOf(options, config));
-    if (isExactlyOnce(options)) findings.push(await rights.forTable(offsetTableName(options), ALL, true));
+    if (isExactlyOnce(options)) {
+      const lie = exactlyOnceProblem(await executor.probe({ writes: true }));
+      if (lie !== undefined) findings.push(fail('delivery', lie, 'set delivery=at-least-once'));
+      findings.push(await rights.forTable(offsetTableName(options), ALL, true));
+    }
     return findings;
   });
 }

@@ -7,11 +7,11 @@ import {
   type OptionResult,
   type SinkConnectorPlugin,
 } from '../../src/index.ts';
-import { checkConnection } from '../database/index.ts';
+import { checkConnection, exactlyOnceProblem, type Executor } from '../database/index.ts';
 import { DbSinkTask } from './db-sink-task.ts';
 import { diagnoseSink } from './diagnosis.ts';
 import { alterOffsets } from './delivery.ts';
-import { deliveryProblems } from './delivery-options.ts';
+import { deliveryProblems, isExactlyOnce, type DeliveryOptions } from './delivery-options.ts';
 import { refusedByEngine, sinkFormat, unsupportedPrecision } from './decoders.ts';
 import { sinkOptions } from './options.ts';
 import { previewRecords } from './preview.ts';
@@ -44,10 +44,18 @@ async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
   problems.push(...deliveryProblems(options));
   problems.push(...(sinkFormat(format).problems?.(options) ?? []));
   if (precision !== undefined) problems.push(['timestamp.precision', precision]);
-  const checked = await checkConnection(options, silentLogger, async (executor) =>
-    refusedByEngine(options, await executor.engine()).map(problem),
-  );
+  const checked = await checkConnection(options, silentLogger, async (executor) => [
+    ...refusedByEngine(options, await executor.engine()).map(problem),
+    ...(await refusedByServer(options, executor)).map(problem),
+  ]);
   return [...problems.map(problem), ...checked];
+}
+
+/** Exactly-once delivery needs a server whose rollbacks and locks take effect. */
+async function refusedByServer(options: DeliveryOptions, executor: Executor): Promise<(readonly [string, string])[]> {
+  if (!isExactlyOnce(options)) return [];
+  const reason = exactlyOnceProblem(await executor.probe({ writes: true }));
+  return reason === undefined ? [] : [['delivery', reason]];
 }
 
 function problem([name, reason]: readonly [string, string]): OptionResult {

@@ -2,13 +2,22 @@ import {
   ConnectError,
   recordsOfBlock,
   toError,
+  type Logger,
   type SourceRecord,
   type SourceTask,
   type SourceTaskContext,
   type TaskPart,
   type WaitingInTask,
 } from '../../src/index.ts';
-import { DatabaseError, isTableChanged, databaseText, openNamedExecutor, type Executor } from '../database/index.ts';
+import {
+  DatabaseError,
+  isTableChanged,
+  databaseText,
+  notificationProblem,
+  openNamedExecutor,
+  probeHints,
+  type Executor,
+} from '../database/index.ts';
 import type { TableFeed } from './table-feed.ts';
 import { rowCount, TableChangedError, type Page } from './feed-reader.ts';
 import { FeedSet } from './feed-set.ts';
@@ -58,16 +67,14 @@ export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
   #snapshot: DatabaseSnapshot | undefined;
   #refreshAt = 0;
+  #hints: readonly string[] = [];
   /** Aborts pending operations when the task stops, also after a failure. */
   readonly #stopped = new AbortController();
 
   async start(context: SourceTaskContext): Promise<void> {
     const settings = sourceSettings(context.config);
     const topics = entriesOf(context.config['tables']);
-    const { initialMicros } = settings;
-    if (initialMicros !== undefined) {
-      context.logger.info(`timestamp.initial is read as ${new Date(Number(initialMicros / 1000n)).toISOString()}`);
-    }
+    logInitialTime(settings, context.logger);
     const executor = openNamedExecutor(settings.connection, context, CONNECTIONS);
     const watch = new TableWatch(executor);
     const refused = entriesOf(context.config['tables.refused']);
@@ -82,21 +89,26 @@ export class DbSourceTask implements SourceTask {
     };
     const noticed = settings.notify ? new NoticedTables(executor, context.logger, feeds, queue, refresh) : undefined;
     const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
-    const { emitsLateRows, lookBackMs } = settings;
-    const passedOver = new PassedOver(executor, { logger: context.logger, emitsLateRows, lookBackMs });
+    const passedOver = new PassedOver(executor, { ...settings, logger: context.logger });
     const waits = new SourceWaits(executor, signal, databaseText(settings.connection));
     const log = new SourceLog(context.logger);
     const connection = new SourceConnection(executor, settings, context, waits);
     const progress = { feeds, queue, noticed, passedOver, waits, log };
     this.#started = { context, signal, settings, executor, watch, connection, ...progress };
-    this.#snapshot = await connection.open(async () => {
+    const server = await connection.open(async () => {
       watch.invalidate();
       const snapshot = await watch.refresh(context.signal);
       await feeds.refresh(snapshot);
-      return snapshot;
+      this.#snapshot = snapshot;
+      return probeServer(executor, settings);
     });
+    this.#hints = server.hints;
     waits.available();
-    await noticed?.listen();
+    await noticed?.listen(server.problem);
+  }
+
+  hints(): readonly string[] {
+    return this.#hints;
   }
 
   async poll(): Promise<readonly SourceRecord[]> {
@@ -304,4 +316,19 @@ export class DbSourceTask implements SourceTask {
 
 function entriesOf(json = '{}'): ReadonlyMap<string, string> {
   return new Map(Object.entries(JSON.parse(json) as Record<string, string>));
+}
+
+function logInitialTime({ initialMicros }: SourceSettings, logger: Logger): void {
+  if (initialMicros === undefined) return;
+  logger.info(`timestamp.initial is read as ${new Date(Number(initialMicros / 1000n)).toISOString()}`);
+}
+
+/** Returns hints about the server, and the reason why notifications do not arrive. */
+async function probeServer(
+  executor: Executor,
+  { notify }: SourceSettings,
+): Promise<{ readonly hints: readonly string[]; readonly problem: string | undefined }> {
+  const probe = await executor.probe({ writes: false });
+  const problem = notify ? notificationProblem(probe) : undefined;
+  return { hints: [...probeHints(probe), ...(problem === undefined ? [] : [problem])], problem };
 }

@@ -9,12 +9,14 @@ import type { TableFeed } from './table-feed.ts';
 export class NoticedTables {
   readonly #feeds: FeedSet;
   readonly #notices: RowNotices;
+  readonly #logger: Logger;
   /** OIDs of the tables with notifications since the last `take`. */
   readonly #noticed = new Set<string>();
 
   /** Notifications wake the queue. `refresh` is called when notifications may have been missed. */
   constructor(executor: Executor, logger: Logger, feeds: FeedSet, queue: PageQueue<TableFeed>, refresh: () => void) {
     this.#feeds = feeds;
+    this.#logger = logger;
     const onRows = (notice: RowNotice) => {
       this.#note(notice);
       queue.wake();
@@ -26,8 +28,10 @@ export class NoticedTables {
     this.#notices = new RowNotices(executor, logger, onRows, onGap);
   }
 
-  listen(): Promise<void> {
-    return this.#notices.listen();
+  /** `problem`: why notifications do not arrive, which is logged instead. */
+  async listen(problem: string | undefined): Promise<void> {
+    if (problem === undefined) await this.#notices.listen();
+    else this.#logger.warn(problem);
   }
 
   close(): Promise<void> {

@@ -122,7 +122,7 @@ describe('sluice doctor', function () {
     assert.equal(well.status, 'ok');
     assert.equal(well.code, 0);
     assert.match(finding(well, 'brokers').message, /^1 broker, Kafka \d\.\d, cluster \S+$/);
-    assert.match(finding(well, "clock of Kafka's controller").message, /^as here/);
+    assert.match(finding(well, "clock of Kafka's controller").message, /^matches the clock here/);
     assert.match(finding(well, 'database').message, /^PostgreSQL \d+/);
     assert.match(finding(well, /^config\.storage\.topic/).message, /does not exist; it will be created/);
     assert.match(finding(well, `topic ${topic}`).message, /1 partition, replication factor 1; the user has Read/);

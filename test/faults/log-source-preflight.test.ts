@@ -6,7 +6,7 @@ import { silentLogger, type SourceConnectorPlugin } from '../../src/index.ts';
 import { sourceConfig } from '../support/connectors.ts';
 import { logSourceConfig } from '../support/log-source.ts';
 import { LogSourceRun } from '../support/log-source-run.ts';
-import { hasPooler, Pooler } from '../support/pooler.ts';
+import { PgBouncer, pgBouncerPath } from '../support/pgbouncer.ts';
 import { onServer, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 
@@ -185,24 +185,27 @@ describe('the checks of the log source before its start', function () {
   });
 
   for (const [what, ignored] of [
-    ['refuses ordinary connections', []],
+    ['refuses settings of connections', []],
     ['passes on ordinary connections', ['options']],
     ['ignores that a connection is one for replication', ['options', 'replication']],
   ] as const) {
     it(`says in one sentence that the port is that of a pooler, which ${what}, and what to do`, async function () {
-      if (!hasPooler) this.skip();
-      const pooler = await Pooler.start(db, ignored);
+      const program = pgBouncerPath();
+      if (program === undefined) this.skip();
+      const settings: Record<string, string> =
+        ignored.length === 0 ? {} : { ignore_startup_parameters: ignored.join(',') };
+      const pooler = await PgBouncer.start(program, db, { mode: 'session', settings });
       try {
-        const sentence = `127.0.0.1:${String(pooler.db.port)} is a pooler, such as pgbouncer, which does not pass on replication connections: set`;
+        const sentence = `127.0.0.1:${String(pooler.database.port)} is a pooler, such as pgbouncer, which does not pass on replication connections: set`;
         const own = `${sentence} database.hostname and database.port to the address of the PostgreSQL server itself`;
-        const [error = '', ...others] = (await check({}, pooler.db)).errors;
+        const [error = '', ...others] = (await check({}, pooler.database)).errors;
         assert.deepEqual(others, []);
         assert.match(error, /^database\.hostname: /);
         assert.ok(error.endsWith(own), error);
-        const [second = ''] = (await checkDbSource({}, pooler.db)).errors;
+        const [second = ''] = (await checkDbSource({}, pooler.database)).errors;
         assert.ok(second.endsWith(`${sentence} connection.url to the address of the PostgreSQL server itself`), second);
         const run = new LogSourceRun();
-        await assert.rejects(run.start(logSourceConfig(pooler.db)), { message: own });
+        await assert.rejects(run.start(logSourceConfig(pooler.database)), { message: own });
         await run.stop();
       } finally {
         await pooler.discard();

@@ -7,6 +7,7 @@ import {
   refuseAll,
   tableText,
   type DecodedRows,
+  type Executor,
   type Table,
   type TableWrite,
   type TableWriter,
@@ -37,7 +38,7 @@ export function existingTables(place: Place): Store {
   const { catalogue } = place.executor;
   return storeBy(
     place.executor,
-    async (all) => {
+    probing(place.executor, async (all) => {
       const tables = await catalogue.findAll(all.map(({ batch }) => batch.table));
       return async (rows, at) => {
         const { batch } = rows;
@@ -47,7 +48,7 @@ export function existingTables(place: Place): Store {
         if (broken !== undefined) throw refusal(broken, '42804');
         return { batch: fitToTable(batch, table), policy: policyOf(place, rows) };
       };
-    },
+    }),
     place.path,
   );
 }
@@ -65,7 +66,7 @@ function brokenRule({ name, columns }: Table): string | undefined {
 
 /** Returns a store that creates and extends tables as the rows require. */
 export function growingTables(place: Place): Store {
-  return storeBy(place.executor, growing(place, place.executor), place.path);
+  return storeBy(place.executor, probing(place.executor, growing(place, place.executor)), place.path);
 }
 
 /** Like `growingTables`, within a transaction. Merged rows are not counted, because the caller counts them after the commit. */
@@ -100,6 +101,14 @@ function growing(place: Place, writer: TableWriter): Preparation {
 type Preparation = (
   all: readonly DecodedRows[],
 ) => Promise<(rows: DecodedRows, at: number) => TableWrite | Promise<TableWrite>>;
+
+/** The executor must know the server before it chooses how to write. */
+function probing(executor: Executor, prepare: Preparation): Preparation {
+  return async (all) => {
+    await executor.probe({ writes: true });
+    return prepare(all);
+  };
+}
 
 interface Writing {
   writeAll(writes: readonly TableWrite[]): Promise<readonly Settled[]>;

@@ -44,6 +44,7 @@ export async function ingestWhole(request: ApiRequest, reading: LineReading): Pr
   if (unread.badCount > 0) return outcome(unread);
   const writingSince = performance.now();
   try {
+    await request.executor.probe({ writes: true });
     const counts = await request.executor.atomically(
       (writer) => writeAll(written, growingTablesWithin(request, writer)),
       request.signal,

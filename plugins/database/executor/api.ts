@@ -3,6 +3,7 @@ import type { ColumnRole, RowBatch, TableName, WriteReport } from '../../../src/
 import type { TableShape } from '../../../src/data/table-shape.ts';
 import type { Dialect } from '../sql/dialects/dialect.ts';
 import type { OwnStatement } from '../sql/own-statement.ts';
+import type { ProbeDemands, ServerProbe } from './server-probe.ts';
 
 /** Kind of database according to its mark (docs/sink.md#tables-and-rows); an unmarked one accepts every format. */
 export type Engine = 'time-series' | 'relational' | 'unmarked';
@@ -239,6 +240,11 @@ export interface Executor extends TableWriter {
   reading<T>(work: (session: ReadingSession) => Promise<T>, options?: Pick<SessionOptions, 'signal'>): Promise<T>;
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
   ask: Session['ask'];
+  /**
+   * Finds out what the server does, once per server and thread; afterwards rows are written without COPY if it keeps rows of a
+   * COPY that is rolled back, and nothing is prepared behind a pooler. Rejects only if the server is unavailable.
+   */
+  probe(demands: ProbeDemands): Promise<ServerProbe>;
   /**
    * Writes batches of different tables like `write`. Where possible, many tables are written in one round trip and
    * transaction. Never rejects: the results are in the order of the batches. After a failure that is not specific to

@@ -13,7 +13,7 @@ import { inTransaction } from './savepoint.ts';
 import { SchemaGrowth } from './schema-growth.ts';
 import { fits } from './schema-growth-plan.ts';
 import { copyScript } from '../sql/copy-script.ts';
-import { applySessionOptions } from './session.ts';
+import { setTimeZone } from './session.ts';
 import { isTableChanged } from './sqlstate.ts';
 import { TablePreparation } from './table-preparation.ts';
 import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
@@ -39,6 +39,8 @@ interface WriterOptions extends EncodingOptions {
    * must repeat all statements of the transaction.
    */
   readonly isInTransaction?: boolean;
+  /** The server may keep rows of a COPY that fails or is rolled back. */
+  readonly avoidsCopy?: boolean;
 }
 
 /** The part of a batch to send; without `attempt`, there is nothing to send. */
@@ -58,7 +60,7 @@ export class BatchWriter {
   readonly #connections: ConnectionSource;
   readonly #catalogue: Catalogue;
   readonly #preparation: TablePreparation;
-  readonly #options: WriterOptions;
+  #options: WriterOptions;
 
   /** Tables are changed through `session`. */
   constructor(connections: ConnectionSource, catalogue: Catalogue, session: CatalogueSource, options: WriterOptions) {
@@ -73,12 +75,18 @@ export class BatchWriter {
     return new BatchWriter(connections, catalogue, session, { ...this.#options, isInTransaction: true });
   }
 
+  /** From now on, rows are written by INSERT only. */
+  avoidCopy(): void {
+    this.#options = { ...this.#options, avoidsCopy: true };
+  }
+
   async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {
     await this.#preparation.prepare(batch, policy.shape, policy, await this.#catalogue.find(batch.table));
   }
 
-  async write(batch: RowBatch, policy: WritePolicy, minCopiedRows?: number): Promise<WriteReport> {
+  async write(batch: RowBatch, wanted: WritePolicy, minCopiedRows?: number): Promise<WriteReport> {
     if (batch.rowCount === 0) return NOTHING_STORED;
+    const policy = this.#options.avoidsCopy === true ? { ...wanted, plain: true } : wanted;
     for (let isRetry = false; ; isRetry = true) {
       const { attempt, faults } = await this.#plan({ batch, policy, minCopiedRows }, isRetry);
       if (policy.allOrNothing === true && faults.length > 0) return nothingStored(faults);
@@ -117,6 +125,7 @@ export class BatchWriter {
     const { batch, policy } = write;
     const known = this.#catalogue.remembered(batch.table);
     if (known === undefined || batch.rowCount === 0 || policy.allOrNothing === true) return undefined;
+    if (this.#options.avoidsCopy === true) return undefined;
     if (policy.shape !== undefined && (policy.shape.exact || !fits(known, batch, policy.shape))) return undefined;
     const attempt = this.#attempt(known, write);
     const isCertain = this.#isCertain({ attempt, faults: [], isCurrent: false }, known, batch);
@@ -178,10 +187,12 @@ export class BatchWriter {
     const timeZone = planned.readsTimeTexts ? policy.timeZone : undefined;
     return this.#connections.lend(
       async (connection) => {
-        await applySessionOptions(connection, { timeZone });
-        if (this.#options.isInTransaction === true) return attempt.run(connection, true);
-        if (!(allOrNothing === true ? planned.isOneStatement : planned.isOneChange))
-          return runInTransaction(attempt, connection);
+        if (this.#options.isInTransaction === true) {
+          await setTimeZone(connection, timeZone);
+          return attempt.run(connection, true);
+        }
+        const isAtomic = allOrNothing === true ? planned.isOneStatement : planned.isOneChange;
+        if (!isAtomic || timeZone !== undefined) return runInTransaction(attempt, connection, timeZone);
         try {
           return await attempt.run(connection, false);
         } catch (error) {
@@ -189,7 +200,7 @@ export class BatchWriter {
           throw error;
         }
       },
-      timeZone === undefined ? 'clean' : 'used',
+      'clean',
       policy.signal,
     );
   }
@@ -198,12 +209,17 @@ export class BatchWriter {
 /**
  * Runs all statements in one transaction, so that no other session misses a row between its deletion and reinsertion.
  */
-async function runInTransaction(first: WriteAttempt, connection: StatementRunner): Promise<WriteReport> {
+async function runInTransaction(
+  first: WriteAttempt,
+  connection: StatementRunner,
+  timeZone?: string,
+): Promise<WriteReport> {
   let attempt: WriteAttempt | undefined;
   return retryRolledBack(ROLLBACK_RETRIES, async () => {
     const current = (attempt = attempt?.restart() ?? first);
     try {
       return await inTransaction(connection, async (runner) => {
+        await setTimeZone(connection, timeZone);
         const report = await current.run(runner, true);
         if (current.planned.storesNothing) throw ROLLED_BACK;
         return report;

@@ -8,17 +8,9 @@ import { cancelled, Connection, TEXT_VALUES } from './connection.ts';
 import type { ConnectionSettings, ServerAddress } from './connection-url.ts';
 import { passwordFromFile } from './password-file.ts';
 import { RowTap } from './row-tap.ts';
+import { greet, refusesOptions, STARTUP_PARAMETERS, startupOptions } from './server-greeting.ts';
 import { isUnavailable, toDatabaseError } from './sqlstate.ts';
 import { tlsOptions } from './tls-options.ts';
-
-/** Set for every session, so that the text format of values does not depend on the server's configuration. */
-const SESSION_DEFAULTS = [
-  'TimeZone=UTC',
-  'DateStyle=ISO',
-  'IntervalStyle=postgres',
-  'bytea_output=hex',
-  'extra_float_digits=1',
-];
 
 /**
  * Idle time before keepalive probes. The system's default of two hours is too long to notice a dead connection, and
@@ -117,11 +109,42 @@ function shouldTryOtherWay({ sqlstate, message }: DatabaseError): boolean {
   return sqlstate === NO_ENTRY || message.includes(NO_TLS);
 }
 
+/** A member of the driver's client that its types omit. */
+interface StartingClient {
+  getStartupConf(): Readonly<Record<string, string>>;
+}
+
+/** The driver has no option for further parameters of the startup message. */
+function addStartupParameters(client: StartingClient): void {
+  const given = client.getStartupConf.bind(client);
+  client.getStartupConf = () => ({ ...given(), ...STARTUP_PARAMETERS });
+}
+
 async function handshake(
   server: ServerAddress,
   settings: ConnectRequest,
   tls: ConnectionOptions | undefined,
   signal: AbortSignal | undefined,
+): Promise<Connection> {
+  try {
+    return await logIn(server, settings, { tls, signal, options: startupOptions(settings) });
+  } catch (error) {
+    if (!refusesOptions(toDatabaseError(error))) throw error;
+    return logIn(server, settings, { tls, signal });
+  }
+}
+
+interface Login {
+  readonly tls: ConnectionOptions | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Settings of the session in the form of libpq. */
+  readonly options?: string;
+}
+
+async function logIn(
+  server: ServerAddress,
+  settings: ConnectRequest,
+  { tls, signal, options }: Login,
 ): Promise<Connection> {
   const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS };
   const config = {
@@ -134,12 +157,13 @@ async function handshake(
     ssl: tls ?? false,
     connectionTimeoutMillis: settings.connectTimeoutMs,
     application_name: settings.applicationName,
-    options: startupOptions(settings),
+    options,
     connection: settings.openTap({ ssl: tls ?? false, ...keepAlive }),
     replication: settings.replication,
     types: TEXT_VALUES,
   };
   const client = new pg.Client(config);
+  addStartupParameters(client as unknown as StartingClient);
   const connection = new Connection(client, { ...server, tls });
   let readOnly = false;
   client.connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) => {
@@ -152,6 +176,7 @@ async function handshake(
   try {
     if (signal?.aborted === true) throw cancelled(signal);
     await client.connect();
+    if (settings.replication === undefined) await greet(connection, settings);
   } catch (error) {
     client.connection.stream.destroy();
     throw signal?.aborted === true ? cancelled(signal) : error;
@@ -171,13 +196,6 @@ async function passwordFor(
 ): Promise<string> {
   if (password !== undefined || passwordFile === undefined) return password?.reveal() ?? '';
   return passwordFromFile(passwordFile, { ...server, database, user });
-}
-
-/** Formats `-c name=value` for each setting, escaping blanks and backslashes (libpq, "options"). */
-function startupOptions(settings: ConnectionSettings): string {
-  const all =
-    settings.searchPath === undefined ? SESSION_DEFAULTS : [...SESSION_DEFAULTS, `search_path=${settings.searchPath}`];
-  return all.map((setting) => `-c ${setting.replace(/[\\\s]/g, '\\$&')}`).join(' ');
 }
 
 class NotConnectedError extends DatabaseError {

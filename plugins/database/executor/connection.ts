@@ -1,19 +1,30 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
-import { DatabaseError } from '../../../src/errors.ts';
+import { DatabaseError, toError } from '../../../src/errors.ts';
 import type { OwnStatement } from '../sql/own-statement.ts';
 import type { QueryResult, StatementOptions } from './api.ts';
 import type { ServerAddress } from './connection-url.ts';
 import { requestCancel } from './cancel.ts';
 import { copyIn } from './copy-in.ts';
-import { ENTER_OWN_PATH, LEAVE_OWN_PATH, type Parameters, Pipeline, sendQuery, sendStatement } from './pipeline.ts';
+import {
+  ENTER_OWN_PATH,
+  LEAVE_OWN_PATH,
+  type Parameters,
+  Pipeline,
+  type PipelinedStatement,
+  sendQuery,
+  sendStatement,
+} from './pipeline.ts';
 import { isRollback, toDatabaseError } from './sqlstate.ts';
 
 /** How long a cancelled statement may continue before its connection is closed. */
 const CANCEL_GRACE_MS = 5_000;
 /** Named statements stay on the server until the connection ends; beyond this number, a new connection is cheaper. */
 const MAX_NAMED_STATEMENTS = 500;
+
+/** The end of the driver's message for a statement on a lost connection. */
+const NOT_QUERYABLE = 'is not queryable';
 
 /** Members of the driver's client that its types omit. */
 type RawClient = pg.Client & {
@@ -47,9 +58,10 @@ export class Connection {
   readonly #names = new Set<string>();
   #lost: Error | undefined;
   #isDiscarded = false;
+  #sharesBackends = false;
   #openedAt: number | undefined;
   #brokeInUse = false;
-  /** Number of calls that wait for the server. */
+  /** Calls that wait for the server. */
   #running = 0;
   /** Time of the last data from the server, and the number of bytes received until then. */
   #silence = { since: 0, bytesRead: 0 };
@@ -67,7 +79,7 @@ export class Connection {
     return { host: this.#address.host, port: this.#address.port };
   }
 
-  /** Process ID of the backend; behind a pooler, a number that the pooler has chosen. */
+  /** Process ID of the backend, as reported at the start. A pooler reports one of its own (server-greeting.ts). */
   get processId(): number {
     return (this.client as RawClient).processID;
   }
@@ -96,13 +108,26 @@ export class Connection {
     this.#isDiscarded = true;
   }
 
+  /**
+   * True if the next transaction may run in another backend, as behind a pooler, or if that is not known: the session
+   * then keeps neither prepared statements nor settings, and must not leave any behind.
+   */
+  get hasSharedBackends(): boolean {
+    return this.#sharesBackends;
+  }
+
+  sharesBackends(): void {
+    this.#sharesBackends = true;
+  }
+
   /** Runs one statement with the extended protocol. Rejects with DatabaseError (57014 if cancelled). */
   async run(statement: Statement, options: StatementOptions = {}): Promise<QueryResult> {
     refuseNul(statement.text);
-    if (statement.name !== undefined) this.#names.add(statement.name);
+    const name = this.#sharesBackends ? undefined : statement.name;
+    if (name !== undefined) this.#names.add(name);
     const config = {
       text: statement.text,
-      ...(statement.name === undefined ? {} : { name: statement.name }),
+      ...(name === undefined ? {} : { name }),
       values: (statement.values ?? []) as (string | Buffer | null)[],
       rowMode: 'array' as const,
       types: TEXT_VALUES,
@@ -130,6 +155,34 @@ export class Connection {
       return pipeline.done;
     });
     return pipeline.result();
+  }
+
+  /**
+   * Runs a statement after others whose results are ignored, in one transaction and round trip. Rejects with scope
+   * `caller` if one of the others fails.
+   */
+  async runAfter(
+    preamble: readonly PipelinedStatement[],
+    statement: PipelinedStatement,
+    options: StatementOptions = {},
+  ): Promise<QueryResult> {
+    refuseNul(statement[0]);
+    const pipeline = new Pipeline({
+      preamble: () => (this.client.getTransactionStatus() === 'E' ? [] : preamble),
+      send: (wire) => {
+        sendQuery(wire, statement, 0);
+      },
+    });
+    try {
+      await this.interruptible(options, async () => {
+        this.client.query(pipeline);
+        return pipeline.done;
+      });
+      return pipeline.result();
+    } catch (error) {
+      if (pipeline.isPastPreamble || !(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
+      throw new DatabaseError(error.message, { scope: 'caller', sqlstate: error.sqlstate, cause: error.cause });
+    }
   }
 
   /** Runs a `COPY … FROM STDIN`. `messages` contains the CopyData and CopyDone messages in wire format. */
@@ -218,7 +271,9 @@ export class Connection {
     try {
       return await work();
     } catch (thrown) {
-      const error = toDatabaseError(thrown);
+      // The driver does not say why a connection was lost before the statement.
+      const wasLost = this.#lost !== undefined && toError(thrown).message.endsWith(NOT_QUERYABLE);
+      const error = toDatabaseError(wasLost ? this.#lost : thrown);
       // The connection is discarded, because a new one may reach another server, or a pooler may give it a server
       // connection whose state is intact.
       if (error.scope === 'infrastructure' && !isRollback(error)) this.#isDiscarded = true;

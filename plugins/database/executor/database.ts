@@ -4,6 +4,7 @@ import type { Catalogue, CatalogueSource } from './catalogue.ts';
 import { OptimisticPath } from './optimistic-path.ts';
 import type { Condition, Pool } from './pool.ts';
 import { ReadSession } from './read-session.ts';
+import { type ProbeDemands, probeOnce, type ServerProbe } from './server-probe.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
 
 /** Pool, catalogue and settings shared by all executors of one server, database and user. */
@@ -13,6 +14,8 @@ export class Database implements CatalogueSource {
   readonly writer: BatchWriter;
   /** Decides whether a transaction is first tried without savepoints. */
   readonly path = new OptimisticPath();
+  /** By whether rows are written. */
+  readonly #probes = new Map<boolean, ServerProbe>();
 
   constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
     this.pool = pool;
@@ -45,6 +48,22 @@ export class Database implements CatalogueSource {
     } finally {
       this.pool.release(connection, condition);
     }
+  }
+
+  /** Probes the server once, and from then on writes in a way that it does not falsify. */
+  async probe(demands: ProbeDemands): Promise<ServerProbe> {
+    const known = this.#probes.get(demands.writes);
+    if (known !== undefined) return known;
+    const { pool } = this;
+    const probe = await pool.lend(
+      (connection) =>
+        probeOnce(connection, () => pool.openAnother(connection.server), { ...demands, logger: pool.logger }),
+      'clean',
+    );
+    this.#probes.set(demands.writes, probe);
+    if (probe.rollsBackCopies === 'no') this.writer.avoidCopy();
+    if (probe.sharesBackends) pool.expectSharedBackends();
+    return probe;
   }
 
   async reading<T>(

@@ -6,6 +6,7 @@ import { quoteIdentifier } from '../sql/quote.ts';
 import type { Executor } from './api.ts';
 import type { ConnectionSettings } from './connection-url.ts';
 import { openExecutor } from './open-executor.ts';
+import { probeFindings } from './server-probe.ts';
 import { isDatabaseMissing, isLoginRefused, toDatabaseError } from './sqlstate.ts';
 
 /** Requirements of a connector or service for its database. */
@@ -40,7 +41,7 @@ const SERVER = ownStatement(
 
 /**
  * Checks a database as a connector would use it: the connection and the relevant settings. `check` adds the checks of
- * the connector. Nothing is written; `signal` cancels.
+ * the connector. All changes are rolled back; `signal` cancels.
  */
 export async function diagnoseDatabase(
   settings: ConnectionSettings,
@@ -55,7 +56,8 @@ export async function diagnoseDatabase(
     const askedAt = Date.now();
     const [row = []] = (await executor.ask(SERVER, [], { signal })).rows;
     const findings = serverFindings(row, demands, { askedAt, answeredAt: Date.now() });
-    return [...findings, ...(await check(executor))];
+    const behaviour = probeFindings(await executor.probe(demands));
+    return [...findings, ...behaviour, ...(await check(executor))];
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     return [fail('database', error.message, fixFor(error, settings))];

@@ -21,6 +21,7 @@ import type { Database } from './database.ts';
 import { listen } from './listener.ts';
 import { readEngine } from './engine-mark.ts';
 import { rehearse } from './rehearsal.ts';
+import type { ProbeDemands, ServerProbe } from './server-probe.ts';
 import { atomically } from './transaction.ts';
 
 /** A handle on a shared database. Closing it ends its own calls only. */
@@ -71,6 +72,10 @@ export class PooledExecutor implements Executor {
 
   async engine(): Promise<Engine> {
     return this.#open().session(readEngine);
+  }
+
+  async probe(demands: ProbeDemands): Promise<ServerProbe> {
+    return this.#open().probe(demands);
   }
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {

@@ -61,6 +61,7 @@ export class Pool {
   #limit: number;
   #sweep: NodeJS.Timeout | undefined;
   #emptied: (() => void) | undefined;
+  #sharesBackends = false;
 
   constructor(settings: PoolSettings) {
     this.#settings = settings;
@@ -131,9 +132,27 @@ export class Pool {
       this.#drop(connection);
     } else if (condition === 'clean' && connection.client.getTransactionStatus() === 'I') {
       this.#park(connection);
+    } else if (condition !== 'read' && connection.hasSharedBackends) {
+      // RESET ALL would also reset the settings with which the session began, and may reach another backend.
+      this.#drop(connection);
     } else {
       void this.#clean(connection, condition);
     }
+  }
+
+  /** Another connection to a server, outside the limit. To be closed by the caller. */
+  async openAnother(server: ServerAddress): Promise<Connection> {
+    return this.#settings.connect(this.#stopped.signal, server);
+  }
+
+  get logger(): Logger {
+    return this.#settings.logger;
+  }
+
+  /** From now on, no connection keeps prepared statements or settings between transactions. */
+  expectSharedBackends(): void {
+    this.#sharesBackends = true;
+    for (const connection of this.#all) connection.sharesBackends();
   }
 
   /** Terminates the backends that dropped connections may have left on the server. Never rejects. */
@@ -220,6 +239,7 @@ export class Pool {
     try {
       const connection = await this.#settings.connect(this.#stopped.signal);
       await this.#abandoned.end(connection);
+      if (this.#sharesBackends) connection.sharesBackends();
       this.#opening -= 1;
       this.#all.add(connection);
       this.#silence.start();

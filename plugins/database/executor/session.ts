@@ -3,17 +3,24 @@ import { type OwnStatement, qualifiedStatement } from '../sql/own-statement.ts';
 import type { QueryResult, Session, SessionOptions, StatementOptions, StreamOptions } from './api.ts';
 import type { Connection, StatementRunner } from './connection.ts';
 import { readCursor } from './cursor.ts';
+import type { PipelinedStatement } from './pipeline.ts';
 
 /** Statements whose effects no reset removes, so that the connection is closed after use. */
 const LASTING_COMMANDS: ReadonlySet<string> = new Set(['PREPARE', 'LOAD']);
 
+/** PostgreSQL runs this statement only outside a transaction, and so not in one with settings. */
+const IN_TRANSACTION = '25001';
+
 /**
  * A connection pinned for one piece of work. Statements run one after another, even if the caller does not await them.
- * After `end`, every call rejects: a leaked session must not touch a connection that others use.
+ * After `end`, every call rejects: a leaked session must not touch a connection that others use. Behind a pooler,
+ * settings are local to each transaction, because the next one may run in another backend.
  */
 export class PinnedSession implements Session {
   readonly #connection: Connection;
   readonly #readOnly: boolean;
+  /** Precedes each statement. */
+  readonly #localSettings: readonly PipelinedStatement[];
   #tail: Promise<unknown> = Promise.resolve();
   #state: 'open' | 'reading' | 'ended' = 'open';
   #inTransaction = false;
@@ -21,6 +28,7 @@ export class PinnedSession implements Session {
   constructor(connection: Connection, options: SessionOptions) {
     this.#connection = connection;
     this.#readOnly = options.readOnly ?? false;
+    this.#localSettings = connection.hasSharedBackends ? settingsOf(options, true) : [];
   }
 
   async query(
@@ -30,7 +38,7 @@ export class PinnedSession implements Session {
   ): Promise<QueryResult> {
     this.#requireOpen();
     return this.#inTurn(async () => {
-      const result = await this.#explained(() => this.#connection.run({ text: sql, values: parameters }, options));
+      const result = await this.#explained(() => this.#run(sql, parameters, options));
       if (LASTING_COMMANDS.has(result.command)) this.#connection.discardAfterUse();
       return result;
     });
@@ -55,7 +63,10 @@ export class PinnedSession implements Session {
     this.#requireOpen();
     this.#state = 'reading';
     try {
+      const opensTransaction = this.#localSettings.length > 0 && this.#connection.client.getTransactionStatus() === 'I';
+      if (opensTransaction) await this.#connection.runAfter([BEGIN, ...this.#localSettings], SELECT_NOTHING);
       yield* readCursor(this.#connection, { text: sql, values: parameters }, options);
+      if (opensTransaction) await this.#connection.run({ text: 'COMMIT' });
     } catch (error) {
       throw this.#explain(error);
     } finally {
@@ -84,6 +95,17 @@ export class PinnedSession implements Session {
       throw error;
     } finally {
       this.#inTransaction = false;
+    }
+  }
+
+  async #run(sql: string, parameters: readonly (string | null)[], options: StatementOptions): Promise<QueryResult> {
+    if (this.#localSettings.length === 0) return this.#connection.run({ text: sql, values: parameters }, options);
+    const isOutside = this.#connection.client.getTransactionStatus() === 'I';
+    try {
+      return await this.#connection.runAfter(this.#localSettings, [sql, parameters], options);
+    } catch (error) {
+      if (!isOutside || !(error instanceof DatabaseError) || error.sqlstate !== IN_TRANSACTION) throw error;
+      return this.#connection.run({ text: sql, values: parameters }, options);
     }
   }
 
@@ -122,26 +144,47 @@ export class PinnedSession implements Session {
   }
 }
 
-/** Indexed by the number of settings minus one. */
+const BEGIN: PipelinedStatement = ['BEGIN', []];
+const SELECT_NOTHING: PipelinedStatement = ['SELECT', []];
+
+/** Indexed by the number of settings minus one. The last parameter is whether they are local to the transaction. */
 const SET_SETTINGS = [1, 2, 3].map((count) => {
+  const isLocal = `$${String(2 * count + 1)}::pg_catalog.bool`;
   const calls = Array.from(
     { length: count },
-    (_, index) => `pg_catalog.set_config($${String(2 * index + 1)}, $${String(2 * index + 2)}, false)`,
+    (_, index) => `pg_catalog.set_config($${String(2 * index + 1)}, $${String(2 * index + 2)}, ${isLocal})`,
   );
   return qualifiedStatement(`session: ${String(count)} settings`, `SELECT ${calls.join(', ')}`);
 });
 
-/** Applies the session options; the pool's reset reverts them. Throws with scope `caller` for invalid values. */
-export async function applySessionOptions(connection: StatementRunner, options: SessionOptions): Promise<void> {
+function settingsOf(options: SessionOptions, isLocal: boolean): PipelinedStatement[] {
   const settings: [string, string][] = [];
   if (options.timeZone !== undefined) settings.push(['TimeZone', options.timeZone]);
-  if (options.readOnly === true) settings.push(['default_transaction_read_only', 'on']);
+  if (options.readOnly === true) {
+    settings.push([isLocal ? 'transaction_read_only' : 'default_transaction_read_only', 'on']);
+  }
   if (options.statementTimeoutMs !== undefined) {
     settings.push(['statement_timeout', String(options.statementTimeoutMs)]);
   }
-  if (settings.length === 0) return;
+  if (settings.length === 0) return [];
+  return [[SET_SETTINGS[settings.length - 1] ?? '', [...settings.flat(), String(isLocal)]]];
+}
+
+/** Applies the session options; the pool's reset reverts them. Throws with scope `caller` for invalid values. */
+export async function applySessionOptions(connection: Connection, options: SessionOptions): Promise<void> {
+  // A PinnedSession then applies them in each transaction.
+  if (connection.hasSharedBackends) return;
+  for (const statement of settingsOf(options, false)) await set(connection, statement);
+}
+
+/** Sets the time zone until the end of the transaction. Throws with scope `caller` for an invalid one. */
+export async function setTimeZone(connection: StatementRunner, timeZone: string | undefined): Promise<void> {
+  for (const statement of settingsOf({ timeZone }, true)) await set(connection, statement);
+}
+
+async function set(connection: StatementRunner, [text, values]: PipelinedStatement): Promise<void> {
   try {
-    await connection.run({ text: SET_SETTINGS[settings.length - 1] ?? '', values: settings.flat() });
+    await connection.run({ text, values });
   } catch (error) {
     if (error instanceof DatabaseError && error.scope === 'record') {
       throw new DatabaseError(error.message, { scope: 'caller', sqlstate: error.sqlstate, cause: error.cause });

@@ -115,16 +115,7 @@ class WritingTransaction implements Transaction {
     };
     const source = { session: <T>(work: (session: Session) => Promise<T>) => work(this.#inner) };
     this.catalogue = new Catalogue(source, catalogue);
-    this.#writer = writer.within(
-      {
-        lend: (work, condition) => {
-          if (condition === 'used') this.needsReset = true;
-          return work(runner);
-        },
-      },
-      this.catalogue,
-      source,
-    );
+    this.#writer = writer.within({ lend: (work) => work(runner) }, this.catalogue, source);
   }
 
   /** True if tables may have been created or changed. */

@@ -177,6 +177,8 @@ export interface SinkTask {
    * none. Shown by `GET /connectors/{connector}/health`. Called at any time, also while `put` is running.
    */
   waiting?(): WaitingInTask | undefined;
+  /** Whole sentences that the user should know while the task works, without secrets. Called as `waiting`. */
+  hints?(): readonly string[];
   /**
    * Returns the totals of the task's writes, for the console; `undefined` if the task does not count them. Called at the same times
    * as `waiting`.

@@ -102,6 +102,7 @@ export class SinkTaskRunner implements TaskRunner {
       parts: this.#consumer.missingTopics().map(waitedFor),
       ...this.#runtime.chain.times.details(),
       written: this.#task.written?.(),
+      hints: this.#task.hints?.(),
       progress: this.#puts.progress.values(this.#polled.count, this.#task.waiting?.()),
       reading: { ...this.#holds.reading(), ...this.#runtime.measures.sink.progress() },
     };

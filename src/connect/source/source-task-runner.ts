@@ -102,7 +102,8 @@ export class SourceTaskRunner implements TaskRunner {
     const progress = { ...this.#progress.values(this.#task.waiting?.()), ...held };
     const parts = this.#task.parts?.() ?? [];
     const metrics = this.#task.metrics?.();
-    return { partitions: [], parts, metrics, progress, ...chain.times.details() };
+    const hints = this.#task.hints?.();
+    return { partitions: [], parts, metrics, progress, hints, ...chain.times.details() };
   }
 
   async run(): Promise<void> {

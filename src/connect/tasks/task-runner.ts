@@ -69,6 +69,8 @@ export interface TaskDetails {
   /** The task's own metrics, for a source task. */
   readonly metrics?: readonly TaskMetric[] | undefined;
   readonly progress: TaskProgress;
+  /** Sentences of the task for the health of the connector. */
+  readonly hints?: readonly string[] | undefined;
   /** Measurements of the converter and the transforms. */
   readonly stages?: readonly StageFigures[] | undefined;
   /** Set for a sink task that counts its writes. */

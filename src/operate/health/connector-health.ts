@@ -312,13 +312,13 @@ export class ConnectorHealth implements HerderListener {
 
   #hidden(figures: TaskFigures): TaskFigures {
     const hide = (text: string): string => this.#dependencies.secrets.hide(text);
-    const { cause, failedParts } = figures;
-    if (cause === null && failedParts === undefined) return figures;
+    const { cause, failedParts, hints } = figures;
     const parts = failedParts?.parts.map(({ name, error }) => ({ name: hide(name), error: hide(error) }));
     return {
       ...figures,
       cause: cause === null ? null : hide(cause),
       ...(failedParts && parts ? { failedParts: { ...failedParts, parts } } : {}),
+      ...(hints === undefined ? {} : { hints: hints.map(hide) }),
     };
   }
 }

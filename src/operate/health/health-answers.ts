@@ -45,6 +45,7 @@ export const FIGURES_OF_TASK = withMore(
     'emptyTopics?': arrayOf(TEXT),
     cause: nullable(TEXT),
     'failedParts?': objectOf({ count: NUMBER, parts: arrayOf(objectOf({ name: TEXT, error: TEXT })) }),
+    'hints?': arrayOf(TEXT),
     'throttledMs?': NUMBER,
     'lastPutMs?': NUMBER,
     'silentMs?': NUMBER,

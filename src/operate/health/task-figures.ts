@@ -9,6 +9,7 @@ const SAMPLE_MS = 5000;
 const MAX_CAUSE = 1000;
 /** Maximum number of failed parts that are named. */
 const MAX_PARTS_NAMED = 5;
+const MAX_HINTS = 5;
 
 interface PlacedState {
   readonly state: string;
@@ -202,6 +203,7 @@ function figuresOf(
     ...emptyTopics(report),
     cause: hasFailed || progress?.cause === undefined ? null : oneLine(progress.cause),
     ...failedParts(details?.parts ?? []),
+    ...hintsOf(details?.hints ?? []),
     throttledMs: progress?.throttledMs ?? 0,
     ...(details?.reading && {
       isInGroup: details.reading.isInGroup,
@@ -236,6 +238,10 @@ function failedParts(parts: readonly TaskPart[]): Pick<TaskFigures, 'failedParts
     return { name: oneLine(name), error: oneLine(error) };
   });
   return { failedParts: { count: failed.length, parts: named } };
+}
+
+function hintsOf(hints: readonly string[]): Pick<TaskFigures, 'hints'> {
+  return hints.length === 0 ? {} : { hints: hints.slice(0, MAX_HINTS).map(oneLine) };
 }
 
 /** Shortens a text of a plugin, and removes its line breaks. */

@@ -28,6 +28,8 @@ export interface TaskFigures {
   readonly cause: string | null;
   /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
   readonly failedParts?: FailedParts | undefined;
+  /** Sentences of the task that do not change the verdict; absent: none. */
+  readonly hints?: readonly string[] | undefined;
   /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs?: number | undefined;
   /** Sink tasks: milliseconds for which the task has had no partition. */
@@ -114,6 +116,7 @@ function working(figures: ConnectorFigures, thresholds: Thresholds): Finding {
     ...figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`),
     ...idleTasks(figures, thresholds),
     ...unusedTopics(figures),
+    ...new Set(figures.tasks.flatMap(({ hints = [] }) => hints)),
     ...uncommitted.map((task) => `${uncommittedText(task)}; when the task starts again, it reads their records again.`),
   ];
   return { verdict: 'RUNNING', sentence: runningText(figures, uncommitted), reasons };

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { DatabaseError } from '../../../src/errors.ts';
+import { ownStatement, qualifiedStatementOn } from '../sql/own-statement.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+import type { Connection } from './connection.ts';
+
+/** `unknown` if a check was not possible or not permitted, which never prevents a start. */
+export type Answer = 'yes' | 'no' | 'unknown';
+
+/** Limit of each statement of a check; a lock on the catalogue must not delay a start. */
+const OPTIONS = { timeoutMs: 3_000 } as const;
+/** A notification that is delivered at all arrives in milliseconds. */
+const DELIVERY_MS = 1_000;
+/** One row more than YugabyteDB puts into one of the transactions that it divides a COPY into by default. */
+const COPIED_ROWS = 20_001;
+/** Tables of the kind that is written first; users who may only read often may create temporary tables. */
+const TABLE_KINDS = ['TABLE', 'TEMPORARY TABLE'] as const;
+
+const BACKEND = ownStatement('probe: backend', 'SELECT pg_backend_pid()');
+const LOCK = ownStatement('probe: lock', 'SELECT pg_advisory_xact_lock($1::int8)');
+const TRY_LOCK = ownStatement('probe: try the lock', 'SELECT pg_try_advisory_xact_lock($1::int8)');
+const NOTIFY = ownStatement('probe: notify', "SELECT pg_notify($1, '')");
+const SET = ownStatement('probe: local setting', "SELECT set_config('sluice.probe', 'set', true)");
+const READ = ownStatement('probe: read the setting', "SELECT current_setting('sluice.probe', true)");
+/** In the first schema of the search path, or among the temporary tables; the transaction is rolled back. */
+const createScratch = qualifiedStatementOn(
+  'probe: create the table',
+  (kind = '', table = '', key = '') => `CREATE ${kind} ${table} (n pg_catalog.int4 ${key}, v pg_catalog.text)`,
+);
+const upsertScratch = qualifiedStatementOn(
+  'probe: upsert',
+  (table = '') => `INSERT INTO ${table} AS t (n, v)
+    SELECT * FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog._int4), pg_catalog.unnest($2::pg_catalog._text))
+    ON CONFLICT (n) DO UPDATE SET v = EXCLUDED.v`,
+);
+const readScratch = qualifiedStatementOn(
+  'probe: read the table',
+  (table = '') => `SELECT pg_catalog.count(*), pg_catalog.max(v) FROM ${table}`,
+);
+const dropScratch = qualifiedStatementOn('probe: drop the table', (table = '') => `DROP TABLE ${table}`);
+const unlisten = qualifiedStatementOn('probe: unlisten', (channel = '') => `UNLISTEN ${channel}`);
+const VERSION = ownStatement('probe: version', 'SELECT version(), pg_is_in_recovery()');
+
+type Check = (one: Connection, other: Connection) => Promise<Answer>;
+
+/** The answer of a check; `unknown` if the server does not permit or support it, or does not answer in time. */
+export async function answerOf(check: Check, one: Connection, other: Connection): Promise<Answer> {
+  try {
+    return await check(one, other);
+  } catch {
+    return 'unknown';
+  } finally {
+    for (const connection of [one, other]) await rollBack(connection);
+  }
+}
+
+export async function readVersion(connection: Connection): Promise<{ version: string; isStandby: boolean }> {
+  const [row] = (await connection.ask(VERSION, [], OPTIONS)).rows;
+  return { version: row?.[0] ?? '', isStandby: row?.[1] === 't' };
+}
+
+/** True if transactions of a connection stay in their backend while others use the server. */
+export async function keepsBackend(one: Connection, other: Connection): Promise<Answer> {
+  const first = await backendOf(one);
+  await begin(other);
+  const second = await backendOf(other);
+  const third = await backendOf(one);
+  return answer(first === third && first !== second);
+}
+
+/** True if a rollback removes the rows of a COPY. */
+export async function rollsBackCopies(connection: Connection): Promise<Answer> {
+  const table = quoteIdentifier(uniqueName());
+  for (const kind of TABLE_KINDS) {
+    if (!(await createTable(connection, createScratch(kind, table)))) continue;
+    await connection.copyIn(`COPY ${table} (n) FROM STDIN`, rowMessages(COPIED_ROWS), OPTIONS);
+    await connection.run({ text: 'ROLLBACK' }, OPTIONS);
+    const left = await countRows(connection, table);
+    if (left === undefined) return 'yes';
+    await connection.run({ text: dropScratch(table) }, OPTIONS);
+    return answer(left === 0);
+  }
+  return 'unknown';
+}
+
+/** True if an upsert takes its rows from arrays. */
+export async function upsertsArrays(connection: Connection): Promise<Answer> {
+  const table = quoteIdentifier(uniqueName());
+  for (const kind of TABLE_KINDS) {
+    if (!(await createTable(connection, createScratch(kind, table, 'PRIMARY KEY')))) continue;
+    const text = upsertScratch(table);
+    for (const value of ['a', 'b']) await connection.run({ text, values: ['{1}', `{${value}}`] }, OPTIONS);
+    const [row] = (await connection.run({ text: readScratch(table) }, OPTIONS)).rows;
+    return answer(row?.[0] === '1' && row[1] === 'b');
+  }
+  return 'unknown';
+}
+
+/** True if an advisory lock of a transaction keeps others out. */
+export async function locksExclude(one: Connection, other: Connection): Promise<Answer> {
+  const key = String(randomBytes(8).readBigInt64BE());
+  await begin(one);
+  await one.ask(LOCK, [key], OPTIONS);
+  const { rows } = await other.ask(TRY_LOCK, [key], OPTIONS);
+  return answer(rows[0]?.[0] === 'f');
+}
+
+/** True if a local setting ends with its transaction. */
+export async function keepsSettingsLocal(connection: Connection): Promise<Answer> {
+  await begin(connection);
+  await connection.ask(SET, [], OPTIONS);
+  const [inside] = (await connection.ask(READ, [], OPTIONS)).rows;
+  await connection.run({ text: 'COMMIT' }, OPTIONS);
+  const [outside] = (await connection.ask(READ, [], OPTIONS)).rows;
+  return answer(inside?.[0] === 'set' && outside?.[0] !== 'set');
+}
+
+/** True if notifications arrive on the connection that listens. */
+export async function delivers(one: Connection, other: Connection): Promise<Answer> {
+  const channel = uniqueName();
+  const quoted = quoteIdentifier(channel);
+  await one.run({ text: `LISTEN ${quoted}` }, OPTIONS);
+  const aborted = AbortSignal.timeout(DELIVERY_MS);
+  const delivered = once(one.client, 'notification', { signal: aborted }).then(
+    () => true,
+    () => false,
+  );
+  await other.ask(NOTIFY, [channel], OPTIONS);
+  const isDelivered = await delivered;
+  await one.run({ text: unlisten(quoted) }, OPTIONS);
+  return answer(isDelivered);
+}
+
+function answer(isTrue: boolean): Answer {
+  return isTrue ? 'yes' : 'no';
+}
+
+function uniqueName(): string {
+  return `sluice_probe_${randomBytes(6).toString('hex')}`;
+}
+
+async function begin(connection: Connection): Promise<void> {
+  await connection.run({ text: 'BEGIN' }, OPTIONS);
+}
+
+async function rollBack(connection: Connection): Promise<void> {
+  if (connection.lost !== undefined || connection.client.getTransactionStatus() === 'I') return;
+  await connection.run({ text: 'ROLLBACK' }, OPTIONS).catch(() => connection.cut());
+}
+
+async function backendOf(connection: Connection): Promise<string | null | undefined> {
+  return (await connection.ask(BACKEND, [], OPTIONS)).rows[0]?.[0];
+}
+
+/** Begins a transaction and creates a table in it; returns false if the user may not create it. */
+async function createTable(connection: Connection, text: string): Promise<boolean> {
+  await begin(connection);
+  try {
+    await connection.run({ text }, OPTIONS);
+    return true;
+  } catch {
+    await rollBack(connection);
+    return false;
+  }
+}
+
+/** The number of rows; `undefined` if the table does not exist. */
+async function countRows(connection: Connection, table: string): Promise<number | undefined> {
+  try {
+    const { rows } = await connection.run({ text: readScratch(table) }, OPTIONS);
+    return Number(rows[0]?.[0]);
+  } catch (error) {
+    if (error instanceof DatabaseError && error.sqlstate === '42P01') return undefined;
+    throw error;
+  }
+}
+
+/** CopyData with `count` rows in text format, and CopyDone. */
+function rowMessages(count: number): Buffer {
+  const rows = Buffer.from('1\n'.repeat(count));
+  const head = Buffer.alloc(5);
+  head.write('d', 'latin1');
+  head.writeInt32BE(rows.length + 4, 1);
+  return Buffer.concat([head, rows, Buffer.from([0x63, 0, 0, 0, 4])]);
+}

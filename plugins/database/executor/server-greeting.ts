@@ -1,0 +1,95 @@
+import { ConfigError, DatabaseError } from '../../../src/errors.ts';
+import { qualifiedStatement } from '../sql/own-statement.ts';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
+import type { Connection } from './connection.ts';
+import type { ConnectionSettings } from './connection-url.ts';
+import { isCancelled } from './sqlstate.ts';
+
+/** The oldest release whose syntax the own statements use: CREATE OR REPLACE TRIGGER. */
+const MIN_MAJOR_VERSION = 14;
+
+/** Set for every session, so that the text format of values does not depend on the server's configuration. */
+const FORMATS = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+} as const;
+
+/** Sent as parameters of their own as well, because poolers track these two and may drop `options`. */
+export const STARTUP_PARAMETERS = { TimeZone: FORMATS.TimeZone, DateStyle: FORMATS.DateStyle } as const;
+
+const GREETING = qualifiedStatement(
+  'connect: server and settings',
+  `SELECT pg_catalog.pg_backend_pid(), pg_catalog.version(), pg_catalog.current_setting('search_path'),
+    ${Object.keys(FORMATS)
+      .map((name) => `pg_catalog.current_setting('${name}')`)
+      .join(', ')}`,
+);
+
+/** Formats `-c name=value` for each setting of a session, escaping blanks and backslashes (libpq, "options"). */
+export function startupOptions({ searchPath }: Pick<ConnectionSettings, 'searchPath'>): string {
+  const all = Object.entries({ ...FORMATS, ...(searchPath === undefined ? {} : { search_path: searchPath }) });
+  return all.map(([name, value]) => `-c ${`${name}=${value}`.replace(/[\\\s]/g, '\\$&')}`).join(' ');
+}
+
+/** The answer of a pooler that passes on only the parameters that it tracks. */
+export function refusesOptions({ sqlstate, message }: DatabaseError): boolean {
+  return sqlstate === '08P01' && message.includes('unsupported startup parameter');
+}
+
+/**
+ * Verifies a new connection in one round trip: the release of the server, whether a pooler is in between, and then
+ * whether the settings of the session were passed on. A pooler invents the process id that it reports at the start.
+ * Throws ConfigError for a server that cannot be used.
+ */
+export async function greet(connection: Connection, settings: ConnectionSettings): Promise<void> {
+  const [row] = await ask(connection, settings.connectTimeoutMs);
+  if (row === undefined) {
+    connection.sharesBackends();
+    return;
+  }
+  const [pid, version, searchPath, ...formats] = row;
+  const release = /^PostgreSQL (\d+)\S*/.exec(version ?? '');
+  if (release !== null && Number(release[1]) < MIN_MAJOR_VERSION) {
+    throw new ConfigError(`the server is ${release[0]}; PostgreSQL ${String(MIN_MAJOR_VERSION)} or later is required`);
+  }
+  if (Number(pid) === connection.processId) return;
+  connection.sharesBackends();
+  for (const [index, [name, wanted]] of Object.entries(FORMATS).entries()) {
+    if (!isSetTo(wanted, formats[index] ?? '')) throw notPassedOn(name, wanted, settings);
+  }
+  const { searchPath: path } = settings;
+  if (path !== undefined && normalized(path) !== normalized(searchPath ?? '')) {
+    throw notPassedOn('search_path', path, settings);
+  }
+}
+
+/** Relatives of PostgreSQL may lack a function; such a server is treated with the same care as a pooler. */
+async function ask(connection: Connection, timeoutMs: number): Promise<readonly (readonly (string | null)[])[]> {
+  try {
+    return (await connection.run({ text: GREETING }, { timeoutMs })).rows;
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    if (error.scope !== 'infrastructure') return [];
+    if (!isCancelled(error)) throw error;
+    // A pooler accepts logins while the database behind it does not.
+    throw new DatabaseError('timeout expired', { scope: 'infrastructure', cause: error });
+  }
+}
+
+/** DateStyle is reported with the order of day and month: `ISO, MDY`. */
+function isSetTo(wanted: string, actual: string): boolean {
+  return actual.toLowerCase().split(',')[0] === wanted.toLowerCase();
+}
+
+function normalized(path: string): string {
+  return path.replaceAll(/[\s"]/g, '');
+}
+
+function notPassedOn(name: string, value: string, { user, database }: ConnectionSettings): ConfigError {
+  const text = name === 'search_path' ? value : quoteLiteral(value);
+  const cure = `ALTER ROLE ${quoteIdentifier(user)} IN DATABASE ${quoteIdentifier(database)} SET ${name} = ${text}`;
+  return new ConfigError(`a connection pooler does not pass on the setting ${name}=${value}; run ${cure}`);
+}

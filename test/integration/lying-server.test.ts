@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { LyingServer, type Lies } from '../support/lying-server.ts';
+import { until } from '../support/until.ts';
+import { SinkFixture } from './sink-fixture.ts';
+
+const ROWS = 4_000;
+/** The lies of a server that does nothing right. */
+const ALL: Lies = { commitsCopyEvery: 100, ignoresLocks: true, swapsBackends: true };
+const RETRIES = { 'max.retries': '1000', 'retry.backoff.ms': '10', 'connection.backoff.ms': '10' };
+
+describe('a sink on a server that does not do what PostgreSQL does', function () {
+  let fixture: SinkFixture;
+
+  before(async () => (fixture = await SinkFixture.create('lies')));
+  after(() => fixture.close());
+
+  const line = (table: string, n: number) => ({ value: `${table} n=${String(n)}i ${String(1_700_000_000_000 + n)}` });
+  const options = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', ...RETRIES };
+
+  async function withServer<T>(lies: Lies, work: (server: LyingServer) => Promise<T>): Promise<T> {
+    const server = await LyingServer.start(fixture.db, lies);
+    try {
+      return await work(server);
+    } finally {
+      await server.close();
+    }
+  }
+
+  it('is not created with exactly-once delivery, and says why', async () => {
+    const topic = await fixture.topicOf([]);
+    await withServer(ALL, async ({ database }) => {
+      const config = { ...options, delivery: 'exactly-once' };
+      await assert.rejects(fixture.start(topic, config, { db: database }), /keeps rows of a COPY .*use at-least-once/);
+    });
+  });
+
+  it('stores every row once with exactly-once delivery if only writes and commits fail with 40001', async () => {
+    await fixture.sql.run('create table failing (ts timestamptz(3), n int8)');
+    await withServer({ failing: { share: 0.2, seed: 1 } }, async (server) => {
+      const topic = await fixture.topicOf(Array.from({ length: ROWS }, (_, n) => line('failing', n)));
+      const config = { ...options, delivery: 'exactly-once', 'batch.size': '400', 'batch.size.auto': 'false' };
+      const name = await fixture.start(topic, config, { db: server.database });
+      await fixture.done(name, ROWS);
+      // One row in a transaction of its own.
+      await fixture.send(topic, [line('failing', ROWS)]);
+      await fixture.done(name, ROWS + 1);
+      assert.deepEqual(await fixture.sql.rows('select count(*), count(distinct n) from failing'), [
+        [String(ROWS + 1), String(ROWS + 1)],
+      ]);
+      assert.ok(server.failures > 0);
+      await fixture.sluice.rest.delete(`/connectors/${name}`);
+    });
+  });
+
+  for (const seed of [1, 2]) {
+    it(`loses nothing with at-least-once delivery (seed ${String(seed)})`, async () => {
+      const table = `lies_${String(seed)}`;
+      await fixture.sql.run(`create table ${table} (ts timestamptz(3), n int8)`);
+      await withServer({ ...ALL, failing: { share: 0.2, seed } }, async (server) => {
+        const topic = await fixture.topicOf(
+          Array.from({ length: ROWS }, (_, n) => line(table, n)),
+          3,
+        );
+        const name = await fixture.start(topic, { ...options, 'batch.size': '200' }, { db: server.database });
+        await fixture.done(name, ROWS);
+        assert.deepEqual(await fixture.sql.rows(`select count(distinct n), min(n), max(n) from ${table}`), [
+          [String(ROWS), '0', String(ROWS - 1)],
+        ]);
+        assert.ok(server.failures > 0);
+        const hint = 'keeps rows of a COPY that is rolled back; rows are written by INSERT.';
+        await until(async () => {
+          const { body } = await fixture.sluice.rest.get(`/connectors/${name}/health`);
+          return JSON.stringify(body).includes(hint);
+        }, 'the health of the connector says how rows are written');
+        await fixture.sluice.rest.delete(`/connectors/${name}`);
+      });
+    });
+  }
+});
