@@ -52,7 +52,7 @@ export interface DeadLetterRecord {
 
 /**
  * Parses a record of a dead-letter topic. Texts are not changed: callers that show them must hide secrets. If a header
- * occurs twice, the last one counts, because Connect appends its own to those of the record.
+ * occurs twice, the last one counts, because Connect appends its context headers to the headers of the record.
  */
 export function parseDeadLetter(record: ConsumedRecord): DeadLetterRecord {
   const context = new Map<string, Buffer | null>();

@@ -255,7 +255,10 @@ export class Replays implements HerderListener {
     return running.latest;
   }
 
-  /** A task that was killed may not have reported its last failures. */
+  /**
+   * The number of records that failed again. If a task of the replay was killed, it may not have reported its last
+   * failures, so the records are counted in the dead-letter topic.
+   */
   async #countFailed(connector: string, replay: StoredReplay): Promise<number> {
     if (replay.isResumed !== true || this.#replayEnd === undefined) return replay.failed;
     try {
