@@ -50,7 +50,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 60000,
     importance: 'HIGH',
-    documentation: 'Milliseconds that each worker has to join after a rebalance has started.',
+    documentation: 'Milliseconds within which each worker must join after a rebalance has started.',
   },
   'heartbeat.interval.ms': {
     type: 'INT',
@@ -120,14 +120,14 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 3000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds that a worker may take to read the config topic as far as the other workers have.',
+    documentation: 'Milliseconds within which a worker must read the config topic to its end.',
   },
   'worker.unsync.backoff.ms': {
     type: 'INT',
     default: 300000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds that a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`.',
+      'Milliseconds for which a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`.',
   },
   'offset.storage.topic': internalTopic('the offsets of source connectors', 'connect-offsets'),
   'offset.storage.partitions': internalPartitions('offset', 25),

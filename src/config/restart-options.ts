@@ -26,7 +26,7 @@ export const restartOptions = declareOptions({
     default: 1000,
     importance: 'LOW',
     documentation:
-      "Milliseconds before the first restart. The wait doubles with each further one, plus or minus 20 %. Connectors use the worker's value by default.",
+      "Milliseconds before the first restart. The wait doubles with each further restart, plus or minus 20 %. Connectors use the worker's value by default.",
     group: GROUP,
     order: 2,
     width: 'SHORT',
