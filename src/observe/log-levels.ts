@@ -82,7 +82,7 @@ export class LogLevels {
     return [...this.#explicit].map(([name, { level }]) => [name, level]);
   }
 
-  /** Adds the name of a logger in another thread. */
+  /** Adds the name of a logger that another thread uses. */
   know(name: string): void {
     this.#known.add(name);
   }
