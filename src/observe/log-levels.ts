@@ -16,7 +16,7 @@ export type LogLevel = keyof typeof LEVELS;
 
 export interface LoggerLevel {
   readonly level: LogLevel;
-  /** When it was changed by a request; `null` if it was not. */
+  /** When a request last set the level of this logger; `null`: never. */
   readonly lastModifiedMs: number | null;
 }
 

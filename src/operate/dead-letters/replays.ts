@@ -301,7 +301,7 @@ function requireTasks(connector: string, desired: ConnectorState | undefined): C
   throw new RequestError(409, `Connector ${connector} has no task configuration: it is stopped, or does not start`);
 }
 
-/** The last cause of a trace. */
+/** The innermost cause in a stack trace. */
 function reasonOf(trace: string): string {
   const causes = trace.split('\n').filter((line) => line.startsWith('Caused by: '));
   return causes.at(-1)?.slice('Caused by: '.length) ?? trace.split('\n')[0] ?? '';

@@ -158,8 +158,8 @@ export class ConnectorHealth implements HerderListener {
   }
 
   /**
-   * The summary of all connectors; without `ask`, of the connectors that have tasks on this worker, from these tasks
-   * alone.
+   * The summary of all connectors. Without `ask`, the summary includes only the connectors that have tasks on this worker,
+   * and is computed from these tasks alone.
    */
   async summary(ask: AskWorker | undefined): Promise<HealthSummary> {
     const isOwn = ask === undefined;

@@ -102,7 +102,7 @@ export class AutomaticRestarts implements HerderListener {
     void this.#decide(failed, this.#states.get(target));
   }
 
-  /** Called when a target runs. After the quiet time its restarts are forgotten. */
+  /** Called when a target runs. If it does not fail within the quiet time, its restarts are forgotten. */
   onRunning(target: RestartTarget): void {
     const restart = this.#states.get(target);
     if (restart === undefined) return;
