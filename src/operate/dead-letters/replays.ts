@@ -307,7 +307,10 @@ function reasonOf(trace: string): string {
   return causes.at(-1)?.slice('Caused by: '.length) ?? trace.split('\n')[0] ?? '';
 }
 
-/** The configuration of the connector's tasks, with the transforms, the rate and the tolerance of the replay. */
+/**
+ * The assignment of the replay's task. Its configuration is that of the connector, with the transforms and the rate limit of
+ * the replay, and without an end at the first error (`errors.tolerance=all`).
+ */
 function assignment(connector: string, desired: ConnectorState, replay: StoredReplay): TaskAssignment {
   const { id, topic, group, partitions, selection, rate, chain } = replay;
   const own: ConnectorConfig = { ...desired.taskConfigs[0], 'consumer.override.group.id': group };
