@@ -25,7 +25,7 @@ const CONFIG_MAP: Kind = { name: 'ConfigMap', resource: 'configmaps', valueOf: (
 
 /**
  * `${secrets:namespace/name:key}`: the value of a key of a Secret or ConfigMap, read from the Kubernetes API as the pod's
- * service account. Re-implements the providers of Strimzi's kafka-kubernetes-config-provider 1.2.
+ * service account. This class re-implements the providers of Strimzi's kafka-kubernetes-config-provider 1.2.
  *
  * The default namespace is that of the pod. If the key contains `*` or `?`, the values of all matching keys are joined
  * with the parameter `separator` (default: line feed). If no key matches, the variable stays unchanged and a warning is

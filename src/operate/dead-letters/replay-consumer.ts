@@ -29,9 +29,8 @@ export interface DeadLetterReading {
 
 /**
  * Reads dead letters on behalf of a sink task. The task gets the selected records as the connector once consumed them,
- * but with their offsets in the dead-letter topic. If an earlier task has stored records without
- * counting them, they are read again and counted, but not returned to the task. All other calls go to the wrapped
- * consumer.
+ * but with their offsets in the dead-letter topic. If an earlier task has stored records without counting them, they are
+ * read again and counted, but not returned to the task. All other calls go to the wrapped consumer.
  */
 export class ReplayConsumer implements SinkConsumer {
   readonly #reading: DeadLetterReading;
