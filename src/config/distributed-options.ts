@@ -120,14 +120,14 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 3000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds that a worker may take to read the config topic as far as the other workers have.',
+    documentation: 'Milliseconds within which a worker must read the config topic to its end.',
   },
   'worker.unsync.backoff.ms': {
     type: 'INT',
     default: 300000,
     importance: 'MEDIUM',
     documentation:
-      'Longest wait in milliseconds before a worker that did not catch up within `worker.sync.timeout.ms` tries again to rejoin the group.',
+      'Milliseconds for which a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`.',
   },
   'offset.storage.topic': internalTopic('the offsets of source connectors', 'connect-offsets'),
   'offset.storage.partitions': internalPartitions('offset', 25),

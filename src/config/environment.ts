@@ -6,7 +6,7 @@ const ROOT_LEVEL = 'CONNECT_LOG4J_ROOT_LOGLEVEL';
 
 export interface EnvironmentProperties {
   readonly properties: Properties;
-  /** One sentence per variable that cannot be used. */
+  /** Sentences to log, one for each variable that cannot be used. */
   readonly warnings: readonly string[];
 }
 

@@ -8,8 +8,8 @@ const MIN_PREFIX = 5;
 
 /**
  * The known name that was probably meant; `undefined` if there is none. It is the name with the fewest typos (an extra,
- * missing, wrong or transposed character). If no name is similar enough, it is the only name that continues `given`
- * after a `-`, `.` or `_`, or that `given` continues in this way.
+ * missing, wrong or transposed character). If no name is similar enough, it is the only name that is a prefix of `given`
+ * or of which `given` is a prefix; a `-`, `.` or `_` must follow the prefix.
  */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   if (given.length > MAX_LENGTH) return undefined;

@@ -47,8 +47,8 @@ export interface Recommender {
 export interface OptionDeclaration<T extends OptionType = OptionType> {
   readonly type: T;
   /**
-   * Absent: the option is required. `null`: optional without a default. A text is parsed in the same way as a
-   * configured value.
+   * The default. Absent: the option is required. `null`: the option is optional and has no default. A text is parsed in
+   * the same way as a configured value.
    */
   readonly default?: string | number | bigint | boolean | readonly string[] | null;
   readonly importance: Importance;

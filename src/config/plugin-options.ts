@@ -143,7 +143,8 @@ const CONDITION: OptionDeclarations = {
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Apply the transformation where the predicate does not hold.',
+    documentation:
+      'Whether the transformation is applied to the records that the predicate does not match, instead of those that it matches.',
   },
 };
 

@@ -12,14 +12,14 @@ export class PropertyReader {
     this.#properties = properties;
   }
 
-  /** `undefined` if absent or empty. */
+  /** The value of a property; `undefined` if it is absent or empty. */
   text(name: string): string | undefined {
     this.#known.add(name);
     const value = this.#properties[name]?.trim();
     return value === '' ? undefined : value;
   }
 
-  /** True if present, even if empty. */
+  /** Whether a property is present, even if it is empty. */
   has(name: string): boolean {
     return this.#properties[name] !== undefined;
   }

@@ -19,8 +19,8 @@ const NAMES_OF_OTHERS =
 const MAX_KEYS = 200;
 
 /**
- * Unknown keys of a connector's configuration that resemble an option. Connect passes unknown keys to the connector, so those
- * without a similar name are ignored. `known`: the names of all options of the validation.
+ * Unknown keys of a connector's configuration that resemble an option. Connect passes unknown keys to the connector, so keys that
+ * resemble no option are not reported. `known`: the names of all options of the validation.
  */
 export function unknownOptions(keys: readonly string[], known: readonly string[]): UnknownOption[] {
   const names = new Set(known);

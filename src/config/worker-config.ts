@@ -28,7 +28,7 @@ interface WorkerConfigBase {
   readonly configProviders: Properties;
   /** All properties as text. */
   readonly properties: Properties;
-  /** One sentence to log per key that is ignored or interpreted differently. */
+  /** Sentences to log, one for each key that is ignored, obsolete or probably misspelt. */
   readonly warnings: readonly string[];
 }
 

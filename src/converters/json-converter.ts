@@ -284,7 +284,7 @@ function exactNumber(text: string, integral: boolean): JsonNumber {
   return new JsonNumber(text, integral);
 }
 
-/** Without a schema, integers have 64 bits and overflow as in Java. Other numbers never are -0, because Java reads a decimal. */
+/** Without a schema, integers have 64 bits and overflow as in Java. Other numbers are never -0, because Java reads decimals. */
 function plainNumber(text: string, integral: boolean): bigint | number {
   if (!integral) return Number(text) + 0;
   return text.length < 19 ? BigInt(text) : BigInt.asIntN(64, BigInt(text));

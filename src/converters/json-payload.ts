@@ -84,8 +84,8 @@ export class StructReader {
   }
 
   /**
-   * Reads the field values in order, without a struct; an int64 is a number if that is exact. Returns `false` if the payload has
-   * another form.
+   * Reads the field values into `values`, in order. An int64 is a number if a number represents it exactly, otherwise a bigint.
+   * Returns `false` if the payload has another form.
    */
   readInto(text: string, from: number, values: ConnectValue[]): boolean {
     let at = from;

@@ -4,7 +4,7 @@ import { firstCause } from '../errors.ts';
 /** The outage of a service. */
 export interface Outage {
   readonly service: string;
-  /** When it was noticed. */
+  /** When the outage was noticed. */
   readonly since: Date;
   /** The first cause, in one line. */
   readonly reason: string;

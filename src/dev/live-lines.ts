@@ -12,7 +12,7 @@ const NAME_COLUMNS = 22;
 const MAX_NAME_COLUMNS = 30;
 /** Failed connectors are listed first. */
 const BY_URGENCY = ['FAILED', 'UNASSIGNED', 'RESTARTING', 'STOPPED', 'PAUSED', 'RUNNING'];
-/** Rank of connectors that wait for a topic, the same as for UNASSIGNED. */
+/** Index in `BY_URGENCY` of connectors that wait for a topic, which is that of UNASSIGNED. */
 const WAITING = 1;
 
 /** Unreachable services, the counts, and the states of connectors, failed ones first. */

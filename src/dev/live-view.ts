@@ -15,7 +15,7 @@ export interface Output {
 }
 
 export interface LiveViewOptions {
-  /** Whether to write only notes, to `errors`, because the output is reserved for one line of JSON. */
+  /** Whether to write notes only, and these to `errors`, because `output` is reserved for one line of JSON. */
   readonly quiet: boolean;
   readonly output?: Output;
   readonly errors?: Output;

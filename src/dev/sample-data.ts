@@ -69,7 +69,7 @@ function mayPass(error: unknown): boolean {
   return isRetriable(error) || (error instanceof KafkaError && error.code === ErrorCode.invalidReplicationFactor);
 }
 
-/** Line protocol does not create tables, so these are created before the first line is sent. */
+/** Statements that create the tables of the host metrics. Line protocol does not create tables. */
 export const HOST_TABLES = [
   table('host_cpu', ['usage_user float8', 'usage_system float8', 'usage_idle float8'], ['cpu']),
   table('host_memory', ['total int8', 'available int8', 'used int8', 'used_percent float8'], []),

@@ -16,9 +16,9 @@ export interface ServiceCommand {
   readonly cwd?: string | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Both outputs are appended to this file. */
+  /** Standard output and standard error are appended to this file. */
   readonly logFile: string;
-  /** Sent one after the other until the process has ended. The last one should be SIGKILL. */
+  /** Signals that stop the process, sent one after the other until it has ended. The last one should be SIGKILL. */
   readonly stopSignals: readonly NodeJS.Signals[];
   /** A command that cleans up if this process dies without stopping the service. */
   readonly whenOrphaned?: readonly string[] | undefined;

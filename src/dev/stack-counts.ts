@@ -17,7 +17,7 @@ export interface Moved {
   readonly sinkRows: number;
   readonly sourceRecords: number;
   readonly connectors: readonly ConnectorCount[];
-  /** Services that do not answer; their last answers are used. */
+  /** Services that do not answer. The counts of such a service are those of its last answer. */
   readonly away: readonly Outage[];
 }
 

@@ -10,8 +10,8 @@ export interface BodyLimits {
 }
 
 /**
- * Yields the body of a request in chunks, or the output of `source`, which unpacks it. After an error the request is
- * not destroyed, so that it can still be answered.
+ * Yields the body of a request in chunks. If `source` unpacks the body, its output is yielded instead. After an error,
+ * the request is not destroyed, so that it can still be answered.
  * @throws BodyTooLargeError beyond the limit; if the content length is known, before anything is read
  */
 export async function* bodyChunks(

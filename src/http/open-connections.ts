@@ -24,7 +24,7 @@ export interface Wanted {
   readonly from: string | undefined;
   /** The group of the new connection. */
   readonly for: string | undefined;
-  /** A group with more connections than this has to give way to other groups. */
+  /** If a group has more connections than this, its young or slow connections may be closed for other groups. */
   readonly share: number;
 }
 
@@ -98,7 +98,8 @@ export class OpenConnections {
    * Closes a connection to make room for a new one; returns `false` if none can be closed. The first choice is the
    * longest idle connection of the wanted group, or of the group with the most connections. If none is idle, a young
    * connection or one with a slow request is closed, but only if its group has more than its share and the new
-   * connection is of another group. Without this, one silent or slow client could keep all others out.
+   * connection is of another group. Without this rule, one client with silent or slow connections could keep all other
+   * clients out.
    */
   giveWay(wanted: Wanted): boolean {
     const closable = [...this.#all].filter((each) => !each.isRefused && (each.requests === 0 || this.#isSlow(each)));

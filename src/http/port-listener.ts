@@ -10,7 +10,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 /** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
 const HANDSHAKE_RECORD = 0x16;
 /**
- * At least this many connections beyond the limit are accepted, and their requests refused; more are closed at once.
+ * Connections beyond the limit are accepted to refuse their requests with status 503. Their maximum number is the limit
+ * itself, but at least this number; further connections are closed immediately.
  */
 const MIN_REFUSED_AT_ONCE = 50;
 
@@ -177,8 +178,9 @@ export class PortListener {
 
   /**
    * Registers a new connection. At the limit, an idle connection is closed: one of the same address if that address has
-   * too many, otherwise one of the address with the most connections. If none can be closed, the client gets status
-   * 503. Returns `false` if too many clients get it already; the socket must then be closed.
+   * too many, otherwise one of the address with the most connections. If none can be closed, the new connection
+   * is open only to answer its requests with status 503. Returns `false` if there are too many such connections; the
+   * caller must then close the socket.
    */
   #admit(socket: Socket): boolean {
     const { maxConnections, maxPerAddress = maxConnections } = this.#settings;

@@ -9,8 +9,9 @@ const DEFAULT_CAPACITY = 16;
 const LOAD_FACTOR = 0.75;
 
 /**
- * The iteration order of a java.util.HashMap into which these keys were inserted in this order. Connect writes offset keys as JSON
- * in that order, and their bytes identify them (docs/compatibility.md#internal-topics). `made` is the constructor of the map:
+ * The iteration order of a java.util.HashMap into which these keys were inserted in this order. Connect writes the members
+ * of an offset key as JSON in this order, and compares keys by their bytes (docs/compatibility.md#internal-topics).
+ * `made` is the constructor of the map:
  * `copy` is `new HashMap<>(otherMap)`, which sizes the table for its content; `capacity` is `new HashMap<>(capacity)`.
  */
 export function javaHashMapOrder(

@@ -76,7 +76,7 @@ function javaDateText(date: Date): string {
   return `${day} ${time} UTC ${String(date.getUTCFullYear())}`;
 }
 
-/** Null fields are omitted. */
+/** The text of a struct. Fields that are null are omitted. */
 function structText(struct: Struct): string {
   const fields = struct.schema.fields.flatMap((field) => {
     const value = struct.values[field.index] ?? null;

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** A line of the log that belongs to a connector; secrets are hidden in it. */
+/** A log line about a connector. Its text contains no secrets. */
 export interface ConnectorLogLine {
   /** Increases with each line, even after a restart of the worker. */
   readonly number: number;

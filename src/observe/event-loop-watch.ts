@@ -32,7 +32,7 @@ interface Activity {
 }
 
 /**
- * Measures how long one turn of the event loop blocks everything else: a timer is late by that much. Knows which
+ * Measures how long one turn of the event loop blocks everything else, by how late a timer is called. Remembers which
  * activities were entered during the turn. An activity costs two readings of the clock and no asynchronous hooks; it is
  * a batch or a request, not a record.
  *
@@ -88,7 +88,7 @@ export class EventLoopWatch {
     };
   }
 
-  /** Runs `work`, which is a batch or a request. If it was entered in a long turn, the warning contains `name`. */
+  /** Runs `work`, which is a batch or a request. If `work` starts in a long turn, the warning about it contains `name`. */
   async during<T>(name: string, work: () => T | Promise<T>): Promise<T> {
     const activity: Activity = { name };
     this.#mark(activity);

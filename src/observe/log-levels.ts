@@ -16,7 +16,7 @@ export type LogLevel = keyof typeof LEVELS;
 
 export interface LoggerLevel {
   readonly level: LogLevel;
-  /** When it was changed by a request; `null` if it was not. */
+  /** When a request last set the level of this logger; `null`: never. */
   readonly lastModifiedMs: number | null;
 }
 
@@ -82,7 +82,7 @@ export class LogLevels {
     return [...this.#explicit].map(([name, { level }]) => [name, level]);
   }
 
-  /** Adds the name of a logger in another thread. */
+  /** Adds the name of a logger that another thread uses. */
   know(name: string): void {
     this.#known.add(name);
   }

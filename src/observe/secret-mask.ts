@@ -5,7 +5,7 @@ const HIDDEN = '[hidden]';
 const MIN_LENGTH = 4;
 /** Values of at least this length are hidden everywhere; shorter ones (`test`) only as whole words. */
 const MIN_LENGTH_WITHIN_WORDS = 8;
-/** Number of spellings that are kept, so that log lines stay cheap even if a provider changes a value every minute. */
+/** Maximum number of spellings, so that log lines stay cheap even if a provider returns a new value every minute. */
 const MAX_SPELLINGS = 1000;
 
 /** Hides the values of config providers in texts that are shown or logged. */

@@ -3,8 +3,8 @@ import type { Logger } from './logger.ts';
 const EVERY_MS = 30_000;
 
 /**
- * Limits log lines about events that others cause and that may recur often: each kind is logged once per interval, with
- * the number of occurrences.
+ * Limits the log lines about frequent events that clients or other servers cause. Each kind of event is logged at most
+ * once per interval, with the number of its occurrences.
  */
 export class SpacedLines {
   readonly #logger: Logger;

@@ -23,7 +23,7 @@ class ThreadCpu {
     return this.#file === undefined ? 'process' : 'thread';
   }
 
-  /** The CPU time since the start. */
+  /** The CPU time since the start of the thread or process, in milliseconds. */
   ms(): number {
     if (this.#file === undefined) {
       const { user, system } = process.cpuUsage();

@@ -26,7 +26,7 @@ export interface ThreadCounts {
 
 /** Measurements of a thread since its start, as plain data. */
 export interface ThreadFigures extends ThreadCounts {
-  /** `undefined` if the system does not report it for threads. */
+  /** CPU time of the thread; `undefined` if the system does not report it for threads. */
   readonly cpuSeconds: number | undefined;
   readonly heapBytes: number;
   readonly heapLimitBytes: number;

@@ -28,7 +28,7 @@ export interface Place {
   readonly task: string;
   /** For example `put of 500 records`. */
   readonly stage: string;
-  /** The records that may be the reason if the task makes no progress, those of the stage last. Their number is limited. */
+  /** If the task makes no progress, these records may be the reason; the records of the stage are the last ones. */
   readonly ranges: readonly RecordRange[];
   /** The current record, if the stage handles single records. */
   readonly record: RecordRange | undefined;

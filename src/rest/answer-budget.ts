@@ -9,7 +9,7 @@ export interface AnswerLimits {
 }
 
 const LIMITS: AnswerLimits = { totalBytes: 64 * 1024 * 1024, takeMs: 90_000 };
-/** An answer that a client has been reading for this long may be cut to make room for another one. */
+/** If a client has been reading an answer for this long, the answer may be cut to make room for another one. */
 const SLOW_MS = 2_000;
 
 interface Held {

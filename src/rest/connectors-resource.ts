@@ -231,7 +231,8 @@ export function connectorsResource(
         answer(context, 200, taskStatusView(id.task, herder.directory.taskStatus(id)));
       },
     },
-    // Not in Connect. A table that a task cannot read does not fail the task; its state is shown here.
+    // Connect does not have this route. If a task cannot read a table, the task does not fail; this route shows the state
+    // of the table.
     {
       method: 'GET',
       path: '/connectors/:connector/tasks/:task/parts',

@@ -41,7 +41,7 @@ function readUsers({ credentialsFile, jaasFile }: ExtensionSettings, logger: Log
   return users;
 }
 
-/** The login context `KafkaConnect` names the file. */
+/** The path of the credentials file, which the login context `KafkaConnect` of the JAAS file contains. */
 function credentialsFileOf(jaasFile: string): string {
   const login = loginModule(jaasFile, 'KafkaConnect');
   if (login === undefined) throw new ConfigError(`${jaasFile} has no login context KafkaConnect`);

@@ -10,7 +10,7 @@ import type { RequestSenders, SentRequest } from './request-sender.ts';
 import { readBytes } from './request-body.ts';
 import { queryText, REQUEST_TIMEOUT_MS, type Context } from './resource.ts';
 
-/** The parts that forwarding uses. */
+/** The parts of the worker that forwarding uses. */
 export interface Forwarding {
   /** Catches up with what other workers have stored. */
   readonly herder: Pick<Herder, 'catchUp'>;

@@ -31,7 +31,7 @@ export function offsetsResource(
         answerText(context, 200, offsetsText(list));
       },
     },
-    // Not in Connect: a preview of a change of offsets.
+    // Connect does not have this route: a preview of a change of offsets.
     {
       method: 'POST',
       path: '/connectors/:connector/offsets/preview',

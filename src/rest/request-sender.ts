@@ -64,7 +64,7 @@ export class RequestSenders {
   }
 }
 
-/** The signature is valid for this request only. */
+/** The text that is signed. It contains the request, so that the signature is valid for this request only. */
 async function signedText(context: Context, address: string, sent?: SentRequest): Promise<string> {
   const [path = ''] = (sent?.path ?? context.req.url ?? '').split('?', 1);
   const body = createHash('sha256')

@@ -60,7 +60,10 @@ export function answerStarting(
   answer(context, 503, { status: 'starting', message: `Worker is still starting up. ${stage.describe()}` });
 }
 
-/** Sets the delay in headers, because clients and Connect's own tests expect the exact body. */
+/**
+ * Reports the longest delay of an event loop in headers. The body has no member for it, because clients and Connect's own
+ * tests expect exactly Connect's body.
+ */
 function setDelayHeaders(context: Context, threads: readonly ThreadView[]): void {
   const { thread, loopDelaySeconds } = slowest(threads);
   context.set('X-Event-Loop-Delay-Seconds', loopDelaySeconds.toFixed(3));

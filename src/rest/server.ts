@@ -41,7 +41,7 @@ export interface Listener {
 }
 
 export interface RestSettings {
-  /** Whether `/admin/loggers` answers on the same listeners, on its own, or not at all. */
+  /** Whether `/admin/loggers` is served on the same listeners, on listeners of its own, or not at all. */
   readonly admin: 'shared' | 'apart' | 'off';
   readonly crossOrigin: CrossOrigin;
   /** `allowed.hosts`. */

@@ -6,8 +6,8 @@ import type { PropertyReader } from '../config/property-reader.ts';
 
 /**
  * Parses the `ssl.*` properties. Stores may be PEM (inline or files), PKCS12 or JKS, detected by content regardless of the
- * configured type. All properties are read immediately, so that they count as known; files are read when the returned function is
- * called.
+ * configured type. All properties are read immediately, so that no warning about an unknown property is logged; files are read when
+ * the returned function is called.
  */
 export function tlsOptions(properties: PropertyReader): () => ConnectionOptions {
   const truststore = {

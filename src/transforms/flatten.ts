@@ -74,8 +74,8 @@ export const flatten = partTransformation('Flatten', options, (config, part) => 
 });
 
 /**
- * If a struct on the path is null, the value is null, and null is accepted even if the field is required. Otherwise a null is
- * read as the field's default.
+ * If a struct on the path is null, the flattened value is null, even if the field is required. If only the field itself is
+ * null, its default is used.
  */
 function mappedLeaf({ parents: [top, ...parents], field }: Leaf, to: Field): MappedField {
   if (top === undefined) return { from: field, withDefault: true };

@@ -20,7 +20,7 @@ const options = declareOptions({
     type: 'LIST',
     default: [],
     importance: 'MEDIUM',
-    documentation: 'Fields to leave out; stronger than `include`.',
+    documentation: 'Fields to leave out; takes precedence over `include`.',
     validator: distinctList(),
   },
   include: {

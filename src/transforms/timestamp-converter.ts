@@ -129,7 +129,8 @@ export const timestampConverter = partTransformation('TimestampConverter', optio
       if (value !== null) return inFields.apply(record);
       return part.replaced(record, schema === null ? null : mapping(schema).schema, null);
     },
-    // A zone that is parsed in one record also applies to later records. A plan may also parse records that are then rejected.
+    // If a pattern contains a zone, the zone that is parsed in one record also applies to later records. Such a pattern is not
+    // planned, because a plan may also parse records that are then rejected.
     [PLAN]: (plan) => name !== '' && settings.format?.keepsZone !== true && inFields[PLAN](plan),
   };
 });

@@ -28,9 +28,9 @@ export interface ClusterConnector {
   readonly status?: Pick<ConnectorStateAnswer, 'connector'>;
 }
 
-/** Longer than the 90 s within which a worker answers. */
+/** Time limit without any data from the worker. It is longer than the 90 s within which a worker answers. */
 const IDLE_TIMEOUT_MS = 100_000;
-/** A large answer over a slow connection takes longer. */
+/** Time limit of a whole request, because a large answer over a slow connection takes longer than `IDLE_TIMEOUT_MS`. */
 const TIMEOUT_MS = 600_000;
 const MAX_ANSWER_BYTES = 256_000_000;
 const STATUS_WAITS_MS = [100, 400, 1000, 2000];

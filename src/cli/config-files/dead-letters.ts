@@ -14,7 +14,7 @@ import { clientOf, type ClusterFlags } from './run.ts';
 
 export interface DeadLetterFlags extends ClusterFlags {
   readonly group?: string;
-  /** A selection as JSON, for more than a group. */
+  /** A selection as JSON, which can also have criteria other than the group. */
   readonly selection?: string;
   readonly rate?: number;
   readonly transforms?: string;

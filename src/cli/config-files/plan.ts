@@ -20,7 +20,7 @@ export interface DryRun {
   readonly records: number;
   readonly rows: number;
   readonly faults: readonly string[];
-  /** Why nothing was tried. */
+  /** The reason why the messages were not tried; absent: they were tried. */
   readonly skipped?: string;
 }
 

@@ -5,15 +5,15 @@ import type { KafkaTools } from './kafka-tools.ts';
 /** Requirements on a topic. */
 export interface TopicDemand {
   readonly name: string;
-  /** Such as `config.storage.topic`, if a property names it. */
+  /** The property that names the topic, such as `config.storage.topic`; absent: no property names it. */
   readonly property?: string;
   readonly operations: readonly AclOperation[];
-  /** How it is created if it is missing; absent: it is not created. */
+  /** How the topic is created if it is missing; absent: it is not created. */
   readonly creation?: Omit<NewTopic, 'name'> | undefined;
   /** Whether the topic keeps the last record of each key. */
   readonly compacted?: boolean;
   readonly singlePartition?: boolean;
-  /** The consequence if it is missing and is not created. */
+  /** The consequence if the topic is missing and is not created. */
   readonly whenMissing?: Finding['message'];
 }
 

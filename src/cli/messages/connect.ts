@@ -10,8 +10,8 @@ export interface ClusterChoice {
   /** `host:port,…`; `undefined`: the brokers of the worker file. */
   readonly bootstrapServers: string | undefined;
   /**
-   * A file with a worker's properties, of which the brokers and the security settings are used (`security.…`, `sasl.…`,
-   * `ssl.…`).
+   * A file with a worker's properties. Only the brokers and the security settings (`security.…`, `sasl.…`, `ssl.…`) are
+   * used.
    */
   readonly workerFile: string | undefined;
 }

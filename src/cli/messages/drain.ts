@@ -4,9 +4,9 @@ import { httpRequest } from '../../http/http-client.ts';
 import type { GroupWorkerAnswer } from '../../operate/drain/cluster-answers.ts';
 
 export interface DrainOptions {
-  /** Any worker of the group; may contain user and password. */
+  /** URL of any worker of the group; it may contain a user and a password. */
   readonly url: string;
-  /** Advertised `host:port`; `undefined`: the workers are listed. */
+  /** Advertised `host:port` of the worker to drain; `undefined`: the workers are only listed. */
   readonly worker: string | undefined;
   readonly undo: boolean;
   /** Whether to return at once instead of waiting until the worker is drained. */

@@ -17,7 +17,8 @@ type Lookups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, strin
 
 /**
  * Resolves variables (org.apache.kafka.common.config.ConfigTransformer) in one pass over each value, with one lookup per path and
- * provider. Variables of unknown providers and unknown keys stay unchanged. Every resolved value is a secret from then on.
+ * provider. Variables of unknown providers and unknown keys stay unchanged. Resolved values are added to the secrets that the
+ * worker hides, if `isSecret` is true for their keys.
  */
 export class ConfigResolver {
   readonly #providers: ReadonlyMap<string, ConfigProvider>;
@@ -25,7 +26,7 @@ export class ConfigResolver {
   readonly #logger: Logger;
   readonly #isSecret: (key: string) => boolean;
 
-  /** `isSecret`: whether the resolved values of a key are secrets; by default, all are. */
+  /** `isSecret`: whether the values that are resolved in an option with this key are secrets; by default, all are. */
   constructor(
     providers: ReadonlyMap<string, ConfigProvider>,
     secrets: SecretMask,

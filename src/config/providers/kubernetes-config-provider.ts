@@ -6,8 +6,8 @@ import { KubernetesApi, KubernetesStatusError, type KubernetesResource } from '.
 import { ttlMsOf } from './ttl.ts';
 
 const PATH = /^(?:([a-z0-9.-]+)\/)?([a-z0-9.-]+)$/;
-/** A key of a Secret has at most 253 characters. */
-const MAX_KEY_LENGTH = 1000;
+/** Maximum length of a pattern that is compared with keys. Keys have at most 253 characters. */
+const MAX_PATTERN_LENGTH = 1000;
 
 interface Kind {
   /** Name in messages. */
@@ -24,10 +24,12 @@ const SECRET: Kind = {
 const CONFIG_MAP: Kind = { name: 'ConfigMap', resource: 'configmaps', valueOf: (data) => data };
 
 /**
- * `${secrets:namespace/name:key}`: a key of a Secret or ConfigMap, read from the Kubernetes API as the pod's service
- * account (the providers of Strimzi's kafka-kubernetes-config-provider 1.2). The default namespace is the pod's. For a
- * key with `*` or `?`, the values of all matching keys are joined by the parameter `separator` (default: line feed).
- * Unlike in Java, a key without a match has no value: the variable stays unchanged, with a warning.
+ * `${secrets:namespace/name:key}`: the value of a key of a Secret or ConfigMap, read from the Kubernetes API as the pod's
+ * service account. This class re-implements the providers of Strimzi's kafka-kubernetes-config-provider 1.2.
+ *
+ * The default namespace is that of the pod. If the key contains `*` or `?`, the values of all matching keys are joined
+ * with the parameter `separator` (default: line feed). If no key matches, the variable stays unchanged and a warning is
+ * logged, unlike in Java.
  */
 class KubernetesConfigProvider implements ConfigProvider {
   readonly #kind: Kind;
@@ -86,12 +88,15 @@ class KubernetesConfigProvider implements ConfigProvider {
 function matching(pattern: string, data: ReadonlyMap<string, string>): string[] {
   const exact = data.get(pattern);
   if (exact !== undefined) return [exact];
-  if (!/[*?]/.test(pattern) || pattern.length > MAX_KEY_LENGTH) return [];
+  if (!/[*?]/.test(pattern) || pattern.length > MAX_PATTERN_LENGTH) return [];
   const found = [...data].filter(([key]) => matchesGlob(key, pattern));
   return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
 }
 
-/** `*` matches any characters, `?` one. Takes at most `text.length * pattern.length` steps. */
+/**
+ * Whether the whole text matches the pattern: `*` matches any number of characters, and `?` a single one. Takes at most
+ * `text.length * pattern.length` steps.
+ */
 function matchesGlob(text: string, pattern: string): boolean {
   let [at, to] = [0, 0];
   let star: { readonly to: number; at: number } | undefined;

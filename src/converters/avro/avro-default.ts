@@ -14,7 +14,10 @@ import {
   type AvroUnion,
 } from './avro-schema.ts';
 
-/** Returns `undefined` for a default that does not match its schema, as in Java, because it does not affect existing records. */
+/**
+ * Reads the default of a field; `undefined` if there is none. A default that does not match its schema is ignored, as in
+ * Java, because defaults do not affect existing records.
+ */
 export function defaultOf(schema: Schema, avro: AvroSchema, json: JsonTree | undefined): ConnectValue | undefined {
   if (json === undefined || json === null) return undefined;
   try {

@@ -38,7 +38,7 @@ function isFixed(schema: Schema): boolean {
   return schema.type === 'bytes' && schema.name !== undefined && schema.parameters?.has(Parameter.fixedSize) === true;
 }
 
-/** A full name that Avro allows. Throws an AvroSchemaError if it has other characters and may not be changed. */
+/** Like `avroFieldName`, for a full name whose parts are separated by dots. */
 function avroName(fullName: string, settings: AvroSettings): string {
   return fullName
     .split('.')
@@ -46,7 +46,10 @@ function avroName(fullName: string, settings: AvroSettings): string {
     .join('.');
 }
 
-/** A name without a namespace that Avro allows. Throws an AvroSchemaError if it has other characters and may not be changed. */
+/**
+ * Returns a name without a namespace. If it has characters that Avro forbids, they are replaced if `scrub.invalid.names` is
+ * set; otherwise an AvroSchemaError is thrown.
+ */
 export function avroFieldName(name: string, { scrubInvalidNames }: AvroSettings, fullName = name): string {
   if (scrubInvalidNames) return scrubbed(name);
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;

@@ -25,7 +25,10 @@ export function enumParameter({ type, parameters }: Schema, { generalized }: Pro
   return parameters?.has(parameter) === true ? parameter : undefined;
 }
 
-/** A name that Protobuf allows. Throws a ProtobufSchemaError if it has other characters and may not be changed. */
+/**
+ * Returns the name. If it has characters that Protobuf forbids, they are replaced if `scrub.invalid.names` is set; otherwise
+ * a ProtobufSchemaError is thrown.
+ */
 export function protobufName(name: string, { scrubInvalidNames }: ProtobufSettings): string {
   if (scrubInvalidNames) return scrubbed(name);
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;

@@ -214,7 +214,7 @@ function enumDefault(type: EnumType, field: MessageField, { intForEnums }: Proto
   return intForEnums ? number : (type.valuesById[number] ?? String(number));
 }
 
-/** Reads the fields 1, 2, … of a small message, one with each function; a missing field is 0. */
+/** Reads a small message: the first function reads field 1, the second one field 2, and so on. A missing field is 0. */
 function readMembers(reader: Reader, end: number, ...reads: readonly ReadScalar[]): ConnectValue[] {
   const members = new Array<ConnectValue>(reads.length).fill(0);
   while (reader.pos < end) {

@@ -62,7 +62,7 @@ export class RegistryClient {
   readonly #ids: SharedRequests<number>;
   readonly #latest: SharedRequests<{ readonly schema: RegisteredSchema; readonly untilMs: number }>;
   readonly #closing = new AbortController();
-  /** Index of the URL that is used first, which is the one that answered last. */
+  /** Index of the URL that answered last. The next request tries this URL first. */
   #current = 0;
 
   constructor(options: RegistryClientOptions) {

@@ -16,7 +16,8 @@ export interface SchemaReader {
 export interface SchemaStructs {
   readonly schema: Schema;
   /**
-   * Reads the values of the fields, in order, into `values`; an int64 is a number if that is exact.
+   * Reads the values of the fields, in order, into `values`. An int64 is a number if a number represents it exactly,
+   * otherwise a bigint.
    * @param window the message as text
    * @param bytes bytes of the block, in which the value is from `from` (after the wire prefix) up to `to`
    * @returns `false` if the caller must use `read` for the message

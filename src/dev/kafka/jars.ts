@@ -9,7 +9,7 @@ import { packageRoot } from '../package-root.ts';
 import { MavenDownload, type OnProgress } from '../progress.ts';
 import { CommandError, runWithOutput } from '../run-with-output.ts';
 
-/** The version in pom.xml next to this file. */
+/** The version of Kafka, which must be the same as in the pom.xml next to this file. */
 export const kafkaVersion = '4.3.1';
 
 /** Jars that Maven downloads together. */

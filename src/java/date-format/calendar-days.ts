@@ -62,7 +62,7 @@ export function dayOfWeek(day: number): number {
   return day + 5 - 7 * Math.floor((day + 4) / 7);
 }
 
-/** The last day up to `day` with this day of the week, which may be out of range. */
+/** The last day up to `day` with this day of the week. If `weekday` is not from 1 to 7, it wraps around. */
 export function onOrBefore(day: number, weekday: number): number {
   const distance = day + 4 - (weekday - 1);
   return day - (distance - 7 * Math.floor(distance / 7));

@@ -11,8 +11,8 @@ interface Longest {
 const MAX_REPEATS = 0x7fffffff;
 
 /**
- * Whether Java can determine the maximum length of a look-behind. Java computes with 32-bit integers, so it finds one for `a+` but
- * not for `(?:ab)+`, and it rejects repeated groups that can match in more than one way.
+ * Whether Java can determine the maximum length of a look-behind. Java computes the length with 32-bit integers. It
+ * therefore finds a maximum for `a+` but not for `(?:ab)+`. It also rejects repeated groups that can match in more than one way.
  */
 export function hasLongestMatch(node: RegexNode): boolean {
   return longest(node, 0).isKnown;

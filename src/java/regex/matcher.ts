@@ -8,7 +8,7 @@ type Step = (at: number) => boolean;
 const MAX_STEPS = 100_000;
 /** Finding the end of a grapheme cluster costs as much as this many steps. */
 const STEPS_OF_GRAPHEME = 100;
-/** Number of characters in which the end of a grapheme cluster is searched. */
+/** Maximum number of characters in which the end of a grapheme cluster is searched. */
 const MAX_GRAPHEME = 1_000;
 
 /** Start and end of each group, -1 if it did not participate; group 0 is the whole match. */

@@ -33,7 +33,10 @@ export function lineEnd(unixLines: boolean, multiline: boolean): PlaceTest {
   };
 }
 
-/** `\b` and `\B`. Unlike `\w`, they include letters and digits of all scripts, as up to Java 18. Marks belong to their base letter. */
+/**
+ * `\b` and `\B`. Letters and digits of all scripts are word characters here, unlike for `\w`, as in Java up to version 18. A
+ * mark belongs to its base letter.
+ */
 export function wordBoundary(wanted: boolean, unicode: boolean): PlaceTest {
   const isWord: CharTest = unicode ? unicodeWord : (char) => char === 0x5f || letterOrDigit(char);
   return (text, at) => {

@@ -40,7 +40,7 @@ export const Flag = {
 /** A malformed or unsupported pattern, with Java's message. */
 export class JavaRegexError extends Error {}
 
-/** `Character.toUpperCase`: letters that would become several stay unchanged. */
+/** `Character.toUpperCase`: a letter whose upper-case form has several letters stays unchanged. */
 export function upperCase(codePoint: number): number {
   return oneCodePoint(String.fromCodePoint(codePoint).toUpperCase(), codePoint);
 }

@@ -114,7 +114,7 @@ export class MetricsPage {
 
   /**
    * In OpenMetrics, the samples of a counter end in `_total`, but the name of its family does not. Not all of Java's
-   * counters have this ending; the others have the type `unknown`.
+   * counters have this ending; counters without it have the type `unknown`.
    */
   #inOpenMetrics(name: string, { type }: Family): readonly [name: string, type: string] {
     if (type !== 'counter') return [name, type];

@@ -245,7 +245,10 @@ interface Completed extends CompletedConfig {
   readonly mask: SecretMask;
 }
 
-/** A read-only console withholds the values of all variables. */
+/**
+ * The secrets that must not be sent to the systems that the configuration names. On a read-only console, these include
+ * the values of all variables.
+ */
 function withheldFrom({ config, kept, stored = {} }: Completed, isReadOnly: boolean): Withheld {
   const held = withheld(config, kept.keys(), stored);
   const variables = isReadOnly ? variableKeys(config) : [];

@@ -3,7 +3,7 @@ import { passwordsWithin } from '../../config/secret-values.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConfigBody } from '../../rest/request-body.ts';
 
-/** Replaces a secret in answers to browsers. In a request of a browser, it represents the stored value. */
+/** The text that replaces each secret in answers to browsers. In a request of a browser, it represents the stored value. */
 export const MARK = '[hidden]';
 
 /** A configuration as a browser may see it. */

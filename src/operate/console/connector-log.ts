@@ -61,7 +61,7 @@ class LogFeed {
   readonly #connector: string;
   readonly #sources: LogSources;
   readonly #get: (worker: string, path: string) => Promise<unknown>;
-  /** The number of the last line that was sent, by worker. */
+  /** For each worker, the number of its last line that was sent. */
   readonly #sent = new Map<string, number>();
   #silent = '';
   #stream: EventStream | undefined;

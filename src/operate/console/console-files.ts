@@ -10,7 +10,7 @@ export interface ConsoleFile {
   readonly type: string;
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
-  /** Whether the name of the file changes with its content. */
+  /** Whether the content behind this name never changes, because the name contains a hash of the content. */
   readonly isFixed: boolean;
 }
 

@@ -5,7 +5,7 @@ interface Reading {
 }
 
 const SHORTEST_MS = 1000;
-/** The mean of a longer time is not shown, because no console was open in between. */
+/** If the last call was longer ago, no console was open in between, and no mean is returned. */
 const LONGEST_MS = 60_000;
 
 /** Measures how many cores the process has used on average since the last call. */
@@ -19,7 +19,7 @@ export class CpuShare {
     this.#last = read();
   }
 
-  /** Number of cores; `null`: unknown. Calls within a second return the same number. */
+  /** Average number of busy cores; `null`: unknown. Calls within a second return the same number. */
   cores(): number | null {
     const now = this.#read();
     const passedMs = now.atMs - this.#last.atMs;

@@ -76,7 +76,7 @@ export class EventStreams {
   }
 }
 
-/** The keys by which streams are counted: the address of the client (for IPv6, its network) and its user. */
+/** The keys by which the streams of a client are counted: its address (for IPv6, its network), and its user if known. */
 function clientsOf({ req, state }: Context): readonly string[] {
   const { user }: RequestState = state;
   const address = `address ${addressGroup(plainAddress(req.socket.remoteAddress ?? 'unknown'))}`;

@@ -34,7 +34,7 @@ export class FleetFeed {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<FleetLook> | undefined;
 
-  /** The source is asked again `intervalMs` after its last answer. */
+  /** The state is read from `source` again `intervalMs` after the last answer. */
   constructor(source: FleetSource, intervalMs = INTERVAL_MS) {
     this.#source = source;
     this.#intervalMs = intervalMs;

@@ -41,7 +41,7 @@ export async function pinnedResponse(
   }
 }
 
-/** Connects by TLS. Fails before any byte of the request is sent if the server has another certificate. */
+/** Connects by TLS. If the server presents another certificate, this fails before any byte of the request is sent. */
 async function trusted({ hostname, port }: URL, certificate: string, signal: AbortSignal): Promise<Socket> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const name = isIP(host) === 0 ? { servername: host } : {};

@@ -2,7 +2,7 @@ import { RequestError } from '../../errors.ts';
 import type { Context } from '../../rest/resource.ts';
 
 const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** Requests with these methods that write nothing; `/ui/sql/run` checks its statements itself. */
+/** Paths whose requests write nothing, in spite of their method. `/ui/sql/run` refuses writing statements itself. */
 const READING =
   /^\/ui\/(?:connector-plugins\/[^/]+\/validate|connectors\/[^/]+\/messages|sql\/(?:login|logout|run))\/?$/;
 

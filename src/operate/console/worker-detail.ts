@@ -11,7 +11,7 @@ import { answer, flag, pathName, withinTimeLimit, type Route } from '../../rest/
 import { CpuShare } from './cpu-share.ts';
 import { INTERNAL_TOPICS, WORKER_DETAIL, type InternalTopicsAnswer, type WorkerDetail } from './console-answers.ts';
 
-/** Maximum number of tasks of a thread that are named. */
+/** Maximum number of tasks that are named for each thread. */
 const MAX_TASKS = 500;
 const TOPICS_MS = 15_000;
 

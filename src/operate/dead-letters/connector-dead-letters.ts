@@ -231,8 +231,8 @@ function withinLimit(signal: AbortSignal): AbortSignal {
 type PreviewView = Partial<PreviewedRecord>;
 
 /**
- * Whether one message contains the other. They may differ, because Connect adds the position of the record to the
- * message.
+ * Whether one message contains the other. Two messages about the same fault may differ, because Connect appends the
+ * position of the record to one of them.
  */
 function isSameText(a = '', b = ''): boolean {
   return a !== '' && b !== '' && (a.includes(b) || b.includes(a));

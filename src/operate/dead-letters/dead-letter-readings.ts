@@ -39,8 +39,8 @@ export type DeadLetterReading =
   | (TopicReading & { readonly kind: 'failed records'; readonly replay: StoredReplay });
 
 /**
- * Requests the contents of a connector's dead-letter topic from the thread that reads topics. The methods that take a
- * connector without a configuration reject with a RequestError 404 if it does not exist.
+ * Requests the contents of a connector's dead-letter topic from the thread that reads topics. If the connector does not
+ * exist, the methods without the parameter `config` reject with a RequestError 404.
  */
 export class DeadLetterReadings {
   readonly #directory: Pick<ConnectorDirectory, 'config'>;

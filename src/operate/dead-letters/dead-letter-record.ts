@@ -52,7 +52,7 @@ export interface DeadLetterRecord {
 
 /**
  * Parses a record of a dead-letter topic. Texts are not changed: callers that show them must hide secrets. If a header
- * occurs twice, the last one counts, because Connect appends its own to those of the record.
+ * occurs twice, the last one counts, because Connect appends its context headers to the headers of the record.
  */
 export function parseDeadLetter(record: ConsumedRecord): DeadLetterRecord {
   const context = new Map<string, Buffer | null>();
@@ -89,8 +89,8 @@ export function parseDeadLetter(record: ConsumedRecord): DeadLetterRecord {
 }
 
 /**
- * The innermost cause in the stack trace. `undefined` unless the message ends with a colon, and so does not name the
- * cause.
+ * The innermost cause in the stack trace. It is only needed if the message ends with a colon, because such a message does
+ * not say the cause; otherwise `undefined`.
  */
 function causeOf(headerText: (key: string) => string | undefined): string | undefined {
   if (headerText(`${CONTEXT_PREFIX}exception.message`)?.trimEnd().endsWith(':') !== true) return undefined;

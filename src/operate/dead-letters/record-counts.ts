@@ -38,8 +38,9 @@ export async function requireRecords(
 }
 
 /**
- * Counts the records that failed again in a replay, and returns the number as text. Their dead letters are after the
- * end of the replay, in any partition. A record that the task put twice may have two dead letters, but counts once.
+ * Counts the records that failed again in a replay, and returns the number as text. The new dead letters of these
+ * records may be in any partition, after the offset at which the replay ends there. If the task has put a record twice,
+ * there may be two dead letters, but the record counts once.
  */
 export async function countFailedRecords(
   reader: DeadLetterReader,

@@ -19,8 +19,8 @@ export interface DeadLetterReading {
   readonly matcher: SelectionMatcher;
   readonly counts: ReplayCounts;
   /**
-   * Converts a record that an earlier task has stored but not counted, to find its outcome. Absent: the record counts
-   * as delivered.
+   * Finds the outcome of a record by converting it again. Called for records that an earlier task has stored without
+   * counting them. Absent: such a record counts as delivered.
    */
   readonly recount: ((record: ConsumedRecord) => unknown) | undefined;
   /** Called when all records are stored and counted. */
@@ -29,8 +29,8 @@ export interface DeadLetterReading {
 
 /**
  * Reads dead letters on behalf of a sink task. The task gets the selected records as the connector once consumed them,
- * but with their offsets in the dead-letter topic. Records that an earlier task has stored but not counted are read for
- * the counts and not returned to the task. The other methods delegate to the wrapped consumer.
+ * but with their offsets in the dead-letter topic. If an earlier task has stored records without counting them, they are
+ * read again and counted, but not returned to the task. All other calls go to the wrapped consumer.
  */
 export class ReplayConsumer implements SinkConsumer {
   readonly #reading: DeadLetterReading;

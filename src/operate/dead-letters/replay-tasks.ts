@@ -17,7 +17,7 @@ import { ReplayFailures } from './replay-failures.ts';
 /** Interval of offset commits, besides those that the sink requests. */
 const COMMIT_MS = 1000;
 
-/** Builds the tasks of replays: sink tasks that read the dead-letter topic. Other tasks are left to the factory. */
+/** Builds the tasks of replays: sink tasks that read the dead-letter topic. The factory builds all other tasks. */
 export class ReplayTasks implements TaskBuilder {
   readonly #factory: TaskFactory;
   readonly #clients: Pick<TaskClients, 'sinkConsumer'>;

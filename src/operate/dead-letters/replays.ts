@@ -255,7 +255,10 @@ export class Replays implements HerderListener {
     return running.latest;
   }
 
-  /** A task that was killed may not have reported its last failures. */
+  /**
+   * The number of records that failed again. If a task of the replay was killed, it may not have reported its last
+   * failures, so the records are counted in the dead-letter topic.
+   */
   async #countFailed(connector: string, replay: StoredReplay): Promise<number> {
     if (replay.isResumed !== true || this.#replayEnd === undefined) return replay.failed;
     try {
@@ -298,13 +301,16 @@ function requireTasks(connector: string, desired: ConnectorState | undefined): C
   throw new RequestError(409, `Connector ${connector} has no task configuration: it is stopped, or does not start`);
 }
 
-/** The last cause of a trace. */
+/** The innermost cause in a stack trace. */
 function reasonOf(trace: string): string {
   const causes = trace.split('\n').filter((line) => line.startsWith('Caused by: '));
   return causes.at(-1)?.slice('Caused by: '.length) ?? trace.split('\n')[0] ?? '';
 }
 
-/** The configuration of the connector's tasks, with the transforms, the rate and the tolerance of the replay. */
+/**
+ * The assignment of the replay's task. Its configuration is that of the connector, with the transforms and the rate limit of
+ * the replay, and without an end at the first error (`errors.tolerance=all`).
+ */
 function assignment(connector: string, desired: ConnectorState, replay: StoredReplay): TaskAssignment {
   const { id, topic, group, partitions, selection, rate, chain } = replay;
   const own: ConnectorConfig = { ...desired.taskConfigs[0], 'consumer.override.group.id': group };

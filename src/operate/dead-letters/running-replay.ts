@@ -4,10 +4,10 @@ import { advanced, ended, type ReplayState, type StoredReplay } from './stored-r
 /** A replay whose task runs on this worker. */
 export class RunningReplay {
   readonly connector: string;
-  /** The replay when it started here; the counts of the task are added to it. */
+  /** The replay as it was stored when its task started on this worker. `latest` adds the counts of this task to it. */
   readonly #base: StoredReplay;
   latest: StoredReplay;
-  /** The last number of read records that the task has reported. */
+  /** Number of records that the task has read, as it reported last. */
   #read = 0;
   /** The timer of the next write to the store. */
   writing: NodeJS.Timeout | undefined;
@@ -22,7 +22,8 @@ export class RunningReplay {
   /** Returns whether the replay has advanced. */
   advance(progress: ReplayProgress): boolean {
     if (progress.read < this.#read) {
-      // The task was restarted in another thread, and counts records again that its predecessor has already counted.
+      // The task was restarted in another thread, and starts to count from `#base` again. Until it has caught up with the
+      // previous task, its smaller counts are ignored.
       this.latest = { ...this.latest, isResumed: true };
       if (!progress.isDone) return false;
     }

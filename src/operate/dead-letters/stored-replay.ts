@@ -45,8 +45,8 @@ interface StoredPartition {
   readonly from: number;
   readonly next: number;
   /**
-   * The counts include all records before this offset. Only entries of earlier versions have it, because their counts
-   * may lag behind `next`.
+   * The counts include all records before this offset. Only entries of earlier versions have this member: in these
+   * entries, the counts may lag behind `next`.
    */
   readonly counted?: number | undefined;
   readonly end: number;

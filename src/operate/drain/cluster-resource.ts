@@ -68,7 +68,7 @@ export function clusterResource(
       method: 'GET',
       path: '/cluster/workers',
       summary:
-        'The workers of the group: state, and how many connectors and tasks each has, or has left while it is drained',
+        'For each worker of the group: its state, and the number of its connectors and tasks, which decreases during a drain',
       tag: 'worker',
       answers: { 200: arrayOf(GROUP_WORKER) },
       handle: (context) => {

@@ -27,7 +27,10 @@ export class WorkerDrains {
   readonly #sessionKey: () => SessionKey | undefined;
   readonly #algorithm: string;
   readonly #workerId: string;
-  /** Leader only: orders that the metadata of the workers does not show yet, by worker id; `true`: to drain. */
+  /**
+   * Used by the leader only: orders that do not appear in the metadata of the workers yet, by worker id; `true` is the
+   * order to drain.
+   */
   readonly #ordered = new Map<string, boolean>();
 
   /**

@@ -3,7 +3,7 @@ import type { ConnectorDirectory, ConnectorStatusInfo } from '../../herder/conne
 import type { OffsetsPreview } from '../../herder/offsets-preview.ts';
 import type { Placement } from '../../herder/group/placement.ts';
 
-/** Records of a topic that a connector has not delivered. */
+/** Number of records of a topic that a connector has not delivered. */
 export interface TopicLag {
   readonly name: string;
   readonly partitions: number;

@@ -143,8 +143,8 @@ export class ConnectorHealth implements HerderListener {
   }
 
   /**
-   * Ids of the workers that have tasks, or sinks that do not read: of one connector, or of any. This worker may be
-   * included.
+   * Ids of the workers that know figures of a connector; without `connector`, of the workers that know figures of any
+   * connector. This worker may be included.
    */
   workers(connector?: string): readonly string[] {
     const statuses = this.#statuses().filter(({ name }) => connector === undefined || name === connector);
@@ -158,8 +158,8 @@ export class ConnectorHealth implements HerderListener {
   }
 
   /**
-   * The summary of all connectors; without `ask`, of the connectors that have tasks on this worker, from these tasks
-   * alone.
+   * The summary of all connectors. Without `ask`, the summary includes only the connectors that have tasks on this worker,
+   * and is computed from these tasks alone.
    */
   async summary(ask: AskWorker | undefined): Promise<HealthSummary> {
     const isOwn = ask === undefined;
@@ -327,7 +327,10 @@ const NO_STATUS: Status = { state: 'UNASSIGNED', trace: null, workerId: '', gene
 
 const NO_OTHERS = { committed: [], silentMs: new Map<string, number>() };
 
-/** Ids of the workers that know figures of the connector. */
+/**
+ * Ids of the workers that know figures of the connector: those that run its tasks, and, for a sink without a reading
+ * task, the one that runs the connector instance.
+ */
 function workersOf({ type, connector, tasks }: ConnectorState): readonly string[] {
   const ids = tasks.flatMap(([, task]) => (isAssigned(task) ? task.workerId : []));
   const isRead = type !== 'sink' || connector.workerId === '' || tasks.some(([, { state }]) => READING.has(state));

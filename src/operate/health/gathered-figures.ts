@@ -34,8 +34,8 @@ export interface Gathered {
 const MAX_WORKERS_ASKED = 100;
 const MAX_REMEMBERED = 1000;
 /**
- * If a worker was not asked for this long, its earlier silence is forgotten, because it may have been reachable in
- * between.
+ * If a worker did not answer, and no further request was sent to it for this long, its silence is forgotten, because it
+ * may have been reachable in the meantime.
  */
 const MAX_UNASKED_MS = 300_000;
 

@@ -9,7 +9,7 @@ import { RequestError } from '../../errors.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { answer, flag, pathName, queryText, type Context, type Route } from '../../rest/resource.ts';
 
-/** Routes that Connect does not have: the verdict on each connector, with its reasons and the figures behind it. */
+/** Routes that Connect does not have: the verdict on each connector, its reasons, and the figures from which it is derived. */
 export function healthResource(herder: Herder, health: ConnectorHealth, others: OtherWorkers): readonly Route[] {
   const running = new Map<string, Promise<HealthSummary>>();
 

@@ -40,7 +40,7 @@ export class TaskFiguresWatch {
   #timer: NodeJS.Timeout | undefined;
   #sampling = false;
 
-  /** `seenAt` returns where the work of a task was last seen; `listener` receives each sample. */
+  /** `seenAt` describes the last known activity of a task, as part of a sentence; `listener` receives each sample. */
   constructor(
     reports: () => Promise<readonly TaskReport[]>,
     places: () => ReadonlyMap<string, ThreadName>,

@@ -206,8 +206,8 @@ function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorF
 }
 
 /**
- * A hint about misspelt names of topics: the broker creates such a topic, or it stays missing, while the connector
- * reads the others.
+ * A hint about topics whose names may be misspelt. The broker creates a topic with a misspelt name, or the topic stays
+ * missing; in both cases, the connector reads only its other topics.
  */
 function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = false }: ConnectorFigures): string[] {
   if (!listsTopics || silentWorkers.length > 0 || isPartial) return [];
@@ -276,14 +276,16 @@ const WRAPPERS =
 const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 
 /**
- * An error of Node itself, such as `connect ECONNREFUSED 127.0.0.1:1`; the outer errors name what could not be reached.
+ * An error of Node itself, such as `connect ECONNREFUSED 127.0.0.1:1`. The errors around it name the server that could
+ * not be reached.
  */
 const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
 
 /**
- * The innermost cause in a trace, because the outer causes only say that the task ended, not why. A system error does
- * not name the server. In this case, the causes around it are skipped up to the outermost one of the same class. If a
- * cause names the record, its position is appended.
+ * The innermost cause in a trace, because the outer causes only say that the task ended, not why. If the innermost
+ * cause is an error of Node, which does not name the server, the cause around it is used instead; if several enclosing
+ * causes in a row have the same class, the outermost of them is used. If a cause names the record, the position of the
+ * record is appended.
  */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';

@@ -29,7 +29,7 @@ export interface HistoryLogDependencies {
   readonly logger: Logger;
 }
 
-/** A connector in the config topic at one time; `config` is undefined for a connector that does not exist. */
+/** The state of a connector in the config topic at one time; `config` is undefined if the connector does not exist. */
 export interface Snapshot {
   readonly connector: string;
   readonly config: KeptConfig | undefined;

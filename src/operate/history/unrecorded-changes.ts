@@ -7,8 +7,8 @@ const OTHERS_MS = 5000;
 const AGAIN_MS = 500;
 
 /**
- * On the leader: records the changes that the config topic shows and no worker has recorded. They were made by Java workers,
- * by programs that write that topic, and by workers that ended too soon.
+ * Records, on the leader, the changes that are in the config topic but that no worker has recorded: those of Java workers,
+ * of programs that write to the topic, and of workers that ended before they recorded a change.
  */
 export class UnrecordedChanges {
   readonly #log: HistoryLog;

@@ -37,7 +37,7 @@ export class BackwardReader {
   #scanned = 0;
   #isOver = false;
 
-  /** `windowRecords`: the number of offsets of all windows that are read together. */
+  /** `windowRecords`: the number of offsets that are read at a time, over the windows of all partitions together. */
   constructor(consumer: Consumer, partitions: readonly ReadPartition[], bounds: Bounds, windowRecords: number) {
     this.#consumer = consumer;
     this.#partitions = partitions;

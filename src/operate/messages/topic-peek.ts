@@ -52,7 +52,7 @@ export interface TopicPeekDependencies {
   readonly topics: Pick<ConnectorTopics, 'list'>;
 }
 
-/** Options that are not needed for reading may be invalid, and the database is not contacted. */
+/** The validation ignores errors of options that are not needed for reading, and does not connect to the database. */
 const FOR_READING = { counts: isForReading, connects: false };
 const DEFAULT_LIMIT = 50;
 const MAX_TOPICS = 100;
@@ -243,7 +243,7 @@ async function partitionsOfTopic(admin: Admin, topic: string, query: PeekQuery):
   const cursor = before && new Map(before.map((each) => [topicPartitionKey(each.topic, each.partition), each.offset]));
   return ends.flatMap((end) => {
     if (partition !== undefined && end.partition !== partition) return [];
-    // A page only continues in partitions that the previous page has named.
+    // A page continues only in the partitions that are in `next` of the previous page.
     const upTo = cursor === undefined ? Infinity : (cursor.get(topicPartitionKey(topic, end.partition)) ?? 0);
     const first = begin.get(end.partition) ?? 0;
     const low = Math.min(end.offset, (offset ?? Infinity) + 1, timed?.get(end.partition) ?? Infinity, upTo);

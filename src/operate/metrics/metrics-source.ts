@@ -7,7 +7,7 @@ import type { CommittedLags } from '../health/committed-lags.ts';
 import type { Verdict } from '../health/verdicts.ts';
 import type { ClusterView, Placement } from '../../herder/group/placement.ts';
 
-/** The sources of the metrics, which are called for each page. */
+/** The sources of the metrics. Each metrics page calls them again. */
 export interface MetricsSource {
   readonly directory: ConnectorDirectory;
   /** Which connectors and tasks belong to this worker. */

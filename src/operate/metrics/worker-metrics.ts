@@ -59,7 +59,7 @@ export async function metricsPage(
   return page;
 }
 
-/** A task without a limit reports 0, so that its first wait is an increase. */
+/** A task that has not waited for a rate limit reports 0, so that Prometheus sees its first wait as an increase. */
 function addThrottled(page: MetricsPage, { id, details }: TaskReport): void {
   if (details === undefined) return;
   page.counter(

@@ -29,7 +29,10 @@ export interface PreviewDependencies {
 const NO_TOPIC = 'preview';
 const DEFAULT_COUNT = 10;
 const READ_TIMEOUT_MS = 10_000;
-/** Limit of a whole preview; the thread that performs it is ended a little later. A request waits 90 s. */
+/**
+ * Time limit of a whole preview. It is shorter than the limits after which the thread of the preview is terminated and
+ * the request times out (90 s).
+ */
 const TIMEOUT_MS = 80_000;
 
 /**
@@ -91,7 +94,7 @@ export class ConnectorPreview {
     }
   }
 
-  /** A preview needs no name and, with messages of its own, no topics. */
+  /** Adds a name and topics to a configuration without them, because a valid sink needs both but a preview does not. */
   #complete({ config, topic }: PreviewRequest): RawConnectorConfig {
     const hasTopics = config['topics'] !== undefined || config['topics.regex'] !== undefined;
     return { name: 'preview', ...(hasTopics ? {} : { topics: topic ?? NO_TOPIC }), ...config };

@@ -5,8 +5,9 @@ const POLL_MS = 200;
 const CLOSE_TIMEOUT_MS = 2000;
 
 /**
- * The newest records of a topic, oldest first, at most `count`: those that existed at the call and arrived within
- * `timeoutMs`. Nothing is committed, no group is joined; both clients are closed.
+ * The newest records of a topic, oldest first, at most `count`. Only records that exist at the time of the call are
+ * included; after `timeoutMs`, those that have arrived so far are returned. Nothing is committed and no group is joined.
+ * At the end, both `clients` are closed.
  */
 export async function newestRecords(
   topic: string,

@@ -12,10 +12,10 @@ export interface StoredConnector {
 
 export interface PreviewRequest {
   readonly config: RawConnectorConfig;
-  /** The stored connector of the configuration, if there is one. */
+  /** The existing connector with the name in `config`; absent: there is none. */
   readonly stored?: StoredConnector | undefined;
   readonly messages?: readonly SampleMessage[] | undefined;
-  /** Consumed records, in place of messages. */
+  /** Consumed records to preview in place of `messages`. */
   readonly records?: readonly ConsumedRecord[] | undefined;
   /**
    * Whether messages are only converted. Then only the options of converters must be valid, and neither transforms nor
@@ -23,7 +23,7 @@ export interface PreviewRequest {
    */
   readonly decodeOnly?: boolean | undefined;
   readonly topic?: string | undefined;
-  /** Number of the topic's newest messages. */
+  /** Number of the topic's newest messages to preview. */
   readonly count?: number | undefined;
 }
 
@@ -34,7 +34,11 @@ export function isForDecoding(key: string): boolean {
   return DECODING.test(key);
 }
 
-/** Removes the options of transforms and of the plugin, so that none of them is resolved or sent. */
+/**
+ * Removes the options of transforms and of the plugin, both from the given and from the stored configuration. The
+ * variables of config providers in these options are then not resolved, and their values reach neither the plugin nor
+ * the systems that the options name.
+ */
 export function forDecoding({ config, stored, ...request }: PreviewRequest): PreviewRequest {
   const part = <C extends RawConnectorConfig>(whole: C): C =>
     Object.fromEntries(Object.entries(whole).filter(([key]) => isForDecoding(key))) as C;

@@ -93,7 +93,7 @@ export class AutomaticRestarts implements HerderListener {
     if (this.#closed || !this.#isOwn(target)) return;
     const key = restartKey(target);
     const before = this.#failed.get(key);
-    // This failure was already reported.
+    // An earlier call has already reported this failure.
     if (before !== undefined && (before.restart === undefined || before.restart.state === 'WAITING')) return;
     clearTimeout(before?.timer);
     const hidden = { ...failure, reason: this.#dependencies.hide(failure.reason) };
@@ -102,7 +102,7 @@ export class AutomaticRestarts implements HerderListener {
     void this.#decide(failed, this.#states.get(target));
   }
 
-  /** Called when a target runs. After the quiet time its restarts are forgotten. */
+  /** Called when a target runs. If it does not fail within the quiet time, its restarts are forgotten. */
   onRunning(target: RestartTarget): void {
     const restart = this.#states.get(target);
     if (restart === undefined) return;

@@ -39,14 +39,17 @@ export class RestartCounts {
 }
 
 const MADE = {
-  task: ['sluice_task_restarts_total', 'Restarts of failed tasks by restart.policy, by the kind of the failure'],
+  task: ['sluice_task_restarts_total', 'Restarts of failed tasks that restart.policy caused, by kind of failure'],
   connector: [
     'sluice_connector_restarts_total',
-    'Restarts of failed connector instances by restart.policy, by the kind of the failure',
+    'Restarts of failed connector instances that restart.policy caused, by kind of failure',
   ],
 } as const;
 
-/** Kinds that are restarted by default. Their counters start at 0, so that the first restart is an increase. */
+/**
+ * Kinds of failures after which tasks are restarted by default. Their counters start at 0, so that Prometheus sees the
+ * first restart as an increase.
+ */
 const TRANSIENT: readonly FailureKind[] = ['infrastructure', 'hang', 'memory'];
 
 /** `connectors`: the connectors that have tasks on this worker. */

@@ -14,7 +14,7 @@ import type { StoredJson } from '../../herder/stores/own-store.ts';
 export interface RestartState {
   readonly state: 'WAITING' | 'STARTED' | 'GIVEN_UP';
   readonly policy: string;
-  /** Number of the next attempt, or of the last one that was made; 0: none. */
+  /** WAITING: number of the next attempt; otherwise, number of the last attempt, or 0 if there was none. */
   readonly attempt: number;
   /** -1: no limit. */
   readonly maxAttempts: number;

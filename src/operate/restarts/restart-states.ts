@@ -22,7 +22,7 @@ export class RestartStates {
   readonly #own: OwnStore;
   readonly #configs: Pick<ConfigStore, 'connector'>;
   readonly #writer: StateWriter;
-  /** `null`: there is no state, whatever the store contains. */
+  /** The states by key; `null`: the target has no state, even if the store still contains one. */
   readonly #known = new Map<string, RestartState | null>();
 
   constructor(own: OwnStore, configs: Pick<ConfigStore, 'connector'>, logger: Logger) {

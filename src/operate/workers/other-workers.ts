@@ -3,7 +3,7 @@ import type { PeerClient } from '../../herder/peer-client.ts';
 import type { Context } from '../../rest/resource.ts';
 import type { WorkerUrls } from './worker-urls.ts';
 
-/** Another worker that does not answer within this time is left out. */
+/** If another worker does not answer within this time, the result does not include its part. */
 const PEER_MS = 3000;
 const LEADER_MS = 1500;
 const MAX_PEER_BYTES = 33_554_432;

@@ -76,7 +76,7 @@ export class WorkerUrls {
           this.#generation = generation;
         }
       } catch {
-        // Known addresses stay in use; the others are derived from the worker ids.
+        // Addresses that are already known stay in use. Those of other workers are derived from their worker ids.
       }
       return leaderUrl;
     }
