@@ -7,8 +7,8 @@ export interface Statement {
   /** Offset of `text` in the whole text, in UTF-16 units. */
   readonly offset: number;
   /**
-   * True if the text ended inside a quote or comment. The server reports that; the statement must not be interpreted
-   * here.
+   * True if the text ended inside a quote or comment. The server reports this error; the statement must not be
+   * interpreted here.
    */
   readonly unterminated: boolean;
 }

@@ -16,7 +16,7 @@ const NONE: ConfigChange = { kind: 'none' };
 interface Entry {
   config: ConnectorConfig | undefined;
   targetState: TargetState;
-  /** Task records that have not been committed, some of which may never be. */
+  /** Task records that have not been committed. Some of them may never be committed. */
   readonly pendingTasks: Map<number, ConnectorConfig>;
   committed: readonly ConnectorConfig[];
   appliedConfig: ConnectorConfig | undefined;

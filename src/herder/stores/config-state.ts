@@ -17,8 +17,8 @@ export interface ConnectorState {
    */
   readonly inconsistent: boolean;
   /**
-   * Number of tasks that may have transactions with their transactional ids, as recorded when they started; `undefined` if
-   * there are none.
+   * Number of tasks whose transactional ids may be in use, as recorded when these tasks started; `undefined` if there
+   * are none.
    */
   readonly taskCountRecord: number | undefined;
   /**
