@@ -10,10 +10,10 @@ export const PASSWORD = 'correct-horse-battery';
 const SECURITY = 'org.apache.kafka.common.security';
 export const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 
-/** Which of the broker's listeners: SASL_PLAINTEXT, SSL, SASL_SSL, and SSL for clients that show a certificate. */
+/** A listener of the broker: SASL_PLAINTEXT, SSL, SASL_SSL, or SSL with a client certificate. */
 export type SecureListener = 'SASL' | 'TLS' | 'BOTH' | 'CERT';
 
-/** How a client logs in by SASL. */
+/** Returns the properties with which a client logs in by SASL. */
 export function login(mechanism: string, password = PASSWORD): ClientProperties {
   const credentials = `required username="${USER}" password="${password}";`;
   const jaas =
@@ -23,14 +23,15 @@ export function login(mechanism: string, password = PASSWORD): ClientProperties 
   return { 'sasl.mechanism': mechanism, 'sasl.jaas.config': jaas };
 }
 
-/** How a client trusts an authority. */
+/** Returns the properties with which a client trusts an authority. */
 export function trusting({ certificate }: Authority): ClientProperties {
   return { 'ssl.truststore.type': 'PEM', 'ssl.truststore.certificates': certificate };
 }
 
 /**
- * A broker with a listener of each kind at 127.0.0.1 besides the plain one, for clients that a user configures with Java's
- * properties. Its certificate is of `authority`, which it trusts too. To be discarded by the test.
+ * A broker that has a listener of each kind at 127.0.0.1 in addition to the plain one, for clients with Java's
+ * properties. `authority` has issued its certificate, and the broker trusts the authority too. The test must discard
+ * the broker.
  */
 export class SecureBroker {
   /** Without TLS and SASL. */
