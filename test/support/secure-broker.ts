@@ -34,7 +34,7 @@ export function trusting({ certificate }: Authority): ClientProperties {
  * the broker.
  */
 export class SecureBroker {
-  /** Without TLS and SASL. */
+  /** Address of the listener without TLS and SASL. */
   readonly plain: string;
   readonly authority: Authority;
   readonly #ports: Readonly<Record<SecureListener, number>>;
@@ -51,7 +51,7 @@ export class SecureBroker {
     this.#ports = ports;
   }
 
-  /** `sessionMs`: how long a session by SASL lasts (`connections.max.reauth.ms`); absent: without end. */
+  /** `sessionMs` is the length of a SASL session (`connections.max.reauth.ms`); 0 means unlimited. */
   static async start(sessionMs = 0): Promise<SecureBroker> {
     const authority = await Authority.create('authority of the brokers');
     const { key, certificate } = await authority.issue('broker', [{ type: 7, ip: '127.0.0.1' }]);
@@ -83,7 +83,9 @@ export class SecureBroker {
     return new SecureBroker(broker, authority, ports);
   }
 
-  /** `bootstrap.servers` of a listener. `host`: under another name than the one in the broker's certificate. */
+  /**
+   * Returns the `bootstrap.servers` of a listener. `host` replaces the host name that is in the broker's certificate.
+   */
   at(listener: SecureListener, host = '127.0.0.1'): string {
     return `${host}:${String(this.#ports[listener])}`;
   }
@@ -92,7 +94,7 @@ export class SecureBroker {
     return createKafkaClient({ 'bootstrap.servers': this.at(listener), ...properties }, silentLogger);
   }
 
-  /** Properties of a client that logs in by SASL and TLS. */
+  /** Returns the properties of a client that logs in by SASL over TLS. */
   overTls(mechanism: string): ClientProperties {
     return { 'security.protocol': 'SASL_SSL', ...trusting(this.authority), ...login(mechanism) };
   }
