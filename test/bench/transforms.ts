@@ -115,7 +115,7 @@ function transform(name: string, type: string, options: Options): Record<string,
   return Object.fromEntries(Object.entries(all).map(([key, value]) => [`transforms.${name}.${key}`, value]));
 }
 
-/** Runs `work` with a topic and a worker, which are removed at the end. */
+/** Calls `run` with a topic and a worker, which are removed at the end. */
 async function withTopic<T>(
   context: BenchContext,
   run: (worker: WorkerUnderTest, topic: string) => Promise<T>,
