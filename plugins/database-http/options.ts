@@ -37,7 +37,7 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     default: 'defaultdb',
     importance: 'MEDIUM',
-    documentation: 'Database for requests without `db`, and for the check of logins.',
+    documentation: 'Database for requests without `db`, and for checking logins.',
     validator: nonEmptyString,
   },
   'trust.authentication': {
@@ -45,7 +45,7 @@ export const serviceOptions = declareOptions({
     default: 'refuse',
     importance: 'MEDIUM',
     documentation:
-      'What happens to a user whom the database admits without a password, so that any password would do. The database admits users without a password if pg_hba.conf has `trust`, `peer` or `cert` for them. `refuse` refuses the user. `warn` admits the user and logs one warning.',
+      'What happens to a user whom the database admits without checking a password (`trust`, `peer` or `cert` in pg_hba.conf). `refuse` refuses the user. `warn` admits the user with any password and logs one warning.',
     validator: oneOf('refuse', 'warn'),
   },
   tls: {
@@ -171,7 +171,7 @@ export const serviceOptions = declareOptions({
     default: 'off',
     importance: 'LOW',
     documentation:
-      'Which requests are logged, at level INFO. `errors` logs responses with status 400 and above, and those that were cut off. A line has user, address, method, path, status, bytes, rows, milliseconds and request id, but never parameters or bodies.',
+      'Which requests are logged, at level INFO. `errors` logs responses with status 400 and above, and responses that were cut off. A line has user, address, method, path, status, bytes, rows, milliseconds and request id, but never parameters or bodies.',
     validator: oneOf('off', 'errors', 'all'),
   },
   'trusted.proxies': {

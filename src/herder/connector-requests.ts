@@ -32,7 +32,7 @@ export interface PutOptions {
   readonly initialState?: TargetState | undefined;
   /** The sender of the request, for the history; `null` if unknown. */
   readonly by?: Actor | null;
-  /** Number of the configuration in the history that is restored. */
+  /** If a configuration is restored, its number in the history. */
   readonly restoredFrom?: number;
   /** Called on the leader before a new connector is created. If it rejects, the connector is not created. */
   readonly before?: (() => Promise<unknown>) | undefined;

@@ -31,7 +31,7 @@ export interface ChangeOrigin {
   readonly connector: string;
   /** `null` if unknown. */
   readonly by: Actor | null;
-  /** Number of the configuration in the history that is restored. */
+  /** If a configuration is restored, its number in the history. */
   readonly restoredFrom?: number | undefined;
   /** Number of the task that is restarted. */
   readonly task?: number | undefined;

@@ -5,12 +5,12 @@ import type { WorkerUnderTest } from './worker-under-test.ts';
 
 export interface ApiUnderTest {
   readonly worker: WorkerUnderTest;
-  /** Plain HTTP. */
+  /** Port for plain HTTP. */
   readonly port: number;
   readonly token: string;
 }
 
-/** A worker with the database's HTTP API before the bench's database, and a token for it. */
+/** Starts a worker with the database HTTP API for the database of the benchmark. Resolves with a token for it, too. */
 export async function startApi(
   { services, startWorker }: BenchContext,
   more: Readonly<Record<string, string>> = {},

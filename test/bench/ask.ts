@@ -1,6 +1,6 @@
 import { request, type Agent } from 'node:http';
 
-/** GET, read to the end; rejects on any other answer than 200. */
+/** Sends GET and reads the whole response. Rejects for any status other than 200. */
 export async function ask(agent: Agent, url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const call = request(url, { agent }, (response) => {

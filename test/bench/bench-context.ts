@@ -6,22 +6,22 @@ import type { WorkerSettings, WorkerUnderTest } from './worker-under-test.ts';
 export interface BenchContext {
   readonly services: BenchServices;
   readonly rows: number;
-  /** Counted runs, after one that warms up; the median is quoted. */
+  /** Number of counted runs. One more run before them warms up. The result is the median. */
   readonly runs: number;
-  /** Duration of waits and of loads at a steady rate. */
+  /** Duration of waits, and of loads with a constant rate. */
   readonly seconds: number;
-  /** Options of the connector that come over the workload's. */
+  /** Options of the connector that override those of the workload. */
   readonly overrides: Readonly<Record<string, string>>;
-  /** The counted stretches of the workload's worker, for a profile. */
+  /** The measured periods of the workload's worker, for a profile. */
   readonly stretches: Stretch[];
-  /** Properties of the command line come over those of the workload. */
+  /** Starts a worker. Properties of the command line override those of the workload. */
   readonly startWorker: (
     properties?: WorkerSettings['properties'],
     nodeFlags?: WorkerSettings['nodeFlags'],
   ) => Promise<WorkerUnderTest>;
-  /** The Java worker, started by the first workload that needs it; `undefined` without peers. */
+  /** Returns the Java worker, which the first workload that needs it starts; `undefined` without peers. */
   readonly peer: () => Promise<JavaPeer | undefined>;
 }
 
-/** Runs one workload; what it gives is printed as it is. */
+/** Runs one workload and returns the result to print. */
 export type Workload = (context: BenchContext) => Promise<object>;

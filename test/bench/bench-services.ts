@@ -16,7 +16,7 @@ interface Server {
 
 type Ending = () => Promise<unknown>;
 
-/** As much as 512 MB of buffers holds; checkpoints are the bench's own; `logical` is for the snapshot peer. */
+/** Settings for 512 MB of buffers. The benchmark triggers checkpoints itself; the snapshot peer needs `logical`. */
 const SERVER_SETTINGS = {
   shared_buffers: '512MB',
   max_wal_size: '4GB',
@@ -25,12 +25,13 @@ const SERVER_SETTINGS = {
 };
 
 /**
- * The broker and the database of a bench run: those named by `BOOTSTRAP_SERVERS` and `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`
- * where set, else throw-away ones. Without `PGDATABASE` the tables are in a database of the run's own.
+ * The broker and the database of a benchmark run: those that `BOOTSTRAP_SERVERS` and `PGHOST`, `PGPORT`, `PGUSER`,
+ * `PGPASSWORD` name if these are set, and otherwise temporary ones. Without `PGDATABASE`, the run creates its own
+ * database.
  */
 export class BenchServices {
   readonly bootstrapServers: string;
-  /** Version of the broker, for the line about the machine. */
+  /** Version of the broker, which is printed with the description of the machine. */
   readonly broker: string;
   readonly database: Server & { readonly database: string };
   readonly #client: pg.Client;
@@ -69,7 +70,7 @@ export class BenchServices {
     return Number((await this.query(sql)).rows[0]?.[0]);
   }
 
-  /** An empty table, in place of one of that name, after a checkpoint. */
+  /** Runs a checkpoint and creates an empty table, which replaces any existing table of that name. */
   async createTable(name: string, { columns, comments }: Pick<TableLayout, 'columns' | 'comments'>): Promise<void> {
     await this.dropTable(name);
     await this.query(`create table ${name} (${columns})`);
@@ -83,7 +84,7 @@ export class BenchServices {
     await this.query(`drop table if exists ${name}`);
   }
 
-  /** Resolves with the output of psql for a command; rejects with its error output. */
+  /** Runs a command in psql. Resolves with its output; rejects with its error output. */
   async psql(command: string): Promise<string> {
     const { stdout } = await promisify(execFile)('psql', ['-qAtX', '-v', 'ON_ERROR_STOP=1', '-c', command], {
       maxBuffer: 2 ** 28,
@@ -92,7 +93,7 @@ export class BenchServices {
     return stdout;
   }
 
-  /** Where the services are, as libpq and the peers' scripts read it. */
+  /** Returns the addresses of the services as environment variables of libpq and of the peers' scripts. */
   environment(): Record<string, string> {
     const { host, port, user, password, database } = this.database;
     return {
@@ -105,7 +106,7 @@ export class BenchServices {
     };
   }
 
-  /** CPU seconds of all processes of the server since it began; NaN for a server elsewhere. */
+  /** CPU seconds of all processes of the server since its start; NaN if the server is on another machine. */
   async databaseCpuSeconds(): Promise<number> {
     this.#serverPid ??= parentOf(await this.number('select pg_backend_pid()'), 'postgres');
     const pid = await this.#serverPid;

@@ -5,7 +5,7 @@ export interface BodyTarget {
   readonly token: string;
   readonly path: string;
   readonly contentType: string;
-  /** Requests on their way at the same time, each on a connection of its own. */
+  /** Number of concurrent requests. Each uses its own connection. */
   readonly inFlight: number;
 }
 
@@ -13,11 +13,11 @@ export interface BodyTarget {
 export interface BodyAnswer {
   readonly status: number;
   readonly text: string;
-  /** As the service tells it by `Server-Timing`. */
+  /** As reported by the service in `Server-Timing`. */
   readonly parseMs: number;
 }
 
-/** Posts bodies over connections that stay open; a body that begins like gzip gets the header for gzip. */
+/** Posts bodies over persistent connections. A body that begins like gzip gets the header for gzip. */
 export class BodyClient {
   readonly #target: BodyTarget;
   readonly #agent: Agent;
@@ -27,7 +27,10 @@ export class BodyClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: target.inFlight });
   }
 
-  /** Sends all of them and gives `onAnswer` each answer, which throws where it is not as it should be. Resolves with the time of parsing. */
+  /**
+   * Sends all bodies and calls `onAnswer` for each response. `onAnswer` throws if the response is not as expected.
+   * Resolves with the total time of parsing.
+   */
   async sendAll(bodies: readonly Buffer[], onAnswer: (answer: BodyAnswer) => void): Promise<number> {
     let next = 0;
     let parseMs = 0;
@@ -70,7 +73,7 @@ export class BodyClient {
   }
 }
 
-/** Throws unless the answer is a success without a complaint. */
+/** Throws unless the response reports success without any problem. */
 export function expectSuccess({ status, text }: BodyAnswer): void {
   if (status !== 200 && status !== 204) throw new Error(`${String(status)}: ${text.slice(0, 500)}`);
 }

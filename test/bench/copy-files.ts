@@ -7,10 +7,10 @@ import type { BenchServices } from './bench-services.ts';
 import type { BinaryCell, TableLayout, TextLayout } from './tables.ts';
 
 const ROWS_PER_WRITE = 1000;
-/** 2000-01-01 in milliseconds, where PostgreSQL's binary times begin. */
+/** 2000-01-01 in milliseconds, the epoch of PostgreSQL's binary timestamps. */
 const POSTGRES_EPOCH_MS = 946_684_800_000;
 
-/** Rows in files, ready for psql's `\copy`: the physical limit that the workloads are held against. */
+/** Rows in files for psql's `\copy`, which is the limit that the workloads are compared with. */
 export class CopyFiles {
   readonly #folder: string;
   readonly #files: readonly string[];
@@ -24,7 +24,7 @@ export class CopyFiles {
     this.#rows = rows;
   }
 
-  /** Divides the rows over as many files as connections are to load them. */
+  /** Writes one file per loading connection and divides the rows among the files. */
   static async write(
     layout: TextLayout | TableLayout,
     rows: number,
@@ -44,7 +44,7 @@ export class CopyFiles {
     return new CopyFiles(folder, files, format, rows);
   }
 
-  /** Loads them into `table`, one psql a file; resolves with rows per second. */
+  /** Loads the files into `table`, each by its own psql. Resolves with rows per second. */
   async load(services: BenchServices, table: string): Promise<number> {
     const began = performance.now();
     await Promise.all(

@@ -6,11 +6,11 @@ import type { BenchContext } from './bench-context.ts';
 import { onOwnClock, stretchOf, untilAll, type Arrival, type Stretch } from './stretch.ts';
 import type { WorkerUnderTest } from './worker-under-test.ts';
 
-/** For the worker: where the sink that stores nothing is found. */
+/** Property of the worker with the location of the sink that stores nothing. */
 export const benchPlugins = { 'plugin.path': fileURLToPath(new URL('bench-plugins', import.meta.url)) };
 
 const STRING = 'org.apache.kafka.connect.storage.StringConverter';
-/** Reading a small file costs next to nothing. */
+/** Interval of the counts; reading a small file costs next to nothing. */
 const COUNTING_MS = 50;
 
 export function discardConfig(topic: string, more: Readonly<Record<string, string>>): Record<string, string> {
@@ -23,7 +23,7 @@ export function discardConfig(topic: string, more: Readonly<Record<string, strin
   };
 }
 
-/** A sink of its own reads all of a topic; the stretch is from the first batch that it gets to the last. */
+/** Lets a new sink read the whole topic. The measured period is from its first batch to its last. */
 export async function discardOnce(
   { rows, overrides }: BenchContext,
   { rest }: WorkerUnderTest,

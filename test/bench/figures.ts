@@ -6,23 +6,23 @@ import type { WorkerUnderTest } from './worker-under-test.ts';
 
 export { rounded };
 
-/** Figures of one workload: medians of the runs, and what they are to be held against. */
+/** Figures of one workload: the medians of the runs, and the values to compare them with. */
 export interface Figures {
   readonly rows_per_s: number;
   readonly rows_per_s_range: Range;
   /** CPU time of the worker process. */
   readonly cpu_s_per_million: number;
-  /** CPU time of the main thread alone. */
+  /** CPU time of the main thread only. */
   readonly main_thread_cpu_s_per_million: number;
   readonly database_cpu_s_per_million: number;
   readonly peak_rss_mb: number;
-  /** In the first, the middle and the last fifth of the longest run. */
+  /** Memory in the first, the middle and the last fifth of the longest run. */
   readonly rss_mb_start_middle_end: readonly number[];
 }
 
 export type Range = readonly [number, number];
 
-/** The peer that a workload is compared with in the same run. */
+/** A peer with which a workload is compared in the same run. */
 export interface Comparison {
   readonly peer: string;
   readonly peer_rows_per_s: number;
@@ -58,7 +58,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
-/** The value that this share of the values does not exceed. */
+/** Returns the value that the given share of the values does not exceed. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
@@ -85,7 +85,7 @@ function text(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en') : String(value);
 }
 
-/** One line on what the figures were measured on. */
+/** Describes in one line the machine and the versions that were measured. */
 export async function machine(services: BenchServices): Promise<string> {
   const version = String((await services.query('show server_version')).rows[0]?.[0]).split(' ')[0] ?? '';
   const gigabytes = Math.round(totalmem() / 2 ** 30);

@@ -17,17 +17,18 @@ const COPY_TABLE = 'bench_http_copy';
 const PATH = '/restapi/linedb?precision=ms';
 
 interface HttpLinesFigures extends Figures, Comparison {
-  /** The same with gzip, which this machine packs beforehand. */
+  /** Rate with gzip bodies, which this machine compresses in advance. */
   readonly gzip_rows_per_s: number;
   readonly gzip_rows_per_s_range: Range;
   readonly gzip_ratio_to_peer: number;
-  /** As the service tells them by `Server-Timing`, summed over the requests of a run, per million rows. */
+  /** Parse time reported by the service in `Server-Timing`, summed over the requests of a run, per million rows. */
   readonly parse_s_per_million: number;
 }
 
 /**
- * `http-lines`: twice the rows as line protocol by POST to `/restapi/linedb`, 5,000 lines a request, 4 in flight, plain HTTP, gzip
- * off and on, in turn with psql's `\copy` of the same rows (derived primary tag included) into an equal table over one connection.
+ * `http-lines`: sends twice the rows as line protocol by POST to `/restapi/linedb`, with 5,000 lines per request and 4
+ * concurrent requests, over plain HTTP, with and without gzip. Alternates with psql's `\copy` of the same rows
+ * (including the derived primary tag) into an equal table over one connection.
  */
 export async function httpLines(half: BenchContext): Promise<HttpLinesFigures> {
   const context = { ...half, rows: 2 * half.rows };
@@ -39,7 +40,7 @@ export async function httpLines(half: BenchContext): Promise<HttpLinesFigures> {
   try {
     const plain = bodies(rows);
     const packed = plain.map((body) => gzipSync(body, { level: 1 }));
-    // The first run warms the process up and does not count.
+    // The first run warms up the process and does not count.
     for (let run = -1; run < context.runs; run++) {
       await services.createTable(COPY_TABLE, derivedSeriesTable);
       const copyRate = await copyFiles.load(services, COPY_TABLE);

@@ -13,19 +13,20 @@ import { expectSameRows } from './same-rows.ts';
 import type { Stretch } from './stretch.ts';
 
 const IN_FLIGHT = 4;
-/** Tables that the bench creates in one transaction. */
+/** Number of tables that the benchmark creates in one transaction. */
 const TABLES_AT_ONCE = 100;
 
 interface HttpOpenTsdbFigures extends Figures, Comparison {
-  /** Duration of the request that finds no table and creates all of them. */
+  /** Duration of the first request, which creates all tables. */
   readonly first_request_ms: number;
-  /** With one point of each metric in a request. */
+  /** Rate if a request contains one point of each metric. */
   readonly single_points_per_s: number;
 }
 
 /**
- * `http-opentsdb`: JSON arrays by POST to `/api/put`, 1,000 metrics in each, 10 points of each metric, 4 requests in flight, in turn
- * with psql's `\copy` of the same rows, table after table, into equal tables over one connection.
+ * `http-opentsdb`: sends JSON arrays by POST to `/api/put`, with 10 points of each of 1,000 metrics per request and 4
+ * concurrent requests. Alternates with psql's `\copy` of the same rows, one table after the other, into equal tables
+ * over one connection.
  */
 export async function httpOpenTsdb(context: BenchContext): Promise<HttpOpenTsdbFigures> {
   const { services, stretches } = context;
@@ -51,7 +52,7 @@ export async function httpOpenTsdb(context: BenchContext): Promise<HttpOpenTsdbF
     const requests = Array.from({ length: steps }, (_, step) => Buffer.from(pointsAt(step, HOSTS)));
     const singles = Array.from({ length: steps }, (_, step) => Buffer.from(pointsAt(step, 1)));
     const first = await send(singles.slice(0, 1), METRICS);
-    // The first run warms the process up and does not count.
+    // The first run warms up the process and does not count.
     for (let run = -1; run < context.runs; run++) {
       await forAllTables(services, (name, copy) => `truncate ${name}, ${copy}`);
       await services.query('checkpoint');
@@ -81,7 +82,7 @@ export async function httpOpenTsdb(context: BenchContext): Promise<HttpOpenTsdbF
   }
 }
 
-/** A table of the product's and its copy, in quotes. */
+/** Returns the quoted names of the table that Sluice creates for a metric, and of its copy. */
 function tablesOf(metric: number): readonly [string, string] {
   const name = metricName(metric);
   return [pg.escapeIdentifier(name), pg.escapeIdentifier(`copy.${name}`)];
@@ -94,7 +95,7 @@ async function forAllTables(services: BenchServices, statement: (name: string, c
   }
 }
 
-/** The rows of all tables, with their metrics. */
+/** Returns a query for the rows of all tables, with their metrics. */
 function union(which: 0 | 1): string {
   const parts = Array.from({ length: METRICS }, (_, metric) => {
     return `select ${String(metric)} as metric, timestamp, value, primary_tag, host, dc from ${tablesOf(metric)[which]}`;
@@ -102,7 +103,7 @@ function union(which: 0 | 1): string {
   return `(${parts.join(' union all ')})`;
 }
 
-/** The rows as files, one a metric, and a script that has psql load them. */
+/** The rows as files, one per metric, and a script with which psql loads them. */
 class CopiedMetrics {
   readonly #folder: string;
   readonly #rows: number;
@@ -124,7 +125,7 @@ class CopiedMetrics {
     return new CopiedMetrics(folder, steps * METRICS * HOSTS);
   }
 
-  /** Resolves with rows per second. */
+  /** Loads the files. Resolves with rows per second. */
   async load(services: BenchServices): Promise<number> {
     const began = performance.now();
     await services.psql(`\\i ${join(this.#folder, 'load.sql')}`);

@@ -28,8 +28,8 @@ interface Answer {
 }
 
 /**
- * `http-query`: 100,000 rows of 6 columns over `/restapi/query` against psql printing them, in turn; then small selects by a token,
- * 16 clients at a time. The 5 MB rule is lifted, so that all rows are sent.
+ * `http-query`: reads 100,000 rows of 6 columns from `/restapi/query`, alternating with psql printing them. Then 16
+ * concurrent clients run small selects with a token. The limit of 5 MB is raised, so that all rows are sent.
  */
 export async function httpQuery(context: BenchContext): Promise<HttpQueryFigures> {
   const { services, runs } = context;

@@ -15,13 +15,13 @@ const TABLE = 'cpu';
 const COPY_TABLE = 'cpu_copy';
 
 interface HttpTsbsFigures extends Figures, Comparison {
-  /** As the service tells it by `Server-Timing`, summed over the requests of a run, per million rows. */
+  /** Parse time reported by the service in `Server-Timing`, summed over the requests of a run, per million rows. */
   readonly parse_s_per_million: number;
 }
 
 /**
- * `http-tsbs`: the rows of TSBS's `cpu-only` (10 tags, 10 fields) as gzip bodies of 10,000 lines by POST to `/write`, 2 clients, in
- * turn with psql's `\copy` of the same rows into an equal table over one connection.
+ * `http-tsbs`: sends the rows of TSBS's `cpu-only` (10 tags, 10 fields) by POST to `/write` as gzip bodies of 10,000
+ * lines, from 2 clients. Alternates with psql's `\copy` of the same rows into an equal table over one connection.
  */
 export async function httpTsbs(context: BenchContext): Promise<HttpTsbsFigures> {
   const { services, rows, stretches } = context;
@@ -32,7 +32,7 @@ export async function httpTsbs(context: BenchContext): Promise<HttpTsbsFigures> 
   const results = { sent: [] as Run[], copy: [] as number[], parse: [] as number[] };
   try {
     const requests = bodies(rows);
-    // The first run warms the process up and does not count.
+    // The first run warms up the process and does not count.
     for (let run = -1; run < context.runs; run++) {
       await services.createTable(COPY_TABLE, tsbsTable);
       const copyRate = await copyFiles.load(services, COPY_TABLE);

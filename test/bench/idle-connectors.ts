@@ -30,7 +30,7 @@ export function idleSink({ database }: BenchServices, topic: string): Record<str
   return sinkConfig({ ...database, url: '' }, { topics: topic, 'protocol.type': 'line_lp', 'tasks.max': '1' });
 }
 
-/** Does something while 50 connectors of this configuration run. */
+/** Runs `work` while 50 connectors with this configuration run. */
 export async function withConnectors<T>(
   rest: ConnectRest,
   config: Readonly<Record<string, string>>,

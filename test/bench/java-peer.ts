@@ -26,7 +26,7 @@ export interface PeerRun {
 interface PeerJob {
   readonly topic: string;
   readonly table: string;
-  /** As of SinkJob. */
+  /** Same as in SinkJob. */
   readonly arrived?: string | undefined;
   readonly mode: 'insert' | 'upsert';
   readonly rows: number;
@@ -38,9 +38,9 @@ interface PeerStart {
 }
 
 /**
- * Kafka Connect in Java with the Debezium connectors, by the scripts in `BENCH_PEER_DIR` (default: ../shared/bench/peer beside the
- * project). They need Java 17, Maven, psql and curl, and fetch 123 MB of jars into `PEER_DIR` (default: ~/.cache/sluice-peer)
- * the first time.
+ * Kafka Connect in Java with the Debezium connectors, run by the scripts in `BENCH_PEER_DIR` (default:
+ * ../shared/bench/peer beside the project). They need Java 17, Maven, psql and curl, and download 123 MB of jars into
+ * `PEER_DIR` (default: ~/.cache/sluice-peer) the first time.
  */
 export class JavaPeer {
   readonly url: string;
@@ -49,7 +49,7 @@ export class JavaPeer {
   readonly #services: BenchServices;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #port: number;
-  /** It is in a session of its own, and would outlive this process. */
+  /** The worker has its own session, so it would outlive this process. */
   readonly #end = (): void => {
     process.kill(this.pid);
   };
@@ -84,7 +84,7 @@ export class JavaPeer {
     return new JavaPeer(services, environment, port, pid, started);
   }
 
-  /** The JDBC sink of 2 tasks from a topic of envelopes into a table that exists, with the batches that suit it best. */
+  /** Runs the JDBC sink with 2 tasks from a topic of envelopes into an existing table, with its optimal batch sizes. */
   async sink({ topic, table, arrived = table, mode, rows }: PeerJob): Promise<PeerRun> {
     const services = this.#services;
     const { host, port, user, password, database } = services.database;
@@ -124,7 +124,7 @@ export class JavaPeer {
     }
   }
 
-  /** The PostgreSQL source's snapshot of a table into a topic of one partition. */
+  /** Runs the snapshot of the PostgreSQL source, from a table into a topic with one partition. */
   async snapshot(table: string, rows: number): Promise<PeerRun> {
     const args = [script('debezium-snapshot.mjs'), table, String(rows)];
     const figures = await run<PeerRun>(process.execPath, args, this.#environment);
@@ -142,7 +142,7 @@ export class JavaPeer {
     await admin.close();
   }
 
-  /** A slot would hold the server's log and keep its database from being dropped. */
+  /** Drops replication slots: they would retain the server's log and prevent the database from being dropped. */
   async #dropSlots(): Promise<void> {
     await this.#services.query(
       `select pg_drop_replication_slot(slot_name) from pg_replication_slots
@@ -159,7 +159,7 @@ function script(name: string): string {
   return file;
 }
 
-/** The last line that a script prints is its figures. */
+/** Runs a script and returns its figures, which are in the last line that it prints. */
 async function run<T>(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<T> {
   const { stdout } = await promisify(execFile)(command, args, { env, cwd: projectRoot });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T;

@@ -25,7 +25,10 @@ interface Latency {
   readonly max: number;
 }
 
-/** `latency`: from the producing of a row to its commit, at steady rates, with the sink's defaults: upsert, 2 tasks. */
+/**
+ * `latency`: the time from producing a row to its commit, at constant rates, with the default settings of the sink,
+ * upserts and 2 tasks.
+ */
 export async function latency(context: BenchContext): Promise<Readonly<Record<string, number>>> {
   const { services } = context;
   const worker = await context.startWorker();
@@ -48,7 +51,7 @@ export async function latency(context: BenchContext): Promise<Readonly<Record<st
   }
 }
 
-/** Latencies of a new connector: in its first seconds, then in each run. */
+/** Returns the latencies of a new connector, first for its first seconds and then for each run. */
 async function latenciesAt(
   rate: number,
   { services, seconds, runs, overrides }: BenchContext,
@@ -74,7 +77,7 @@ async function latenciesAt(
   };
   try {
     await rest.untilState(topic.name, 'RUNNING', 2);
-    // The first rows wait for the consumers to get their partitions.
+    // The first rows wait until the consumers get their partitions.
     let nextId = await load(FIRST_ROWS_MS, 0);
     const latencies: Latency[] = [];
     for (const ms of [START_MS, ...Array.from({ length: runs }, () => seconds * 1000)]) {
@@ -89,7 +92,9 @@ async function latenciesAt(
   }
 }
 
-/** By the database's commit times (`track_commit_timestamp`) of the rows from this id on. */
+/**
+ * Computes the latencies of the rows from this id on, from the commit times of the database (`track_commit_timestamp`).
+ */
 async function latencyFrom(id: number, services: BenchContext['services']): Promise<Latency> {
   const { rows } = await services.query(
     `select unnest(percentile_disc(array[0.5, 0.99, 0.999, 1]) within group (order by ms))

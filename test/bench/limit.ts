@@ -11,8 +11,9 @@ type LimitFigures = Readonly<Record<string, number | Range>>;
 const TABLE = 'bench_limit';
 
 /**
- * `limit`: what this machine can do at the most. psql's `\copy` of the rows, text and binary, over 1 and 2 connections into the
- * table of `sink-lines`; and reading the topics of `sink-lines` and of `sink-struct-…` without doing anything with the records.
+ * `limit`: the upper limits of this machine. Loads the rows by psql's `\copy`, as text and binary, over 1 and 2
+ * connections into the table of `sink-lines`. Reads the topics of `sink-lines` and `sink-struct-…` without processing
+ * the records.
  */
 export async function limit(context: BenchContext): Promise<LimitFigures> {
   const figures: Record<string, number | Range> = {};

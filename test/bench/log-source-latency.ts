@@ -13,8 +13,9 @@ const STEP_MS = 2;
 const WRITERS = 4;
 
 /**
- * `log-source-latency`: from the commit of a row (`track_commit_timestamp`) to its return by `poll` of a consumer that reads what is
- * committed, in transactions of ten rows. `--worker exactly.once.source.support=enabled` measures exactly-once delivery.
+ * `log-source-latency`: the time from the commit of a row (`track_commit_timestamp`) until `poll` of a consumer returns
+ * it. The consumer reads committed records only; transactions have ten rows. `--worker
+ * exactly.once.source.support=enabled` measures exactly-once delivery.
  */
 export async function logSourceLatency(context: BenchContext): Promise<Readonly<Record<string, number>>> {
   const { services, seconds, runs, overrides } = context;
@@ -72,7 +73,7 @@ async function connected({ services }: BenchContext): Promise<pg.Client> {
   return client;
 }
 
-/** Returns the next id when all rows are committed. */
+/** Writes rows at a rate. Resolves with the next id when all rows are committed. */
 async function write(writers: readonly pg.Client[], rate: number, ms: number, firstId: number): Promise<number> {
   const began = performance.now();
   const writing: Promise<unknown>[] = [];

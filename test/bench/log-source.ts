@@ -28,8 +28,9 @@ interface LogFigures extends Figures, Comparison {
 }
 
 /**
- * `log-source`: inserts in transactions of 100 rows, which were committed while the connector was stopped, from the log into a topic
- * of one partition; against `pg_recvlogical` into /dev/null, and against Debezium, which is warm, where peers are wanted.
+ * `log-source`: copies inserts from the log into a topic with one partition. They are in transactions of 100 rows,
+ * which were committed while the connector was stopped. Compared with `pg_recvlogical` into /dev/null and, with peers,
+ * with Debezium after a warm-up.
  */
 export async function logSource(context: BenchContext): Promise<LogFigures> {
   const { services } = context;
@@ -58,7 +59,7 @@ export async function logSource(context: BenchContext): Promise<LogFigures> {
       },
       () => own.catchUp(context.rows),
     );
-    // In the first run the JVM warms up.
+    // The first run warms up the JVM.
     limits.shift();
     java.shift();
     const figures = await summarise(runs, worker);
@@ -81,7 +82,7 @@ export async function logSource(context: BenchContext): Promise<LogFigures> {
   }
 }
 
-/** `log-source-memory`: one transaction of twenty times the rows. The server sends it after its commit. */
+/** `log-source-memory`: one transaction with twenty times the rows. The server sends it after its commit. */
 export async function logSourceMemory(context: BenchContext): Promise<Readonly<Record<string, number>>> {
   const rows = 20 * context.rows;
   const worker = await context.startWorker();
@@ -98,7 +99,7 @@ export async function logSourceMemory(context: BenchContext): Promise<Readonly<R
   }
 }
 
-/** A connector that reads the log of the table into a topic of its own. It is stopped while it does not catch up. */
+/** A connector that reads the log of the table into a topic of its own. It is stopped except while it catches up. */
 export class LogReader {
   readonly topic: string;
   readonly #services: BenchContext['services'];
@@ -115,7 +116,7 @@ export class LogReader {
     this.#admin = createKafkaClient({ 'bootstrap.servers': services.bootstrapServers }, silentLogger).admin();
   }
 
-  /** Resolves when its slot exists and the connector is stopped. */
+  /** Creates the connector. Resolves when its slot exists and the connector is stopped. */
   static async start(
     context: BenchContext,
     rest: ConnectRest,
@@ -166,7 +167,7 @@ export class LogReader {
     await this.#untilActive(true);
   }
 
-  /** From the first record of the backlog to the last. */
+  /** Reads the backlog. The measured period is from its first record to its last. */
   async catchUp(rows: number): Promise<Stretch> {
     await this.#rest.put(`/connectors/${this.#name}/resume`);
     const before = this.#sent;
@@ -215,7 +216,7 @@ export async function closeLog({ services }: BenchContext): Promise<void> {
   await services.dropTable(TABLE);
 }
 
-/** A SELECT with the rows of all workloads, `count` of them. */
+/** Returns a SELECT for `count` of the rows that all workloads use. */
 export function rowsFrom(firstId: number, count: number): string {
   return `select id, 'category-' || id % 100, id::int8 * 7919 % 1000003 / 100.0, to_timestamp(1700000000 + id / 1000.0)
     from generate_series(${String(firstId)}, ${String(firstId + count - 1)}) id`;
@@ -233,7 +234,7 @@ async function fill({ services, rows }: BenchContext, firstId: number): Promise<
   await services.query('checkpoint');
 }
 
-/** Rows a second of pg_recvlogical, with its start. */
+/** Returns the rows per second of pg_recvlogical, including its start. */
 async function receiveAll({ services, rows }: BenchContext): Promise<number> {
   const [end = ''] = (await services.query('select pg_current_wal_flush_lsn()')).rows[0] as string[];
   const args = ['-S', `${TABLE}_limit`, '--start', '--no-loop', '-f', '/dev/null', `--endpos=${end}`];

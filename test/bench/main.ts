@@ -28,7 +28,7 @@ import { transformsDiscard, transformsUpsert } from './transforms.ts';
 import { workerCost } from './worker-cost.ts';
 import { WorkerUnderTest } from './worker-under-test.ts';
 
-/** The worker comes first: a Java worker that has moved rows is larger than a new one. */
+/** `worker` is the first workload, because a Java worker that has moved rows uses more memory than a new one. */
 const WORKLOADS: Readonly<Record<string, Workload>> = {
   worker: workerCost,
   'sink-struct-upsert': sinkStructUpsert,

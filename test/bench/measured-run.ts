@@ -7,17 +7,19 @@ const SAMPLE_EVERY_MS = 250;
 /** One run of a workload. */
 export interface Run {
   readonly rowsPerS: number;
-  /** Seconds per million rows, of the worker process. */
+  /** CPU seconds of the worker process per million rows. */
   readonly cpu: number;
-  /** The same of its main thread alone. */
+  /** CPU seconds of its main thread per million rows. */
   readonly mainThreadCpu: number;
-  /** The same of all of the database's processes; NaN for a database elsewhere. */
+  /** CPU seconds of all processes of the database per million rows; NaN if the database is on another machine. */
   readonly databaseCpu: number;
-  /** The worker's memory in MiB, four times a second. */
+  /** The worker's memory in MiB, measured four times a second. */
   readonly rssMb: readonly number[];
 }
 
-/** Runs `action`, which tells the stretch that counts, and what it cost; all of its cost, the start of connectors included. */
+/**
+ * Runs `action`, which returns the measured period, and determines its cost. The cost includes the start of connectors.
+ */
 export async function measure(
   { services, rows, stretches }: Pick<BenchContext, 'services' | 'rows' | 'stretches'>,
   worker: WorkerUnderTest,
@@ -51,7 +53,7 @@ export async function measure(
   }
 }
 
-/** Runs it once without counting, then as often as wanted. `before` is not measured. */
+/** Runs `action` once without counting, and then the given number of times. `before` is not measured. */
 export async function measureRuns(
   context: BenchContext,
   worker: WorkerUnderTest,

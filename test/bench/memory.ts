@@ -14,7 +14,7 @@ const TABLE = 'bench_memory';
 interface MemoryFigures extends NewWorkerFigures, BusyWorkerFigures {}
 
 interface NewWorkerFigures {
-  /** From the start of the process to the first 200 of /health. */
+  /** Milliseconds from the start of the process to the first 200 of `/health`. */
   readonly ready_ms: number;
   readonly ready_ms_range: Range;
   readonly idle_rss_mb: number;
@@ -22,13 +22,16 @@ interface NewWorkerFigures {
 }
 
 interface BusyWorkerFigures {
-  /** Two tasks at full speed: the median and the most. */
+  /** Median and maximum with two tasks at full speed. */
   readonly busy_rss_mb: number;
   readonly busy_peak_rss_mb: number;
   readonly after_work_rss_mb: number;
 }
 
-/** `memory`: resident memory of a new worker, with 50 idle connectors, with two busy tasks, and some time after the work. */
+/**
+ * `memory`: the resident memory of a new worker, with 50 idle connectors, with two busy tasks, and some time after
+ * their work.
+ */
 export async function memory(context: BenchContext): Promise<MemoryFigures> {
   return { ...(await newWorker(context)), ...(await busyWorker(context)) };
 }

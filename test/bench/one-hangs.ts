@@ -14,9 +14,9 @@ import { ENVELOPES } from './sinks.ts';
 import { SteadyLoad } from './steady-load.ts';
 import { commitsOf, firstCommitsOf, type Arrival } from './stretch.ts';
 
-/** A topic each: three sinks with a table, and the one that hangs. */
+/** One topic and table for each of the three working sinks. The sink that hangs has another topic. */
 const TABLES = ['bench_hangs_1', 'bench_hangs_2', 'bench_hangs_3'];
-/** Without a key: what a task does again after its thread has ended is stored twice. */
+/** The table has no key, so rows that a task repeats after its thread has ended are stored twice. */
 const LAYOUT = { columns: 'id int8, category text, value float8, ts timestamptz(3)', comments: {} };
 const PER_SECOND = 2000;
 const HANG_TIMEOUT_MS = 2000;
@@ -26,8 +26,8 @@ const ASK_EVERY_MS = 50;
 type Figure = number | 'never';
 
 /**
- * `one-hangs`: four connectors of one task on topics that get equal rows at a steady rate. Then the task of one computes for ever; what
- * becomes of the other three, by the database's commit times.
+ * `one-hangs`: four connectors with one task each read topics that get equal rows at a constant rate. Then one task
+ * enters an endless loop. The commit times of the database show the effect on the other three.
  */
 export async function oneHangs(context: BenchContext): Promise<Readonly<Record<string, Figure>>> {
   const { services, seconds, overrides } = context;
@@ -81,14 +81,16 @@ async function newTopics({ services }: BenchContext): Promise<readonly RowTopic[
   return topics;
 }
 
-/** Every topic gets row 0, then row 1, and so on. */
+/** Returns the records in this order: row 0 for every topic, then row 1, and so on. */
 function recordOf(id: number, topics: readonly RowTopic[]): ProducedRecord {
   const topic = topics[id % topics.length];
   if (topic === undefined) throw new Error('no topic');
   return topic.record(Math.floor(id / topics.length), envelope);
 }
 
-/** When the worker says that the task no longer runs; `undefined` when it does not say so in time. */
+/**
+ * Returns the time at which the worker reports that the task no longer runs; `undefined` if it does not do so in time.
+ */
 async function endOf(rest: ConnectRest, name: string, seconds: number): Promise<number | undefined> {
   const hasEnded = async (): Promise<boolean> => {
     const signal = AbortSignal.timeout(1000);
@@ -101,7 +103,9 @@ async function endOf(rest: ConnectRest, name: string, seconds: number): Promise<
   );
 }
 
-/** Commits of one table: `first` has rows that were not stored before, `all` also those that were stored twice. */
+/**
+ * Commits of one table. `first` contains only rows that were not stored before, `all` also rows that were stored twice.
+ */
 interface Commits {
   readonly first: readonly Arrival[];
   readonly all: readonly Arrival[];
@@ -139,7 +143,7 @@ function figuresOf(
   };
 }
 
-/** From the end of the task until all of them have rows again. */
+/** Returns the time from the end of the task until all other connectors store rows again. */
 function againAfter(endedMs: number | undefined, tables: readonly (readonly Arrival[])[]): Figure {
   if (endedMs === undefined) return 'never';
   const times = tables.map((arrivals) => arrivals.find(({ atMs }) => atMs >= endedMs)?.atMs ?? Infinity);
@@ -152,7 +156,7 @@ function rateIn(arrivals: readonly Arrival[], fromMs: number, toMs: number): num
   return (rows * 1000) / (toMs - fromMs);
 }
 
-/** The longest time without a commit. */
+/** Returns the longest time without a commit. */
 function longestPause(arrivals: readonly Arrival[], fromMs: number, toMs: number): number {
   const times = arrivals.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs < toMs);
   const marks = [fromMs, ...times, toMs];

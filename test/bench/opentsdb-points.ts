@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Points of many metrics: each of the hosts tells each metric every 10 seconds, host after host. */
+/** Points of many metrics. Each host reports each metric every 10 seconds; the points are ordered by host. */
 export const METRICS = 1_000;
 export const HOSTS = 10;
 const START_MS = 1_700_000_000_000;
@@ -20,12 +20,12 @@ const PRIMARY_TAGS = Array.from({ length: HOSTS }, (_, host) => {
   return createHash('sha256').update(`dc='${dc}'host='${name}'`).digest('hex');
 });
 
-/** The value of a metric of a host at a step. */
+/** Returns the value of a metric of a host at a step. */
 function valueOf(metric: number, host: number, step: number): number {
   return ((metric * 7_919 + host * 104_729 + step * 31) % 1_000_003) / 100;
 }
 
-/** The points of some hosts at one step, as `/api/put` takes them. */
+/** Returns the points of some hosts at one step as a body for `/api/put`. */
 export function pointsAt(step: number, hosts: number): string {
   const points: string[] = [];
   for (let host = 0; host < hosts; host++) {
@@ -40,11 +40,11 @@ export function pointsAt(step: number, hosts: number): string {
   return `[${points.join(',')}]`;
 }
 
-/** The table of a metric as `/api/put` creates it. */
+/** The columns of a metric's table as `/api/put` creates it. */
 export const POINT_COLUMNS =
   'timestamp timestamptz not null, value float8, primary_tag varchar(64) not null, host varchar(254), dc varchar(254), primary key (timestamp, primary_tag)';
 
-/** All rows of a metric for `COPY … (FORMAT text)`. */
+/** Returns all rows of a metric for `COPY … (FORMAT text)`. */
 export function copyLines(metric: number, steps: number, hosts: number): string {
   let text = '';
   for (let step = 0; step < steps; step++) {

@@ -1,27 +1,29 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The kernel's clock ticks, in which /proc counts CPU time. */
+/** Clock ticks of the kernel, the unit of CPU times in /proc. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds of a process, user and system, since it began. */
+/** CPU seconds of a process, user and system, since its start. */
 export async function cpuSecondsOf(pid: number): Promise<number> {
   const fields = statFields(await readFile(`/proc/${String(pid)}/stat`, 'utf8'));
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** The same of its first thread alone, which is Node's main thread. */
+/** CPU seconds of the first thread of a process, which is Node's main thread. */
 export async function mainThreadSecondsOf(pid: number): Promise<number> {
   const fields = statFields(await readFile(`/proc/${String(pid)}/task/${String(pid)}/stat`, 'utf8'));
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** The process that started another; `undefined` when that one is not of this program or not on this machine. */
+/**
+ * Returns the parent of the process; `undefined` if the process does not run this program, or is on another machine.
+ */
 export async function parentOf(pid: number, program: string): Promise<number | undefined> {
   const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => '');
   return stat.includes(`(${program})`) ? Number(statFields(stat)[1]) : undefined;
 }
 
-/** CPU seconds of a process and its children, those that have ended included. */
+/** CPU seconds of a process and its children, including children that have ended. */
 export async function cpuSecondsWithChildren(pid: number): Promise<number> {
   for (;;) {
     const before = await ticksOf(pid);
@@ -30,7 +32,7 @@ export async function cpuSecondsWithChildren(pid: number): Promise<number> {
       const process = await ticksOf(Number(entry));
       if (process.parent === String(pid)) ticks += process.own;
     }
-    // A child that ended in between would be counted twice, or not at all.
+    // A child that ended between two reads would be counted twice or not at all.
     const after = await ticksOf(pid);
     if (after.ended === before.ended) return (ticks + after.ended) / TICKS_PER_SECOND;
   }
@@ -48,7 +50,7 @@ export async function rssMbOf(pid: number): Promise<number> {
   return statusMb(pid, 'VmRSS');
 }
 
-/** The most resident memory a process ever had, in MiB. */
+/** The peak resident memory of a process, in MiB. */
 export async function peakRssMbOf(pid: number): Promise<number> {
   return statusMb(pid, 'VmHWM');
 }
@@ -58,7 +60,7 @@ async function statusMb(pid: number, field: string): Promise<number> {
   return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
 }
 
-/** Fields of /proc/PID/stat from the state on. The program's name before it may contain blanks. */
+/** Returns the fields of /proc/PID/stat, starting with the state. The preceding program name may contain blanks. */
 function statFields(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -22,7 +22,9 @@ export interface Profiled {
   readonly time: RowTime;
 }
 
-/** Runs a workload with one counted run, its worker under V8's profiler; the profile is kept in `.sluice/bench`. */
+/**
+ * Runs a workload with one counted run, and its worker under V8's profiler. The profile is saved in `.sluice/bench`.
+ */
 export async function profileRun(context: BenchContext, name: string, workload: Workload): Promise<Profiled> {
   const folder = join(projectRoot, '.sluice/bench', name);
   await rm(folder, { recursive: true, force: true });
@@ -66,7 +68,9 @@ function line(label: string, us: number): string {
   return `  ${label.padEnd(34)}${us.toFixed(2).padStart(8)}`;
 }
 
-/** The difference between the system's monotonic clock, which all processes share, and `performance.now()`. */
+/**
+ * Returns the difference between the monotonic clock of the system, which all processes share, and `performance.now()`.
+ */
 function clockOffsetMs(): number {
   return Number(process.hrtime.bigint()) / 1e6 - performance.now();
 }

@@ -1,10 +1,10 @@
 import type { Stretch } from './stretch.ts';
 
-/** Where a row's time goes; `other` is what belongs to none. */
+/** The parts into which the time of a row is divided; `other` is the rest. */
 const GROUPS = ['fetch', 'decode', 'batch', 'encode', 'database', 'gc', 'other'] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** As V8 writes it; times are microseconds of the monotonic clock. */
+/** A profile as V8 writes it. Times are microseconds of the monotonic clock. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   readonly startTime: number;
@@ -28,13 +28,13 @@ export interface HotFunction {
 export interface RowTime {
   /** Microseconds of CPU per row. */
   readonly usPerRow: Readonly<Record<Group, number>>;
-  /** Microseconds per row in which the process had nothing to do: it waited for the database or the broker. */
+  /** Microseconds per row in which the process waited for the database or the broker. */
   readonly waitingUsPerRow: number;
-  /** By their own time, without what they call; the dearest first. */
+  /** Functions by their own time, without calls; the most expensive first. */
   readonly hottest: readonly HotFunction[];
 }
 
-/** Paths of the product, the longest first where one is in another. */
+/** Paths of Sluice's code. If one path is inside another, the longer path comes first. */
 const OWN_CODE: readonly (readonly [string, Group])[] = [
   ['src/kafka/', 'fetch'],
   ['plugins/database-http/', 'fetch'],
@@ -75,9 +75,9 @@ const PACKAGES: Readonly<Record<string, Group>> = {
 const HOTTEST = 15;
 
 /**
- * Divides the time of a process within some stretches over the packages of its code. Code outside these packages (Node's own
- * code, `src/data`) counts for the package that called it; the part of Node that calls into packages, such as a socket's reads,
- * is divided as the time below it is.
+ * Divides the CPU time of a process within some periods among the packages of its code. Code outside these packages
+ * (Node's own code, `src/data`) counts for the package that called it. Node's code that calls into packages, such as
+ * reads of a socket, is divided in the proportion of the code that it calls.
  */
 export function rowTime(profile: CpuProfile, stretches: readonly Stretch[], clockOffsetMs: number): RowTime {
   const rows = stretches.reduce((sum, stretch) => sum + stretch.rows, 0);

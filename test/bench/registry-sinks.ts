@@ -10,7 +10,7 @@ import { sinkOnce } from './sink-run.ts';
 import { BATCHES, structOptions } from './sinks.ts';
 import { keyedTable } from './tables.ts';
 
-/** The row of `envelope`, under the same name and with the same types. */
+/** The schema of the row of `envelope`, with the same names and types. */
 const AVRO_ROW = {
   type: 'record',
   name: 'bench',
@@ -22,7 +22,10 @@ const AVRO_ROW = {
   ],
 } as const;
 
-/** `sink-avro`: Avro of about 45 bytes with a schema registry, in turn with `sink-struct-upsert` on the same rows. */
+/**
+ * `sink-avro`: Avro messages of about 45 bytes with a schema registry, alternating with `sink-struct-upsert` on the
+ * same rows.
+ */
 export const sinkAvro: Workload = async (context) => {
   const registry = await RegistryStub.start();
   try {
@@ -46,7 +49,7 @@ function avroRow(schemaId: number): MessageOf {
   };
 }
 
-/** Runs upserts of such messages and of envelopes in turn, each by a worker of its own into an empty table. */
+/** Alternates upserts of these messages and of envelopes. Each run has its own worker and an empty table. */
 async function besideEnvelopes(
   context: BenchContext,
   table: string,

@@ -20,13 +20,13 @@ interface RestFigures {
   readonly p50_ms: number;
   readonly p99_ms: number;
   readonly max_ms: number;
-  /** The same worker before it has any connector. */
+  /** The latency of the same worker before it has any connector. */
   readonly idle_p50_ms: number;
   readonly idle_p99_ms: number;
   readonly rows_per_s: number;
 }
 
-/** `rest-under-load`: how long the worker takes to tell the state of its connectors while a sink works off a backlog. */
+/** `rest-under-load`: the response time of status requests while a sink processes a backlog. */
 export async function restUnderLoad(half: BenchContext): Promise<RestFigures> {
   const context = { ...half, rows: 2 * half.rows };
   const { services, rows } = context;
@@ -71,7 +71,7 @@ interface Answer {
   readonly ms: number;
 }
 
-/** Asks one request after another while something is done. */
+/** Sends one request after the other while `work` runs. */
 async function answersDuring<T>(url: string, work: () => Promise<T>): Promise<{ result: T; answers: Answer[] }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const answers: Answer[] = [];

@@ -1,4 +1,4 @@
-/** To two decimals, as figures are printed. */
+/** Rounds a figure to two decimals for printing. */
 export function rounded(figure: number): number {
   return Number(figure.toFixed(2));
 }

@@ -8,7 +8,7 @@ import type { Stretch } from './stretch.ts';
 const PARTITIONS = 4;
 const MESSAGES_PER_SEND = 2000;
 
-/** A topic of 4 partitions with a message per row, produced once and read by every run. */
+/** A topic with 4 partitions and one message per row. It is produced once and read by every run. */
 export class RowTopic {
   readonly name: string;
   readonly #client: KafkaClient;
@@ -18,7 +18,7 @@ export class RowTopic {
     this.#client = client;
   }
 
-  /** Rows are generated as they are sent, so that any number of them takes no memory. */
+  /** Produces the rows. They are generated while they are sent, so their number does not affect the memory. */
   static async produce(services: BenchServices, name: string, rows: number, messageOf: MessageOf): Promise<RowTopic> {
     const client = createKafkaClient({ 'bootstrap.servers': services.bootstrapServers }, silentLogger);
     const topic = new RowTopic(`${name}-${String(Date.now())}`, client);
@@ -37,7 +37,7 @@ export class RowTopic {
     return topic;
   }
 
-  /** The message of row `id`, in the partition where all workloads have it. */
+  /** Returns the message of row `id`, for the partition that all workloads use for this row. */
   record(id: number, messageOf: MessageOf): ProducedRecord {
     return {
       topic: this.name,
@@ -49,7 +49,7 @@ export class RowTopic {
     };
   }
 
-  /** Reads all of it without doing anything with it. */
+  /** Reads the whole topic without processing the records. */
   async consume(rows: number): Promise<Stretch> {
     const consumer = this.#client.consumer({ 'auto.offset.reset': 'earliest', 'max.poll.records': '5000' });
     consumer.assign(Array.from({ length: PARTITIONS }, (_, partition) => ({ topic: this.name, partition })));

@@ -1,4 +1,4 @@
-/** Milliseconds since the epoch; row `id` has the instant START_MS + id. */
+/** Milliseconds since the epoch. The time of row `id` is START_MS + id. */
 const START_MS = 1_700_000_000_000;
 
 const ENVELOPE_SCHEMA = JSON.stringify({
@@ -13,32 +13,35 @@ const ENVELOPE_SCHEMA = JSON.stringify({
   name: 'bench',
 });
 
-/** The text of row `id` in some format. */
+/** Returns the text of row `id` in some format. */
 export type TextOf = (id: number) => string;
 
-/** The value of its message. */
+/** Returns the message value of row `id`. */
 export type MessageOf = (id: number) => string | Buffer;
 
-/** The row of all workloads: `id` from 0 on, one of 100 categories, a float of two digits, a millisecond each. */
+/**
+ * The row of all workloads has an `id` from 0 on, one of 100 categories, a float with two decimals, and a time in
+ * milliseconds.
+ */
 export const category: TextOf = (id) => `category-${String(id % 100)}`;
 export const value = (id: number): number => ((id * 7919) % 1_000_003) / 100;
 export const timeMs = (id: number): number => START_MS + id;
 export const isoTime: TextOf = (id) => new Date(timeMs(id)).toISOString();
 
-/** Line protocol: tag category, fields id and value, milliseconds. */
+/** Returns line protocol with the tag `category`, the fields `id` and `value`, and milliseconds. */
 export function lineOf(table: string): TextOf {
   return (id) => `${table},category=${category(id)} id=${String(id)}i,value=${String(value(id))} ${String(timeMs(id))}`;
 }
 
-/** The value that JsonConverter writes with `schemas.enable`: the schema with every row, about 412 bytes. */
+/** The value that JsonConverter writes with `schemas.enable`: about 412 bytes, because each row has its schema. */
 export const envelope: TextOf = (id) => envelopeAt(id, timeMs(id));
 
-/** The same with another time. */
+/** Same as `envelope`, with another time. */
 export function envelopeAt(id: number, atMs: number): string {
   return `{"schema":${ENVELOPE_SCHEMA},"payload":{"id":${String(id)},"category":"${category(id)}","value":${String(value(id))},"ts":${String(atMs)}}}`;
 }
 
-/** One row a message, in the columns of `seriesTable`. */
+/** Returns messages of one row each, with the columns of `seriesTable`. */
 export function jsonDbOf(table: string): TextOf {
   const head = JSON.stringify({
     table,

@@ -1,6 +1,6 @@
 import type { BenchServices } from './bench-services.ts';
 
-/** Throws unless both tables, or queries in parentheses, have the same rows, and this number of them. */
+/** Throws unless both tables (or queries in parentheses) contain the same rows, and this number of them. */
 export async function expectSameRows(
   services: BenchServices,
   left: string,

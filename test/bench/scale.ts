@@ -1,6 +1,6 @@
 import { randomFrom } from '../support/random.ts';
 
-/** CPU of the worker for a million rows of `sink-json`, in seconds: in the threads of tasks, and in the main thread. */
+/** CPU seconds of the worker per million rows of `sink-json`, in the task threads and in the main thread. */
 const TASK_S = 1.9;
 const MAIN_S = 0.13;
 const ROWS_A_BATCH = 10_000;
@@ -8,9 +8,9 @@ const SIMULATED_MS = 60_000;
 const CORES = [1, 2, 4, 8, 16];
 
 /**
- * `scale`: rows per second of as many tasks as cores, over those of one core, by simulation. Each batch needs a core for the work of its
- * task, with exponential times, and then the main thread, which has a core of its own and serves one batch at a time. Brokers and
- * the database are elsewhere and keep up.
+ * `scale`: simulates the ratio of the rows per second with one task per core to those on one core. The work of a batch
+ * by its task takes an exponentially distributed time on one core. Then the main thread, which has its own core,
+ * processes one batch at a time. Brokers and the database are on other machines and fast enough.
  */
 export function scale(): Promise<Record<string, number>> {
   const alone = 1e6 / (TASK_S + MAIN_S);

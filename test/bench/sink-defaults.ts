@@ -7,8 +7,9 @@ import type { SinkWorkload } from './sink-workload.ts';
 import { BATCHES, SINKS } from './sinks.ts';
 
 /**
- * `defaults-struct-upsert` and so on: the sink works off the same backlog with its default settings and with `batch.size` and
- * `consumer.override.max.poll.records` of 10,000, in turn. The ratios are those of one round.
+ * `defaults-struct-upsert` and similar: the sink processes the same backlog with its default settings, and with
+ * `batch.size` and `consumer.override.max.poll.records` of 10,000, in turn. Each ratio compares two runs of the same
+ * round.
  */
 export const defaultsStructUpsert = besideLargeBatches(SINKS.structUpsert);
 export const defaultsStructInsert = besideLargeBatches(SINKS.structInsert);

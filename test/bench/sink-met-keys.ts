@@ -8,11 +8,14 @@ import { keyedTable } from './tables.ts';
 const TABLE = 'bench_met_keys';
 const PARTITIONS = 4;
 
-/** `upsert-half-met`, `upsert-all-met`: `sink-struct-upsert` into a table that has every second key already, or all of them. */
+/**
+ * `upsert-half-met`, `upsert-all-met`: `sink-struct-upsert` into a table that already contains every second key, or all
+ * keys.
+ */
 export const upsertHalfMet = upsertMeeting(2);
 export const upsertAllMet = upsertMeeting(1);
 
-/** `every`: one of this many rows of a partition has a key that is stored already. */
+/** One in `every` rows of a partition has a key that is already stored. */
 function upsertMeeting(every: number): Workload {
   const prepare = async (services: BenchServices, table: string, rows: number): Promise<void> => {
     await services.query(

@@ -5,15 +5,15 @@ import type { WorkerUnderTest } from './worker-under-test.ts';
 
 export interface SinkJob {
   readonly table: string;
-  /** The text after FROM in a query of the rows that came from the topic; absent: the table, which was empty before. */
+  /** The text after FROM in a query for the rows from the topic. If absent, the whole table, which was empty before. */
   readonly arrived?: string;
   /** Options of the sink, without topic and connection. */
   readonly options: Readonly<Record<string, string>>;
 }
 
 /**
- * A sink of its own, of 2 tasks where the options say nothing else, moves a topic's rows into a table that is empty. An override
- * without a value leaves its option out.
+ * Moves the rows of a topic into an empty table by a new sink, with 2 tasks unless the options specify another number.
+ * An override without a value removes its option.
  */
 export async function sinkOnce(
   { services, rows, overrides }: BenchContext,

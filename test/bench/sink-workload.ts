@@ -18,9 +18,9 @@ type PeerMode = 'insert' | 'upsert';
 export interface SinkWorkload extends SinkJob {
   readonly layout: TableLayout;
   readonly textOf: TextOf;
-  /** The Debezium JDBC sink's insert mode that it is held against. */
+  /** Insert mode of the Debezium JDBC sink for the comparison. */
   readonly peerMode: PeerMode | null;
-  /** Stores rows that are there before the topic's, in a table that is empty; then `arrived` tells them apart. */
+  /** Stores rows in the empty table before those of the topic. `arrived` then excludes these rows. */
   readonly prepare?: (services: BenchServices, table: string, rows: number) => Promise<void>;
 }
 
@@ -35,8 +35,8 @@ interface DebeziumFigures {
 }
 
 /**
- * Runs a sink of 2 tasks from 4 partitions, each run with a connector and a table of its own, in turn with psql's `\copy` of the
- * same rows into an equal table and, where peers are wanted, with the Debezium JDBC sink on the Java worker.
+ * Runs a sink with 2 tasks from 4 partitions; each run has its own connector and table. Alternates with psql's `\copy`
+ * of the same rows into an equal table and, with peers, with the Debezium JDBC sink on the Java worker.
  */
 export async function runSink(context: BenchContext, workload: SinkWorkload): Promise<SinkFigures> {
   const { services, rows } = context;
@@ -74,14 +74,14 @@ export async function runSink(context: BenchContext, workload: SinkWorkload): Pr
   }
 }
 
-/** Rows that are not what `\copy` stored would make the figures worth nothing. */
+/** Throws if the rows differ from those that `\copy` stored, because the figures would be meaningless. */
 async function sameRows(services: BenchServices, table: string): Promise<void> {
   const sumOf = async (name: string): Promise<unknown> =>
     (await services.query(`select sum(hashtextextended(t::text, 0)) from ${name} t`)).rows[0]?.[0];
   if ((await sumOf(table)) !== (await sumOf(COPY_TABLE))) throw new Error(`${table} holds other rows than it should`);
 }
 
-/** The Debezium JDBC sink of 2 tasks on the same rows as envelopes. */
+/** The Debezium JDBC sink with 2 tasks, for the same rows as envelopes. */
 class DebeziumSink {
   readonly #context: BenchContext;
   readonly #peer: JavaPeer;
@@ -101,7 +101,7 @@ class DebeziumSink {
     this.#topic = topic;
   }
 
-  /** `undefined` when there is nothing to be held against. */
+  /** Resolves with `undefined` if there is no comparison. */
   static async open(context: BenchContext, workload: SinkWorkload): Promise<DebeziumSink | undefined> {
     const { peerMode } = workload;
     if (peerMode === null) return undefined;
@@ -127,7 +127,7 @@ class DebeziumSink {
     await services.dropTable(PEER_TABLE);
   }
 
-  /** Without the first run, in which the JVM warms up. */
+  /** Returns the figures without those of the first run, which warms up the JVM. */
   figures(rate: number): DebeziumFigures {
     const runs = this.#runs.slice(1);
     const rates = runs.map(({ rows_per_s }) => rows_per_s);

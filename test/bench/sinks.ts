@@ -14,7 +14,7 @@ export const ENVELOPES = {
   'value.converter.schemas.enable': 'true',
 };
 
-/** Records and options of the sinks' workloads, without the sizes of their batches. */
+/** Records and options of the sink workloads, without the batch sizes. */
 export const SINKS = {
   structUpsert: structSink('upsert'),
   structInsert: structSink('insert'),
@@ -36,9 +36,9 @@ export const SINKS = {
 
 /** `sink-lines`: line protocol into a time-series table. */
 export const sinkLines = inLargeBatches(SINKS.lines);
-/** `sink-json`: one `json_db` row a message into the same time-series table. */
+/** `sink-json`: one row of `json_db` per message into the same time-series table. */
 export const sinkJson = inLargeBatches(SINKS.json);
-/** `sink-struct-upsert` and `sink-struct-insert`: JsonConverter's envelope into a table with primary key `id`. */
+/** `sink-struct-upsert` and `sink-struct-insert`: envelopes of JsonConverter into a table with primary key `id`. */
 export const sinkStructUpsert = inLargeBatches(SINKS.structUpsert);
 export const sinkStructInsert = inLargeBatches(SINKS.structInsert);
 
@@ -46,7 +46,7 @@ function inLargeBatches(sink: SinkWorkload): Workload {
   return (context) => runSink(context, { ...sink, options: { ...BATCHES, ...sink.options } });
 }
 
-/** Envelopes into a table with primary key `id`. */
+/** Options for envelopes into a table with primary key `id`. */
 export function structOptions(table: string, mode: 'insert' | 'upsert'): Record<string, string> {
   return {
     ...ENVELOPES,

@@ -16,14 +16,17 @@ interface IdleFigures {
   /** Percent of one core, with the default `poll.interval.ms` of 5 s. */
   readonly idle_cpu_percent: number;
   readonly idle_rss_mb: number;
-  /** From the commit of a row to its record in the topic. */
+  /** Median time from the commit of a row to its record in the topic. */
   readonly poll_1000_ms_median: number;
   readonly poll_1000_ms_max: number;
   readonly notify_ms_median: number;
   readonly notify_ms_max: number;
 }
 
-/** `source-idle`: what 500 tables without new rows cost, and how soon a new row is in its topic: polled, and with `notify=true`. */
+/**
+ * `source-idle`: the CPU use for 500 tables without new rows, and the time until a new row is in its topic, by polling
+ * and with `notify=true`.
+ */
 export async function sourceIdle(context: BenchContext): Promise<IdleFigures> {
   const { services } = context;
   const worker = await context.startWorker();
@@ -59,7 +62,7 @@ export async function sourceIdle(context: BenchContext): Promise<IdleFigures> {
 
 type Rest = Awaited<ReturnType<BenchContext['startWorker']>>['rest'];
 
-/** Does something while a source of all the tables runs; `topic` is where its records go. */
+/** Runs `work` while a source of all tables runs. `topic` is the topic of its records. */
 async function withSource<T>(
   { services }: BenchContext,
   rest: Rest,
@@ -99,7 +102,7 @@ async function latencies(context: BenchContext, rest: Rest, more: Readonly<Recor
       );
     const taken: number[] = [];
     try {
-      // Existing rows, and the triggers of notify, are dealt with first.
+      // The source first handles existing rows and creates the triggers for `notify`.
       await delay(3_000);
       while ((await consumer.poll(200)).length > 0);
       await insert();

@@ -13,8 +13,8 @@ const START_MS = 5_000;
 const STEP_MS = 2;
 
 /**
- * `source-latency`: from the commit of a row (`track_commit_timestamp`) to the time at which the broker appended its record
- * (`LogAppendTime`, in whole milliseconds), at 100 rows a second, each in a transaction of its own, with `notify=true`.
+ * `source-latency`: the time from the commit of a row (`track_commit_timestamp`) until the broker appends its record
+ * (`LogAppendTime`, in whole milliseconds), with 100 rows per second, one row per transaction, and `notify=true`.
  */
 export async function sourceLatency(context: BenchContext): Promise<Readonly<Record<string, number>>> {
   const { services, seconds, runs, overrides } = context;
@@ -68,7 +68,7 @@ export async function sourceLatency(context: BenchContext): Promise<Readonly<Rec
   }
 }
 
-/** Gives the next id when all rows are inserted. */
+/** Inserts rows. Resolves with the next id when all rows are inserted. */
 async function insertFor(ms: number, firstId: number, { services }: BenchContext): Promise<number> {
   const began = performance.now();
   const inserting: Promise<unknown>[] = [];

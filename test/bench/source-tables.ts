@@ -11,7 +11,7 @@ import { untilAll, type Stretch } from './stretch.ts';
 import { seriesTable } from './tables.ts';
 import type { WorkerUnderTest } from './worker-under-test.ts';
 
-/** Asking the broker for its last offset costs next to nothing. */
+/** Interval of the counts; requesting the last offset from the broker costs next to nothing. */
 const COUNTING_MS = 50;
 const TABLE = 'bench_source';
 
@@ -23,8 +23,9 @@ interface SourceFigures extends Figures, Partial<Comparison> {
 type Format = 'json_db' | 'line_lp' | 'json_tsd';
 
 /**
- * `source-json`, `source-lines`, `source-tsd`: a table of twice the rows into a topic of one partition, a row a record, with the
- * connector's own defaults, against the Debezium PostgreSQL source's snapshot of it (schemas off) where peers are wanted.
+ * `source-json`, `source-lines`, `source-tsd`: a table with twice the rows into a topic with one partition, one row per
+ * record, with the default settings of the connector. With peers, compared with the snapshot of the Debezium PostgreSQL
+ * source (without schemas).
  */
 export function sourceTo(format: Format): (half: BenchContext) => Promise<SourceFigures> {
   return (half) => readTable(half, format);
@@ -50,7 +51,7 @@ async function readTable(half: BenchContext, format: Format): Promise<SourceFigu
     );
     const figures = await summarise(runs, worker);
     if (peer === undefined) return figures;
-    // In the first run the JVM warms up.
+    // The first run warms up the JVM.
     snapshots.shift();
     return {
       ...figures,
@@ -69,7 +70,7 @@ async function readTable(half: BenchContext, format: Format): Promise<SourceFigu
   }
 }
 
-/** A source reads every table of its database. */
+/** Fails if the database contains other tables, because a source reads every table of its database. */
 export async function refuseStrangers({ services }: Pick<BenchContext, 'services'>, own = TABLE): Promise<void> {
   const { rows } = await services.query(`select tablename from pg_tables where schemaname = 'public'`);
   const others = rows.map(([name]) => String(name)).filter((name) => name !== own);

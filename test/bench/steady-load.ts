@@ -4,7 +4,7 @@ import { toError } from '../../src/errors.ts';
 
 const STEP_MS = 10;
 
-/** Sends records at a steady rate, whatever becomes of those before; ids go up from the one it begins with. */
+/** Sends records at a constant rate, regardless of the results of earlier ones. Ids increase from the first one. */
 export class SteadyLoad {
   readonly #sending = new Set<Promise<void>>();
   readonly #running: Promise<number>;
@@ -26,7 +26,7 @@ export class SteadyLoad {
     })();
   }
 
-  /** Resolves with the next id when all records are in their topics. */
+  /** Stops the load. Resolves with the next id when all records are in their topics. */
   async stop(): Promise<number> {
     this.#stopped = true;
     const next = await this.#running;

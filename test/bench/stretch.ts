@@ -3,12 +3,12 @@ import type { ConnectorStatus } from '../support/rest.ts';
 import type { BenchServices } from './bench-services.ts';
 
 const TIMEOUT_MS = 180_000;
-/** Without new rows, until the connector is asked how it is. */
+/** Time without new rows after which the status of the connector is checked. */
 const PATIENCE_MS = 3_000;
 const SHORTEST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 5000;
 
-/** Rows that came between two moments of `performance.now()`. */
+/** Rows that arrived between two times of `performance.now()`. */
 export interface Stretch {
   readonly rows: number;
   readonly fromMs: number;
@@ -16,10 +16,10 @@ export interface Stretch {
 }
 
 /**
- * Counts until all rows are there; gives the stretch from the first count that was not 0 to the last. Where counting takes CPU
- * from what is measured, the next count comes after half of the time that the rest should take, or `longestWaitMs`.
- *
- * @throws an error with the connector's status when a task of it failed, or nothing is added for three minutes
+ * Counts until all rows have arrived. Resolves with the period from the first count above 0 to the last count. If
+ * counting takes CPU from the measured work, the next count follows after half of the estimated remaining time, or
+ * after `longestWaitMs`.
+ * @throws an error with the connector's status if one of its tasks failed, or if no row is added for three minutes
  */
 export async function untilAll(
   rows: number,
@@ -47,27 +47,27 @@ function check(status: ConnectorStatus, idleMs: number, progress: string): void 
   if (hasFailed || idleMs > TIMEOUT_MS) throw new Error(`only ${progress}: ${JSON.stringify(status)}`);
 }
 
-/** A time of the database as `performance.now()` has it. */
+/** Converts a time of the database to the clock of `performance.now()`. */
 export function onOwnClock(msSinceEpoch: number): number {
   return msSinceEpoch - performance.timeOrigin;
 }
 
-/** Rows that came at one moment of `performance.now()`. */
+/** Rows that arrived at one time of `performance.now()`. */
 export interface Arrival {
   readonly rows: number;
   readonly atMs: number;
 }
 
 /**
- * The stretch from the first commit that rows came with to the last, by the database's own clock; `undefined` where
- * the server does not keep it (`track_commit_timestamp`). `from`: a table, or one with a WHERE clause.
+ * Returns the period from the first commit with rows to the last, by the clock of the database; `undefined` if the
+ * server does not record commit times (`track_commit_timestamp`). `from` is a table, or a table with a WHERE clause.
  */
 export async function untilLastCommit(services: BenchServices, from: string): Promise<Stretch | undefined> {
   const [kept] = (await services.query('show track_commit_timestamp')).rows[0] ?? [];
   return kept === 'on' ? stretchOf(await commitsOf(services, from)) : undefined;
 }
 
-/** The commits that rows came with, in order. Needs `track_commit_timestamp`. */
+/** Returns the commits of the rows, in order. Requires `track_commit_timestamp`. */
 export async function commitsOf(services: BenchServices, from: string): Promise<readonly Arrival[]> {
   return arrivals(
     await services.query(
@@ -77,7 +77,10 @@ export async function commitsOf(services: BenchServices, from: string): Promise<
   );
 }
 
-/** The commits that the ids of a table without a key came with for the first time, in order. Needs `track_commit_timestamp`. */
+/**
+ * Returns the commits in which the ids of a table without a key were stored for the first time, in order. Requires
+ * `track_commit_timestamp`.
+ */
 export async function firstCommitsOf(services: BenchServices, table: string): Promise<readonly Arrival[]> {
   return arrivals(
     await services.query(
@@ -91,7 +94,7 @@ function arrivals({ rows }: { readonly rows: readonly (readonly unknown[])[] }):
   return rows.map(([count, ms]) => ({ rows: Number(count), atMs: onOwnClock(Number(ms)) }));
 }
 
-/** From the first arrival to the last. */
+/** Returns the period from the first arrival to the last. */
 export function stretchOf(all: readonly Arrival[]): Stretch | undefined {
   const [first, last] = [all[0], all.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -103,7 +106,7 @@ export function rowsPerSecond({ rows, fromMs, toMs }: Stretch): number {
   return (rows * 1000) / (toMs - fromMs);
 }
 
-/** Milliseconds that the rest takes if it continues at the same rate. */
+/** Returns the milliseconds that the remaining rows need at the same rate. */
 function restOf(first: { atMs: number; rows: number }, now: number, atMs: number, rows: number): number {
   return now === first.rows ? 0 : ((rows - now) * (atMs - first.atMs)) / (now - first.rows);
 }

@@ -8,16 +8,16 @@ export type BinaryCell =
   | { readonly type: 'timestamptz'; readonly timeMs: number }
   | { readonly type: 'text'; readonly value: string };
 
-/** A table the rows can be stored in, and its rows as `COPY` takes them in text. */
+/** A table for the rows, and its rows as text for `COPY`. */
 export interface TextLayout {
   readonly columns: string;
-  /** The product's marks, by column. */
+  /** Sluice's column marks, by column. */
   readonly comments: Readonly<Record<string, string>>;
-  /** A row of `COPY … (FORMAT text)`, without its line end. */
+  /** Returns a row for `COPY … (FORMAT text)`, without a line break. */
   readonly copyLine: TextOf;
 }
 
-/** The same with rows in binary. */
+/** A table for the rows, and its rows as text and as binary cells. */
 export interface TableLayout extends TextLayout {
   readonly copyCells: (id: number) => readonly BinaryCell[];
 }

@@ -14,7 +14,7 @@ const TABLE = 'bench_transforms';
 
 type Options = Readonly<Record<string, string>>;
 
-/** Transforms of fields, and the table that their rows fit. */
+/** Transforms of fields, and the table for the resulting rows. */
 const FIELDS = {
   transforms: {
     transforms: 'cast,insert,mask,replace',
@@ -29,7 +29,7 @@ const FIELDS = {
   },
 };
 
-/** Transforms of the topic, the key and a time; the key that they make is the table's. */
+/** Transforms of the topic, the key and a time. The table has the key that they produce. */
 const ROUTING = {
   transforms: {
     transforms: 'route,key,id,time',
@@ -52,7 +52,7 @@ interface TransformFigures {
   readonly rows_per_s_1_task_range: Range;
   readonly rows_per_s_2_tasks: number;
   readonly rows_per_s_2_tasks_range: Range;
-  /** The median of the runs' own ratios, as are all ratios. */
+  /** The median of the ratios of the runs, like all ratios. */
   readonly ratio_2_tasks_to_1: number;
   readonly ratio_range: Range;
   readonly cpu_s_per_million_1_task: number;
@@ -63,7 +63,10 @@ interface TransformFigures {
 /** Figures of runs with the same transforms. */
 type Figures = Readonly<Record<string, number | Range>>;
 
-/** `transforms-discard`: envelopes through four transforms into a sink that stores nothing, with one task and with two. */
+/**
+ * `transforms-discard`: envelopes through four transforms into a sink that stores nothing, with one task and with two
+ * tasks.
+ */
 export const transformsDiscard: Workload = (context) =>
   withTopic(context, async (worker, topic) => {
     const discard = (tasks: string) => () =>
@@ -77,7 +80,7 @@ export const transformsDiscard: Workload = (context) =>
     return compareTasks(worker, ones ?? [], twos ?? []);
   });
 
-/** `transforms-upsert`: the same into a table with primary key `id`, beside other transforms and none. */
+/** `transforms-upsert`: the same into a table with primary key `id`, compared with other transforms and with none. */
 export const transformsUpsert: Workload = async (context) => {
   const { services } = context;
   try {
@@ -112,7 +115,7 @@ function transform(name: string, type: string, options: Options): Record<string,
   return Object.fromEntries(Object.entries(all).map(([key, value]) => [`transforms.${name}.${key}`, value]));
 }
 
-/** Ends with the worker and the topic gone. */
+/** Calls `run` with a topic and a worker, which are removed at the end. */
 async function withTopic<T>(
   context: BenchContext,
   run: (worker: WorkerUnderTest, topic: string) => Promise<T>,
@@ -127,7 +130,7 @@ async function withTopic<T>(
   }
 }
 
-/** All of them in turn, once to warm up and then as often as wanted. */
+/** Runs all variants in turn, once to warm up and then the given number of times. */
 async function inTurn(
   context: BenchContext,
   worker: WorkerUnderTest,
@@ -164,7 +167,7 @@ async function compareTasks(
   };
 }
 
-/** The rate as part of that with no transforms, in the same round. */
+/** Returns the rate divided by the rate without transforms in the same round. */
 function partOf(runs: readonly Run[], without: readonly Run[], name: string): Figures {
   const ratios = ratiosOf(runs, without);
   return {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { TextOf } from './rows.ts';
 import type { TextLayout } from './tables.ts';
 
-/** Rows as TSBS makes them for `cpu-only`: all hosts every 10 seconds, 10 tags and 10 fields each. */
+/** Rows of TSBS's `cpu-only`: all hosts every 10 seconds, each with 10 tags and 10 fields. */
 const HOSTS = 1_000;
 const START_S = 1_451_606_400;
 const STEP_S = 10;
@@ -12,7 +12,7 @@ const TEAMS = ['SF', 'NYC', 'LON', 'CHI'];
 const FIELDS = ['user', 'system', 'idle', 'nice', 'iowait', 'irq', 'softirq', 'steal', 'guest', 'guest_nice'];
 
 interface Host {
-  /** Name and value, in the order of TSBS. */
+  /** Names and values, in the order of TSBS. */
   readonly tags: readonly (readonly [string, string])[];
   readonly primaryTag: string;
 }
@@ -35,7 +35,7 @@ const HOST_LIST: readonly Host[] = Array.from({ length: HOSTS }, (_, host) => {
   return { tags, primaryTag: createHash('sha256').update(sorted.join('')).digest('hex') };
 });
 
-/** Every second field is an integer, the others have two digits after the point. */
+/** Every second field is an integer; the others have two decimals. */
 function fieldOf(id: number, field: number): number {
   const hundredths = (id * 7_919 + field * 104_729) % 10_000;
   return field % 2 === 0 ? Math.floor(hundredths / 100) : hundredths / 100;
@@ -51,7 +51,7 @@ function hostOf(id: number): Host {
   return host;
 }
 
-/** Line protocol, nanoseconds. */
+/** Returns line protocol with nanoseconds. */
 export function tsbsLineOf(table: string): TextOf {
   const heads = HOST_LIST.map(({ tags }) => `${table},${tags.map(([name, value]) => `${name}=${value}`).join(',')} `);
   return (id) => {

@@ -14,7 +14,7 @@ const REQUESTS_MS = 5_000;
 const PATH = '/connectors?expand=status&expand=info';
 
 interface WorkerFigures {
-  /** From the start of the process to the first 200 of /health. */
+  /** Milliseconds from the start of the process to the first 200 of `/health`. */
   readonly start_ms: number;
   readonly start_ms_range: Range;
   readonly idle_rss_mb: number;
@@ -27,8 +27,8 @@ interface WorkerFigures {
 }
 
 /**
- * `worker`: what the worker itself takes, alone and with 50 sinks of an empty topic, and how often it tells all of their states.
- * Where peers are wanted, the same of the Java worker with 50 Debezium JDBC sinks.
+ * `worker`: the CPU and memory of the worker, alone and with 50 sinks of an empty topic, and the rate of requests for
+ * all their states. With peers, the same for the Java worker with 50 Debezium JDBC sinks.
  */
 export async function workerCost(context: BenchContext): Promise<object> {
   const startMs: number[] = [];
@@ -64,7 +64,7 @@ async function javaCost({ services }: BenchContext, peer: JavaPeer, topic: strin
     'connection.url': `jdbc:postgresql://${host}:${String(port)}/${database}`,
     'connection.username': user,
     'connection.password': password,
-    // The pool's own default of 5 at once would be 250 connections.
+    // The default of the pool is 5 connections, which would add up to 250.
     'connection.pool.min_size': '1',
     'connection.pool.max_size': '2',
   });

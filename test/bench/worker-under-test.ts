@@ -14,20 +14,20 @@ import { cpuSecondsOf, mainThreadSecondsOf, peakRssMbOf, rssMbOf } from './proce
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Twice what its tasks have for an orderly stop. */
+/** Twice the time that tasks have for an orderly stop. */
 const STOP_MS = 10_000;
 
 export interface WorkerSettings {
-  /** Added to the worker's properties. */
+  /** Properties in addition to the worker's own. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Flags of the node process. */
+  /** Command-line options of Node. */
   readonly nodeFlags?: readonly string[];
 }
 
-/** The built worker in a process of its own, whose CPU and memory are read from the system. */
+/** The built worker in its own process, whose CPU and memory are read from the system. */
 export class WorkerUnderTest {
   readonly rest: ConnectRest;
-  /** From the start of the process to the first 200 of `/health`. */
+  /** Milliseconds from the start of the process to the first 200 of `/health`. */
   readonly startMs: number;
   readonly pid: number;
   readonly #child: ChildProcess;
@@ -45,7 +45,7 @@ export class WorkerUnderTest {
     this.#topics = started.topics;
   }
 
-  /** Starts the build that tests use too, or the one named by `BENCH_CLI`. */
+  /** Starts the build that tests also use, or the one that `BENCH_CLI` names. */
   static async start(bootstrapServers: string, settings: WorkerSettings = {}): Promise<WorkerUnderTest> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
     const port = await freePort();
@@ -76,22 +76,22 @@ export class WorkerUnderTest {
     return cpuSecondsOf(this.pid);
   }
 
-  /** CPU time of the main thread, which does the work that the task threads share. */
+  /** CPU time of the main thread, which does the shared work of the task threads. */
   async mainThreadSeconds(): Promise<number> {
     return mainThreadSecondsOf(this.pid);
   }
 
-  /** In MiB, now. */
+  /** Current resident memory in MiB. */
   async rssMb(): Promise<number> {
     return rssMbOf(this.pid);
   }
 
-  /** The most it ever had, in MiB. */
+  /** Peak resident memory in MiB. */
   async peakRssMb(): Promise<number> {
     return peakRssMbOf(this.pid);
   }
 
-  /** Ends it, also when it hangs, and leaves nothing of it on the broker. */
+  /** Ends the worker, even if it hangs, and deletes its topics and groups from the broker. */
   async stop(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.kill('SIGTERM')) {
       const killing = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);

@@ -23,7 +23,7 @@ const PLUGINS = ['unruly-plugins', 'waiting-plugins']
   .map((name) => fileURLToPath(new URL(`../support/${name}`, import.meta.url)))
   .join(',');
 
-/** Labels that the rules of a cluster add to what is read from a worker; dashboards select by them. */
+/** Labels that the scrape configuration of a cluster adds to the metrics of a worker. Dashboards select by them. */
 const LABELS = {
   namespace: 'n',
   strimzi_io_kind: 'KafkaConnect',
@@ -36,8 +36,8 @@ const LABELS = {
 };
 
 /**
- * Alerts that fire when a connector, a task and records have failed, a thread hung and another one ended, a task is restarted
- * repeatedly, one makes no progress, one falls behind, and dead letters cannot be written.
+ * Alerts that fire in these cases: a connector, a task or records failed; a thread hung and another one ended; a task
+ * is restarted repeatedly; a connector makes no progress; one falls behind; dead letters cannot be written.
  */
 const EXPECTED = [
   ...['SluiceConnectorFailed', 'SluiceTaskFailed', 'SluiceRecordsFail', 'SluiceEventLoopBlocked'],
@@ -45,10 +45,10 @@ const EXPECTED = [
   'SluiceDeadLettersLost',
 ];
 const EXPECTED_OF_OTHERS = ['ConnectFailedConnector', 'ConnectFailedTask', 'Failed connector task'];
-/** It fires wherever nothing measures containers. */
+/** An alert that fires on every machine without container metrics. */
 const OF_CONTAINERS = 'ConnectContainersDown';
 
-/** Alert rules and dashboards, public ones and our own, evaluated by Prometheus (`apt-get install prometheus`). */
+/** Evaluates public and our own alert rules and dashboards with Prometheus (`apt-get install prometheus`). */
 export const alerts: Repeat = {
   unit: 'runs',
   defaultCount: 1,
@@ -124,23 +124,26 @@ async function watched(worker: WorkerProcess, folder: string, print: RepeatOptio
   }
 }
 
-/** Topics of connectors that are broken: of a sink that falls behind, and of dead letters. */
+/** Topics of broken connectors: of a sink that falls behind, and of dead letters. */
 interface BrokenTopics {
   readonly behind: string;
   readonly letters: string;
 }
 
-/** More than the rule for sinks that fall behind wants, and more that come with each feed. */
+/** Numbers of records that exceed the limit in the alert for sinks that fall behind: at first, and with each feed. */
 const BEHIND = { first: 12_000, more: 100 };
 
-/** A source, and a sink; the function sends the sink a record. */
+/**
+ * Runs a source and a sink. Resolves with a function that sends a record to the sink, and with the topics of the broken
+ * connectors.
+ */
 async function runConnectors(worker: WorkerProcess): Promise<{ feed: () => Promise<void>; topics: BrokenTopics }> {
   const [traffic, target] = await Promise.all([KafkaTraffic.shared(), database('alerts')]);
   const topic = uniqueName('alerts');
   const topics = { behind: `${topic}-behind`, letters: `${topic}-letters` };
   const client = createKafkaClient({ 'bootstrap.servers': (await broker()).bootstrapServers }, silentLogger);
   const admin = client.admin();
-  // No record fits into it.
+  // No record fits into this topic.
   const settings = { 'max.message.bytes': '10' };
   await admin.createTopic({ name: topics.letters, partitions: 1, replicationFactor: 1, settings });
   await admin.close();
@@ -188,7 +191,10 @@ async function breakThings(worker: WorkerProcess, { behind: topic, letters }: Br
   });
 }
 
-/** Whether every expression of our own dashboard has data; those of others are printed. */
+/**
+ * Returns true if every expression of our own dashboard returns data. Expressions of other dashboards without data are
+ * only printed.
+ */
 async function evaluateDashboards(
   query: (expression: string) => Promise<unknown[]>,
   print: RepeatOptions['print'],
@@ -224,14 +230,14 @@ function withValues(expression: string): string {
     .replaceAll(/\$\w+/g, '.*');
 }
 
-/** One that reads the worker each second, with the rules of all files, which fire at once. */
+/** Starts a Prometheus that scrapes the worker every second, with the rules of all files, which fire without delay. */
 async function startPrometheus(worker: WorkerProcess, folder: string) {
   const files = [`${OWN}alert-rules.yml`, `${PUBLIC}strimzi-alerts.yaml`, `${PUBLIC}cp-alerts.yml`].filter(existsSync);
   const rules = await Promise.all(
     files.map(async (file, index) => {
       const copy = join(folder, `rules-${String(index)}.yml`);
       const text = (await readFile(file, 'utf8')).replaceAll(/^( *for:).*$/gm, '$1 0s');
-      // Kubernetes has the groups below `spec`.
+      // Kubernetes resources contain the groups below `spec`.
       const [, inSpec] = /^spec:\n([\s\S]*)$/m.exec(text) ?? [];
       await writeFile(copy, inSpec?.replaceAll(/^ {2}/gm, '') ?? text);
       return copy;

@@ -8,10 +8,10 @@ import { randomFrom } from '../support/random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_MINUTES = 30;
-/** Afterwards everything is repaired, and rows have to flow through every connector. */
+/** After this time, everything is repaired, and rows must flow through every connector. */
 const ROUND_MS = 60_000;
 
-/** How long something is left dead, and alive afterwards, at the least and at the most. */
+/** Minimum and maximum times for which a victim stays dead, and then alive. */
 interface Rhythm {
   readonly deadMs: readonly [number, number];
   readonly aliveMs: readonly [number, number];
@@ -21,15 +21,15 @@ const BROKERS: Rhythm = { deadMs: [500, 10_000], aliveMs: [500, 8_000] };
 const WORKERS: Rhythm = { deadMs: [0, 6_000], aliveMs: [4_000, 20_000] };
 const DATABASE: Rhythm = { deadMs: [0, 5_000], aliveMs: [8_000, 30_000] };
 
-/** Something that is killed with -9 and comes back. */
+/** Something that is killed by SIGKILL and restarted. */
 interface Victim {
   readonly rhythm: Rhythm;
   readonly kill: (random: () => number) => Promise<{ readonly name: string; readonly revive: () => Promise<void> }>;
 }
 
 /**
- * Kills brokers (one at a time), workers and the database at random, independently of each other, while rows flow through sinks
- * and sources of both kinds; then counts.
+ * Kills brokers (one at a time), workers and the database at random and independently of each other, while rows flow
+ * through sinks and sources of both kinds. Then counts the rows.
  */
 export const brokers: Repeat = {
   unit: 'minutes',

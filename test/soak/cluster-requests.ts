@@ -9,8 +9,9 @@ const AT_ONCE = 6;
 const PROPERTIES = { 'session.timeout.ms': '6000', 'scheduled.rebalance.max.delay.ms': '0' };
 
 /**
- * Requests to three workers while a fourth comes and goes, stopped and killed in turn: each is answered as by a single
- * worker. Then once more while the leader is replaced, by clients that retry during a rebalance.
+ * Sends requests to three workers while a fourth one is stopped or killed and restarted, in turn. Each request must get
+ * the response of a single worker. Then does the same while the leader is replaced, with clients that retry during a
+ * rebalance.
  */
 export const clusterRequests: Repeat = {
   unit: 'requests',

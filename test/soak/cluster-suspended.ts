@@ -14,8 +14,8 @@ const ROWS = 20;
 const EVERY_MS = 20;
 
 /**
- * Each of three workers in turn is suspended under load and resumed later: its task, with exactly-once delivery into a table
- * without a key, is carried on elsewhere meanwhile and adds nothing when it wakes up.
+ * Suspends each of three workers in turn under load and resumes it later. Meanwhile another worker takes over its task,
+ * which delivers exactly once into a table without a key. The resumed task must not write anything.
  */
 export const clusterSuspended: Repeat = {
   unit: 'seconds',
@@ -97,7 +97,7 @@ async function arrived(sql: SqlClient, rows: number): Promise<void> {
   });
 }
 
-/** Lines with ids from 0 on, until it is stopped. */
+/** Produces lines with ids from 0 on, until it is stopped. */
 class LineLoad {
   readonly topic: string;
   readonly #kafka: KafkaTraffic;

@@ -2,5 +2,7 @@ import { ownClients } from './differential/clients.ts';
 import { consumerRound } from './differential/consumer-round.ts';
 import { differential } from './differential/differential.ts';
 
-/** Topics that Java's producers wrote in every way are read by Java's consumer and by ours, with limits and moves of any kind. */
+/**
+ * Java's consumer and ours read topics that Java's producers wrote in every possible way, with random limits and seeks.
+ */
 export const consumerDifferential = differential({ round: consumerRound, start: ownClients });

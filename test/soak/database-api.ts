@@ -4,7 +4,7 @@ import { storingRoutes } from '../../plugins/database-http/plugin.ts';
 import { DatabaseHttpService } from '../../plugins/database-http/service.ts';
 import { database, type TestDatabase } from '../support/services.ts';
 
-/** The database HTTP API in plain HTTP on a port of its own, before a database of its own, or the one that is named. */
+/** Runs the database HTTP API in plain HTTP on a port of its own, for a new database or for the given one. */
 export async function withDatabaseApi<T>(
   work: (api: { readonly url: URL; readonly access: TestDatabase }) => Promise<T>,
   named?: TestDatabase,

@@ -5,7 +5,7 @@ import { withWorker } from './with-worker.ts';
 
 const DEFAULT_SECONDS = 60;
 
-/** The database of a sink and of a source is stopped for a minute. */
+/** Stops the database of a sink and of a source for a minute. */
 export const databaseGone: Repeat = {
   unit: 'seconds',
   defaultCount: DEFAULT_SECONDS,

@@ -27,8 +27,8 @@ interface Replay {
 }
 
 /**
- * Replays 50,000 dead letters for each kill -9 of the worker, without a key and with delivery=exactly-once, and compares the rate of a replay
- * that is left in peace with that of the sink for the same records.
+ * Replays 50,000 dead letters for each SIGKILL of the worker, without a key and with delivery=exactly-once. Compares
+ * the rate of an undisturbed replay with the rate of the sink for the same records.
  */
 export const deadLetters: Repeat = {
   unit: 'kills',
@@ -79,7 +79,7 @@ class LetterSoak {
     return soak;
   }
 
-  /** From the first rows on, of the sink for records that nothing is wrong with. */
+  /** Measures the rate of the sink for valid records, from the first rows on. */
   async plainRate(): Promise<number> {
     await this.#emptyTable();
     const name = uniqueName('plain-sink');
@@ -117,7 +117,7 @@ class LetterSoak {
     assert.deepEqual([Number(rows), Number(distinct)], [this.letters, this.letters]);
   }
 
-  /** The same records in a topic, and as dead letters of the connector. */
+  /** Produces the same records to a topic and as dead letters of the connector. */
   async #prepare(): Promise<void> {
     const kafka = await KafkaTraffic.shared();
     await kafka.createTopic(this.#plain, 1);
@@ -133,7 +133,7 @@ class LetterSoak {
         partition: 0,
         key: null,
         value: Buffer.from(`${TABLE},site=a n=${String(n)}i ${String(1_700_000_000_000 + n)}`),
-        // Brokers delete what is older than the retention.
+        // With an older timestamp, the retention of the topic would delete the record.
         timestamp: Date.now(),
       }));
       await producer.send(records.map((record) => ({ ...record, topic: this.#plain, headers: [] })));
@@ -152,7 +152,7 @@ class LetterSoak {
     });
   }
 
-  /** As a task of the sink writes them for a value that a check refuses. */
+  /** Returns the headers that a task of the sink writes if a check refuses a value. */
   #headers(source: string, offset: number) {
     const message = `new row for relation "${TABLE}" violates check constraint "small"`;
     const context: Record<string, string> = {

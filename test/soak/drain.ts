@@ -13,9 +13,9 @@ import { WorkerCluster } from '../support/worker-cluster.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const SINKS = 45;
-/** Each sink has a topic with as many partitions as tasks. */
+/** Number of tasks of each sink, and of partitions of its topic. */
 const TASKS_OF_A_SINK = 4;
-/** Connectors with one task and one table each. */
+/** Number of source connectors, with one task and one table each. */
 const SOURCES = 20;
 const TASKS = SINKS * TASKS_OF_A_SINK + SOURCES;
 const EVERY_MS = 1000;
@@ -24,15 +24,16 @@ const AFTER_MS = 4000;
 const LONGEST_GAP_MS = 2000;
 const ALL = { timeoutMs: 300_000 };
 
-/** So that the load leaves the machine room for what is measured: fewer requests that bring nothing. */
+/** Reduces the number of requests without data, so that the load leaves CPU time for the measured work. */
 const CALM = { 'consumer.override.fetch.max.wait.ms': '1000', 'consumer.override.heartbeat.interval.ms': '5000' };
 
 /**
- * Three workers with 200 tasks under load, 180 of sinks (every other one exactly once) and 20 of sources, are upgraded in a rolling
- * way: each is drained, stopped and started again. Tells how long each record takes from its producer to its table or topic, for how
- * long each task delivers nothing, and how busy the machine is; before, during and after. The tables have no key, so rows that come
- * twice are seen. A gap is the time between two deliveries of a task, without what the sender was late. It must not be longer than
- * two seconds while a worker is drained and stopped; where it is longer before, the machine is too small to tell.
+ * Performs a rolling upgrade of three workers with 200 tasks under load: 180 of sinks (half of them exactly once) and
+ * 20 of sources. Each worker is drained, stopped and started again. Prints the time of each record from its producer to
+ * its table or topic, the gaps of the tasks, and the load of the machine, before, during and after the upgrade. The
+ * tables have no key, so duplicate rows are visible. A gap is the time between two deliveries of a task, without delays
+ * of the sender. While a worker is drained and stopped, it must not exceed two seconds. If it is already longer before
+ * the upgrade, the machine is too small for a result.
  */
 export const drain: Repeat = {
   unit: 'rounds',
@@ -153,7 +154,7 @@ interface Delivery {
   readonly at: number;
 }
 
-/** Deliveries so far: rows of sinks that are in the table, records of sources that a consumer has read. */
+/** The deliveries so far: rows of sinks in the table, and records of sources that a consumer has read. */
 class Deliveries {
   readonly #sql: SqlClient;
   readonly #records: Delivery[] = [];
@@ -168,7 +169,7 @@ class Deliveries {
     this.#records.push(delivery);
   }
 
-  /** In the order of arrival. */
+  /** Returns deliveries in the order of arrival. */
   async since(from: number): Promise<readonly Delivery[]> {
     const rows = await this.#sql.rows(
       'select category, id, extract(epoch from k_timestamp) * 1000, extract(epoch from at) * 1000 from rows where k_timestamp >= $1',
@@ -185,11 +186,14 @@ class Deliveries {
     return new Set((await this.since(from)).map(({ task }) => task)).size;
   }
 
-  /** Prints figures of the messages sent since `from`, with the CPU use since the last report; resolves with a task's longest gap. */
+  /**
+   * Prints figures of the messages sent since `from`, with the CPU use since the last report. Resolves with the longest
+   * gap of a task.
+   */
   async report(what: string, from: number, print: (line: string) => void): Promise<number> {
     const [busy, all] = cpuTicks();
     const cpu = (100 * (busy - this.#cpu[0])) / (all - this.#cpu[1]);
-    // The record before the stretch begins the first gap.
+    // The first gap begins with the last record before the period.
     const deliveries = await this.since(from - 2 * EVERY_MS);
     const gaps = new Map<string, number>();
     const lastAt = new Map<string, number>();
@@ -208,7 +212,7 @@ class Deliveries {
     return stretch.gaps.at(-1) ?? 0;
   }
 
-  /** Prints the figures of all reports with this name. */
+  /** Prints the figures of all reports with this name together. */
   sumUp(what: string, print: (line: string) => void): void {
     const all = this.#stretches.get(what) ?? [];
     const cpu = all.reduce((sum, each) => sum + each.cpu, 0) / all.length;
@@ -217,7 +221,7 @@ class Deliveries {
   }
 }
 
-/** Both ascending. */
+/** Both lists are in ascending order. */
 interface Stretch {
   readonly latencies: readonly number[];
   readonly gaps: readonly number[];
@@ -239,7 +243,7 @@ function quantiles(values: readonly number[]): string {
   return `p50 ${at(0.5)}, p99 ${at(0.99)}, p99.9 ${at(0.999)}, max ${at(1)}`;
 }
 
-/** Busy and all, of the whole machine; zeros where the system does not tell. */
+/** Returns the busy and the total CPU ticks of the whole machine; zeros if the system does not report them. */
 function cpuTicks(): readonly [number, number] {
   try {
     const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
@@ -251,7 +255,7 @@ function cpuTicks(): readonly [number, number] {
   }
 }
 
-/** A record for each task, again and again, with the time at which it was sent: into partitions for sinks, into tables for sources. */
+/** Repeatedly sends a record with its send time to each task: to partitions for sinks, and to tables for sources. */
 class TimedLoad {
   readonly deliveries: Deliveries;
   readonly #sql: SqlClient;
@@ -319,7 +323,7 @@ class TimedLoad {
     await Promise.all([this.#producer.close(), this.#consumer.close(1000)]);
   }
 
-  /** Tenths of the tasks in turn, so that the load is even. */
+  /** Sends to one tenth of the tasks at a time, so that the load is even. */
   async #send(): Promise<void> {
     const places = this.#sinks.flatMap((topic) =>
       Array.from({ length: TASKS_OF_A_SINK }, (_, partition) => ({ topic, partition })),

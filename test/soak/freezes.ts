@@ -2,13 +2,13 @@ import { judgeAll, type FreezeTask, type Longest } from '../freezes/watch.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const LISTS: readonly FreezeTask['list'][] = ['longRuns', 'runs', 'patterns', 'almostMatches'];
-/** Scanners that take less for each of their texts are counted only. */
+/** Scanners that take less time than this for each of their texts are counted but not shown. */
 const SHOWN_MS = 5;
 
 /**
- * Worst cases for everything that reads text from outside: long runs of one character or piece, nested openers, and texts that
- * nearly match a regular expression of the code. Prints the longest turn of each scanner, and how much longer it is than that of a
- * ninth of the text. Fails when the time of one grows faster than the text.
+ * Runs worst cases through every parser of external text: long runs of one character or piece, nested openers, and
+ * texts that nearly match a regular expression of the code. Prints the longest turn of each scanner, and its ratio to
+ * the turn for a ninth of the text. Fails if the time of a scanner grows faster than the length of the text.
  */
 export const freezes: Repeat = {
   unit: 'lists',

@@ -25,7 +25,9 @@ const HEAD = 'POST /connectors HTTP/1.1\r\nHost: localhost\r\n';
 const JSON_BODY = 'Content-Type: application/json\r\nContent-Length: 8000000\r\n\r\n';
 const INTERNAL = `POST /connectors/x/tasks HTTP/1.1\r\nHost: localhost\r\nX-Connect-Authorization: ${'A'.repeat(43)}=\r\nX-Connect-Request-Signature-Algorithm: HmacSHA256\r\n`;
 
-/** Bytes that each connection sends first. Afterwards it stays open, sends a byte now and then, and reads nothing. */
+/**
+ * The bytes that each connection sends first. Afterwards it stays open, sends a byte now and then, and reads nothing.
+ */
 const ATTACKS: readonly (readonly [name: string, bytes: string])[] = [
   ['nothing', ''],
   ['headers that do not end', `${HEAD}X-Slow: ${'x'.repeat(15_000)}`],
@@ -43,9 +45,9 @@ const ATTACKS: readonly (readonly [name: string, bytes: string])[] = [
 ];
 
 /**
- * Clients that hold what they can without having said who they are, at both HTTP APIs of a worker. Prints what the worker's memory grew by,
- * and how long clients of another address waited meanwhile. Fails when one of them is kept out for longer than slow clients may be slow, or
- * the memory grows beyond all limits.
+ * Unauthenticated clients occupy as many resources as they can at both HTTP APIs of a worker. Prints the growth of the
+ * worker's memory, and how long clients with another address waited meanwhile. Fails if such a client waits for longer
+ * than the time limit of slow clients, or if the memory exceeds its limit.
  */
 export const hostileClients: Repeat = {
   unit: 'connections of each attack',
@@ -134,7 +136,7 @@ async function attack(worker: WorkerProcess, port: number, target: Target, bytes
   return { grownMb: mostMb - before, statuses, slowestMs };
 }
 
-/** A client of another address; its status, or why there is none. */
+/** Sends a request from another address. Resolves with the status, or with the reason why there is none. */
 async function ask(port: number): Promise<number | string> {
   return new Promise((resolve) => {
     const options = {

@@ -17,18 +17,21 @@ interface Surroundings {
   readonly url: URL;
   readonly access: TestDatabase;
   readonly directory: string;
-  /** Host, port, user, password, database and points, as the programs take them. */
+  /** Host, port, user, password, database and points, as arguments of the programs. */
   readonly parameters: readonly string[];
   readonly count: number;
 }
 
 interface Client {
-  /** Absent: only the variable names it, because that in PATH need not have the packages. */
+  /**
+   * The program in PATH. If absent, only the variable can name the program, because the one in PATH may lack the
+   * packages.
+   */
   readonly tool?: string;
-  /** Names the program where it is not in PATH. */
+  /** Environment variable with the path of the program if it is not in PATH. */
   readonly variable: string;
   readonly table: string;
-  /** It writes into the default database, not one of its own. */
+  /** True if the client writes into the default database instead of its own. */
   readonly isDefault?: boolean;
   readonly run: (command: string, surroundings: Surroundings) => Promise<ToolRun>;
 }
@@ -52,7 +55,7 @@ const telegraf =
   };
 
 async function writeTelegraf(directory: string, count: number, output: readonly string[]): Promise<string> {
-  // Its output for OpenTSDB has times in seconds.
+  // The output for OpenTSDB has times in seconds.
   const lines = Array.from(
     { length: count },
     (_, i) => `telegraf,host=h${String(i % 7)} n=${String(i)}i ${String(i + 1)}000000000`,
@@ -72,7 +75,10 @@ async function writeTelegraf(directory: string, count: number, output: readonly 
   return file;
 }
 
-/** Programs that write as their users have them write, unchanged. Each is skipped, and says so, where its tool is missing. */
+/**
+ * Unchanged client programs, which write as their users have them write. A program is skipped with a message if its
+ * tool is missing.
+ */
 const ALL_CLIENTS: Readonly<Record<string, Client>> = {
   'influxdb (Python, InfluxDB 1)': inPython('influxdb1.py', 'python1'),
   'influxdb-client (Python, InfluxDB 2)': inPython('influxdb2.py', 'python2'),
@@ -134,7 +140,7 @@ const ALL_CLIENTS: Readonly<Record<string, Client>> = {
   },
 };
 
-/** Clients of other databases write points through the database HTTP API; the rows are counted in the database. */
+/** Clients of other databases write points through the database HTTP API. The rows are counted in the database. */
 export const httpClients: Repeat = {
   unit: 'points for each client',
   defaultCount: DEFAULT_POINTS,
@@ -161,7 +167,10 @@ export const httpClients: Repeat = {
   },
 };
 
-/** Telegraf writes into a database that does not exist, on a server that starts after it; the points that are stored. */
+/**
+ * Telegraf writes into a database that does not exist, and the server starts after Telegraf. Resolves with the number
+ * of stored points.
+ */
 async function telegrafBeforeDatabase(count: number): Promise<number | undefined> {
   const command = findTool('telegraf', 'CLIENTS_TELEGRAF');
   if (command === undefined) return undefined;
@@ -181,7 +190,7 @@ async function telegrafBeforeDatabase(count: number): Promise<number | undefined
         `  password = "${access.password}"`,
       ]);
       const running = runTool(command, ['--config', file], { signal: ending.signal });
-      // It has asked for its database, and has written in vain, before the server is there.
+      // Before the server starts, Telegraf has already requested its database and has failed to write.
       await delay(5_000);
       await postgres.start();
       const stored = (): Promise<number> => sql.number('SELECT count(*) FROM telegraf').catch(() => 0);

@@ -2,7 +2,10 @@ import { replicatedClients } from './differential/clients.ts';
 import { differential } from './differential/differential.ts';
 import { KILL_EVERY, leaderRound } from './differential/leader-round.ts';
 
-/** As consumer-differential and producer-differential, on three brokers, while partitions get other leaders and brokers are killed. */
+/**
+ * Same as consumer-differential and producer-differential, on three brokers, while partitions change their leaders and
+ * brokers are killed.
+ */
 export const leaderDifferential = differential({
   round: leaderRound,
   start: replicatedClients,

@@ -7,7 +7,10 @@ import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_KILLS = 100;
 
-/** Kills the worker, the server and the broker of a log source at random, and compares the topic with the table: once, and at least once. */
+/**
+ * Kills the worker, the server and the broker of a log source at random. Then compares the topic with the table, for
+ * exactly-once and at-least-once delivery.
+ */
 export const logSource: Repeat = {
   unit: 'kills',
   defaultCount: DEFAULT_KILLS,

@@ -25,7 +25,7 @@ import { sourceKills } from './source-kills.ts';
 import { sourceModel } from './source-model.ts';
 import { sqlSplitter } from './sql-splitter.ts';
 
-/** Long repeats of what the tests do briefly, by name; one file each. */
+/** Long versions of the tests, by name. Each is in its own file. */
 const REPEATS: Readonly<Record<string, Repeat>> = {
   parsers,
   freezes,

@@ -6,14 +6,14 @@ import { withWorker } from './with-worker.ts';
 
 const DEFAULT_SECONDS = 30;
 
-/** The network between a sink and its database passes nothing on for some time. */
+/** Interrupts the network between a sink and its database for some time without closing connections. */
 export const networkCut: Repeat = {
   unit: 'seconds',
   defaultCount: DEFAULT_SECONDS,
   run: ({ count = DEFAULT_SECONDS, print }) => silence(count * 1000, print),
 };
 
-/** The network forgets the connections between a sink and its database; new ones work. */
+/** Makes the network forget the connections between a sink and its database, while new connections work. */
 export const networkForgets: Repeat = {
   unit: 'times',
   defaultCount: 1,

@@ -14,8 +14,8 @@ const CHECKS = [
 ];
 
 /**
- * Schemathesis (of PyPI; `SCHEMATHESIS` names the program) makes requests from `/openapi.json` of the database HTTP API and of the management
- * API, and compares the answers with it.
+ * Schemathesis (from PyPI; `SCHEMATHESIS` names the program) generates requests from `/openapi.json` of the database
+ * HTTP API and of the management API, and checks the responses against it.
  */
 export const openapi: Repeat = {
   unit: 'requests for each operation',

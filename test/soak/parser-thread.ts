@@ -2,7 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PARSER_FORMATS } from '../properties/parsers.ts';
 import type { ParserOutcome, ParserTask } from './parsers.ts';
 
-/** Inputs of a promise before it is the next one's turn, where the time is given and not the inputs. */
+/**
+ * Number of inputs for a promise before the next promise is tried, if the duration is given instead of the number of
+ * inputs.
+ */
 const ROUND = 500;
 
 const { format, inputs, minutes, seed, progress } = workerData as ParserTask;

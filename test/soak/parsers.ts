@@ -3,7 +3,10 @@ import { PARSER_FORMATS, PARSER_PROPERTIES } from '../properties/parsers.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_INPUTS = 1_000_000;
-/** A parser that reports nothing for this long hangs: the largest input takes a fraction of a second. */
+/**
+ * A parser that reports nothing for this time is considered to hang, because the largest input takes a fraction of a
+ * second.
+ */
 const HANG_MS = 60_000;
 
 /** Input of the thread: the promises of one format. */
@@ -11,10 +14,10 @@ export interface ParserTask {
   readonly format: string;
   /** Number of inputs for each promise. */
   readonly inputs: number;
-  /** Replaces a number of inputs: the promises take turns for this many minutes. */
+  /** If set, replaces the number of inputs: the promises are tried in turn for this number of minutes. */
   readonly minutes: number | undefined;
   readonly seed: number;
-  /** Inputs that were judged, and the place of the promise that is tried. */
+  /** Number of inputs that were checked, and index of the promise that is being tried. */
   readonly progress: Int32Array;
 }
 
@@ -27,7 +30,10 @@ export interface ParserOutcome {
   readonly tookMs: number;
 }
 
-/** Texts of every kind for every parser; one format at a time, in a thread that can be ended when it hangs. */
+/**
+ * Runs texts of every kind through every parser, one format at a time, in a thread that can be terminated when it
+ * hangs.
+ */
 export const parsers: Repeat = {
   unit: 'inputs in all',
   defaultCount: DEFAULT_INPUTS,
@@ -66,7 +72,7 @@ function figures({ inputs, tookMs, slowestMs }: ParserOutcome): string {
   return `${String(inputs).padStart(9)} inputs ${String(rate).padStart(7)}/s, slowest ${slowestMs.toFixed(0).padStart(4)} ms`;
 }
 
-/** Threads do not inherit the loader of TypeScript. */
+/** Threads do not inherit the TypeScript loader. */
 const START = `import('tsx/esm/api').then(({ register }) => {
   register();
   return import(${JSON.stringify(new URL('./parser-thread.ts', import.meta.url).href)});
@@ -107,7 +113,7 @@ function watchProgress(task: ParserTask): {
   return { hang, stop: () => clearInterval(timer) };
 }
 
-/** The thread ended, or hangs: what it found out about the other promises is lost. */
+/** Called if the thread ended or hangs; its results for the other promises are lost. */
 function failed({ format, progress }: ParserTask, failure: string): ParserOutcome {
   const title = PARSER_FORMATS.get(format)?.[Atomics.load(progress, 1)]?.title ?? format;
   return { title, failure, inputs: Atomics.load(progress, 0), slowestMs: HANG_MS, tookMs: HANG_MS };

@@ -4,7 +4,7 @@ import { producerRound, type Disturbance } from './differential/producer-round.t
 
 const RESTART_EVERY = 40;
 
-/** Kills the broker some time into the writing, and starts it again. */
+/** Kills and restarts the broker some time after the writing has started. */
 function restarts({ kafka }: OwnClients): Disturbance {
   return {
     async disturb(_topic, writing, draw): Promise<void> {
@@ -17,8 +17,8 @@ function restarts({ kafka }: OwnClients): Disturbance {
 }
 
 /**
- * Java's consumer reads everything that our producers write in every way: the same records, in order, once. In one seed of 40 the
- * broker is killed and restarted meanwhile.
+ * Java's consumer reads everything that our producers write in every possible way. The records must be the same, in
+ * order, and without duplicates. With one seed in 40, the broker is killed and restarted meanwhile.
  */
 export const producerDifferential = differential({
   round: (seed, clients: OwnClients) => producerRound(seed, clients, isRestarted(seed) ? restarts(clients) : undefined),

@@ -1,16 +1,16 @@
 /** Options that the command line passes to a repeat. */
 export interface RepeatOptions {
-  /** How much of it, in the repeat's own unit; absent: its default. */
+  /** Number of repetitions, in the unit of the repeat. If absent, the default applies. */
   readonly count: number | undefined;
   readonly seed: number | undefined;
-  /** In place of a count, for repeats that can: how long each of its parts is repeated. */
+  /** Minutes for each part, instead of a count, if the repeat supports this. */
   readonly minutes?: number | undefined;
-  /** The parts to repeat; absent: all. */
+  /** The parts to repeat. If absent, all parts. */
   readonly only?: readonly string[] | undefined;
   readonly print: (line: string) => void;
 }
 
-/** Something that the tests do briefly and this does for long. Rejects, or gives false, when a promise was broken. */
+/** A long version of a test. Rejects, or resolves with false, if a promise was broken. */
 export interface Repeat {
   /** Unit of the count, for the help text. */
   readonly unit: string;

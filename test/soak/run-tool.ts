@@ -3,7 +3,10 @@ import { accessSync, constants } from 'node:fs';
 import { once } from 'node:events';
 import path from 'node:path';
 
-/** The path of a program: the variable's value, else where PATH has it; `undefined` where there is none. */
+/**
+ * Returns the path of a program: the value of the variable, or else its location in PATH. Returns `undefined` if it is
+ * not found.
+ */
 export function findTool(name: string | undefined, variable?: string): string | undefined {
   const named = variable === undefined ? undefined : process.env[variable];
   if (named !== undefined && named !== '') return named;
@@ -23,13 +26,13 @@ export function findTool(name: string | undefined, variable?: string): string | 
 
 export interface ToolRun {
   readonly status: number | null;
-  /** The end of what it printed. */
+  /** The end of the program's output. */
   readonly output: string;
 }
 
 const KEPT_CHARACTERS = 20_000;
 
-/** Runs a program to its end, for `timeoutMs` or until the signal is aborted. */
+/** Runs a program until it ends, the timeout has passed, or the signal aborts. */
 export async function runTool(
   command: string,
   parameters: readonly string[],

@@ -13,7 +13,7 @@ const LINES_PER_SEND = 5_000;
 const PAD = 'x'.repeat(120);
 
 export interface Silence {
-  /** The worker's largest resident memory while rows flowed, and while the database gave no answer. */
+  /** Peak resident memory of the worker while rows were stored, and while the database did not respond. */
   readonly flowingMb: number;
   readonly silentMb: number;
   readonly stored: number;
@@ -21,8 +21,8 @@ export interface Silence {
 }
 
 /**
- * Rows flow into a database, which then takes nothing and gives no answer for `seconds` while `rows` of 170 bytes come; at the
- * end it answers again.
+ * Stores rows in a database. Then the database neither reads nor responds for `seconds`, while `rows` of 170 bytes
+ * arrive. At the end it responds again.
  */
 export async function silentDatabase(seconds: number, rows: number): Promise<Silence> {
   const warmUp = rows / 2;
@@ -96,7 +96,7 @@ class PeakMemory {
   }
 }
 
-/** The bound of the memory that a silent database may cost. */
+/** Maximum memory growth, in MiB, while the database is silent. */
 export const MAX_GROWTH_MB = 64;
 
 export const silentDatabaseRepeat: Repeat = {

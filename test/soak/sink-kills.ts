@@ -4,7 +4,7 @@ import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_KILLS = 20;
 
-/** Kills a worker again and again at random points, and compares what its sinks stored with what was produced. */
+/** Repeatedly kills a worker at random times, and compares the rows that its sinks stored with the produced records. */
 export const sinkKills: Repeat = {
   unit: 'kills',
   defaultCount: DEFAULT_KILLS,

@@ -3,8 +3,8 @@ import { ModelStage } from './model/model-stage.ts';
 import { KILL_EVERY, sinkRound } from './model/sink-round.ts';
 
 /**
- * Random records of every format, with restarts and rebalances, are stored by sinks as a simple model of the documents says: rows, types
- * and dead letters. At one seed in 25 the worker is killed meanwhile.
+ * Sinks must store random records of every format as a simple model of the documents predicts: rows, types and dead
+ * letters. Restarts and rebalances happen meanwhile. With one seed in 25, the worker is killed.
  */
 export const sinkModel = differential({
   round: sinkRound,

@@ -6,7 +6,10 @@ import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_KILLS = 20;
 
-/** Kills a worker again and again at random points, and compares what its source wrote with the tables: at least once, and once. */
+/**
+ * Repeatedly kills a worker at random times, and compares the records of its source with the tables, for at-least-once
+ * and exactly-once delivery.
+ */
 export const sourceKills: Repeat = {
   unit: 'kills',
   defaultCount: DEFAULT_KILLS,

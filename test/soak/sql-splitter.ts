@@ -9,11 +9,14 @@ import type { Repeat, RepeatOptions } from './repeat.ts';
 import { runTool } from './run-tool.ts';
 
 const DEFAULT_TEXTS = 100_000;
-/** A folder whose `node_modules` has the package `libpg-query`; without it, npm installs the package into a temporary folder. */
+/**
+ * Names a folder whose `node_modules` contains the package `libpg-query`. Without it, npm installs the package into a
+ * temporary folder.
+ */
 const FOLDER_VARIABLE = 'SLUICE_LIBPG_QUERY';
 const MAX_SHOWN = 10;
 
-/** PostgreSQL's own lexer and parser, compiled to WebAssembly. Places count bytes. */
+/** PostgreSQL's own lexer and parser, compiled to WebAssembly. Positions count bytes. */
 interface PostgresParser {
   loadModule(): Promise<void>;
   parseSync(text: string): {
@@ -24,7 +27,9 @@ interface PostgresParser {
   };
 }
 
-/** Random SQL is split into statements where PostgreSQL's parser splits it, and into tokens where its lexer does. */
+/**
+ * Compares, for random SQL, our statements with those of PostgreSQL's parser, and our tokens with those of its lexer.
+ */
 export const sqlSplitter: Repeat = {
   unit: 'texts',
   defaultCount: DEFAULT_TEXTS,
@@ -77,7 +82,10 @@ function compareAll(
   return different === 0;
 }
 
-/** The package's lexer returns comments and so ends a string before one that the server continues; it accepts `$1a`, which the server refuses. */
+/**
+ * Texts that the package reads differently from the server. Its lexer returns comments, so a comment ends a string that
+ * the server would continue. It accepts `$1a`, which the server rejects.
+ */
 const READ_OTHERWISE = /'\s*--[^\n\r]*[\n\r](?:\s|--[^\n\r]*[\n\r])*'|\$\d+[a-z_\u0080-\uffff]/i;
 
 interface Counts {
@@ -98,7 +106,7 @@ function compare(parser: PostgresParser, text: string, counts: Counts): string |
     return undefined;
   }
   const theirs = lexed.filter((token) => !/^(?:--|\/\*)/.test(token.text)).flatMap(({ start, end }) => [start, end]);
-  // PostgreSQL's lexer has a token of its own for the N of N'…'.
+  // PostgreSQL's lexer returns the N of N'…' as a separate token.
   const ours = tokenize(text)
     .flatMap(({ start, end }) =>
       /^n'/i.test(text.slice(start, start + 2)) ? [start, start + 1, start + 1, end] : [start, end],
@@ -123,7 +131,7 @@ function compare(parser: PostgresParser, text: string, counts: Counts): string |
   );
 }
 
-/** From the first token to the end, without blanks there. */
+/** Returns the text from the first token to the end, trimmed. */
 function withoutComments(text: string): string {
   const scanner = new Scanner(text);
   return scanner.next() ? text.slice(scanner.start).replace(/[ \t\n\r\f\v]+$/, '') : '';
@@ -142,7 +150,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** By UTF-16 unit: how many bytes of UTF-8 come before it. */
+/** Returns, for each UTF-16 unit, the number of UTF-8 bytes that precede it. */
 function byteOffsets(text: string): number[] {
   const places: number[] = [];
   let bytes = 0;
@@ -282,7 +290,7 @@ const SIGNS = [
   '\u2028',
 ];
 
-/** Texts of statements that PostgreSQL mostly parses, and of tokens in any order. */
+/** Generates statements that PostgreSQL accepts in most cases, and tokens in any order. */
 class Texts {
   readonly #random: () => number;
 

@@ -1,7 +1,7 @@
 import { WorkerProcess } from '../support/worker-process.ts';
 import type { RepeatOptions } from './repeat.ts';
 
-/** Work with a worker of its own, whose log is shown when it fails. */
+/** Runs work with its own worker, whose log is printed if the work fails. */
 export async function withWorker(
   print: RepeatOptions['print'],
   work: (worker: WorkerProcess) => Promise<void>,

@@ -22,7 +22,7 @@ export class ApiProcess {
     return new ApiProcess(child, 'url' in message ? message.url : '');
   }
 
-  /** The most memory that the process had since this was last asked. */
+  /** Peak memory of the process in bytes since the previous call. */
   async peakBytes(): Promise<number> {
     const answer = nextMessage(this.#child);
     this.#child.send('peak');

@@ -25,7 +25,10 @@ const ARCHIVE: JarSet = {
 };
 const READY_MS = 120_000;
 
-/** A Java that is new enough and the registry (159 MB, fetched with Maven once and kept); or why there is none, in a sentence. */
+/**
+ * Returns a recent enough Java and the registry, which Maven downloads once (159 MB). If either is missing, returns the
+ * reason as a sentence.
+ */
 export async function findApicurio(environment = process.env): Promise<ApicurioParts | string> {
   const java = await findJava(environment, LOWEST_JAVA);
   if (java === undefined) return `there is no Java ${String(LOWEST_JAVA)} or later`;
@@ -67,7 +70,7 @@ export class Apicurio {
       '-Dquarkus.management.host=127.0.0.1',
       `-Dquarkus.management.port=${String(managementPort)}`,
     ];
-    // The first compiler alone, as for all that lives for seconds.
+    // The C1 compiler is enough for a process that runs for seconds.
     const jvm = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
     const process = await ServiceProcess.spawn({
       title: 'Apicurio Registry',
@@ -80,7 +83,7 @@ export class Apicurio {
     return new Apicurio(url, process, folder);
   }
 
-  /** Ends it and removes its files. */
+  /** Ends the process and removes its files. */
   async discard(): Promise<void> {
     await this.#process.kill();
     await rm(this.#folder, { recursive: true, force: true });

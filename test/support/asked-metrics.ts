@@ -1,6 +1,6 @@
 /**
- * Metrics that public dashboards and alert rules for Kafka Connect query: each line is a name and the labels that selectors use.
- * Labels that Prometheus adds when it asks a worker (`namespace`, `job`, `instance` …) are left out.
+ * Metrics that public dashboards and alert rules for Kafka Connect query. Each line has a name and the labels that
+ * selectors use, without the labels that Prometheus adds when it scrapes a worker (`namespace`, `job`, `instance` …).
  */
 export const ASKED: Readonly<Record<'strimzi' | 'confluent' | 'reporter', readonly string[]>> = {
   strimzi: [

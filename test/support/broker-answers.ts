@@ -6,14 +6,14 @@ import type { Call } from '../../src/kafka/protocol/protocol.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { broker } from './services.ts';
 
-/** An answer of the real broker without its header, and what decodes it. */
+/** A response of the real broker without its header, and its decoder. */
 export interface RecordedAnswer {
   readonly name: string;
   readonly payload: Buffer;
   readonly decode: (payload: Buffer) => unknown;
 }
 
-/** All answers that the shared broker gives while `work` is done; admin, producer and consumer requests are up to that. */
+/** Runs `work`, which sends requests of any kind, and returns all responses that the shared broker sends meanwhile. */
 export async function recordAnswers(work: (client: KafkaClient) => Promise<void>): Promise<readonly RecordedAnswer[]> {
   const answers: RecordedAnswer[] = [];
   const original = Object.getOwnPropertyDescriptor(BrokerConnection.prototype, 'call');

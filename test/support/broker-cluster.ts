@@ -6,14 +6,14 @@ import { until } from './until.ts';
 
 export interface ClusterTopic {
   readonly partitions?: number;
-  /** Per partition the ids of its brokers, the preferred leader first; in place of `partitions`. */
+  /** Replaces `partitions`: for each partition the ids of its brokers, with the preferred leader first. */
   readonly replicas?: readonly (readonly number[])[];
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface PartitionState {
   readonly partition: number;
-  /** -1: none. */
+  /** -1 if the partition has no leader. */
   readonly leader: number;
   readonly replicas: readonly number[];
   readonly inSync: readonly number[];
@@ -30,15 +30,16 @@ const REPLICATED = {
   'transaction.state.log.num.partitions': '6',
   'transaction.state.log.replication.factor': '3',
   'transaction.state.log.min.isr': '2',
-  // Members of groups that the broker divides (KIP-848): by default it waits 45 s for those that were killed.
+  // For groups whose members get their partitions from the broker (KIP-848): by default, the broker waits 45 s for
+  // killed members.
   'group.consumer.min.session.timeout.ms': '6000',
   'group.consumer.session.timeout.ms': '6000',
   'group.consumer.min.heartbeat.interval.ms': '500',
   'group.consumer.heartbeat.interval.ms': '1000',
-  // Consumers that name their rack are sent to the replica there.
+  // Consumers that configure their rack read from the replica in this rack.
   'replica.selector.class': 'org.apache.kafka.common.replica.RackAwareReplicaSelector',
 };
-/** Each broker is in a rack of its own. */
+/** Returns the rack of a broker; each broker has its own. */
 export function rackOf(id: number): string {
   return `rack-${String(id)}`;
 }
@@ -48,8 +49,8 @@ const REQUEST_MS = 3000;
 const CHANGE_MS = 60_000;
 
 /**
- * Three brokers that are controllers as well (replication factor 3, min.insync.replicas 2): any one may be lost. Ports and
- * data of a broker stay the same from start to start. Brokers are named by their ids, 1 to 3.
+ * Three brokers that are also controllers (replication factor 3, min.insync.replicas 2), so any one of them may fail.
+ * Each broker keeps its ports and data when it is restarted. The ids of the brokers are 1 to 3.
  */
 export class BrokerCluster {
   readonly bootstrapServers: string;
@@ -61,7 +62,7 @@ export class BrokerCluster {
     this.bootstrapServers = [...brokers.values()].map((broker) => broker.bootstrapServers).join(',');
   }
 
-  /** Resolves when all three are there. */
+  /** Resolves when all three brokers are available. */
   static async start(onProgress?: (message: string) => void): Promise<BrokerCluster> {
     const clusterId = `C${randomBytes(16).toString('base64url').slice(1)}`;
     const places = await Promise.all(
@@ -98,25 +99,25 @@ export class BrokerCluster {
     }
   }
 
-  /** As `kill -9`; of a frozen one, too. */
+  /** Sends SIGKILL, also to a frozen broker. */
   async kill(id: number): Promise<void> {
     this.#frozen.delete(id);
     await this.#broker(id).kill();
   }
 
-  /** Shuts it down in order: its leaders move before. */
+  /** Shuts the broker down in order: its leaders move to other brokers first. */
   async stop(id: number): Promise<void> {
     this.thaw(id);
     await this.#broker(id).stop();
   }
 
-  /** Resolves when the others have it back. */
+  /** Resolves when the broker is a member of the cluster again. */
   async start(id: number): Promise<void> {
     await this.#broker(id).start();
     await this.#untilThere([id]);
   }
 
-  /** SIGSTOP: its connections stay open and nothing answers. */
+  /** Sends SIGSTOP: the connections of the broker stay open, but it does not respond. */
   freeze(id: number): void {
     this.#signal(id, 'SIGSTOP');
     this.#frozen.add(id);
@@ -126,14 +127,14 @@ export class BrokerCluster {
     if (this.#frozen.delete(id)) this.#signal(id, 'SIGCONT');
   }
 
-  /** Starts and thaws what is not running; resolves when all three are there. */
+  /** Starts stopped brokers and resumes frozen ones. Resolves when all three brokers are available. */
   async mend(): Promise<void> {
     for (const id of BROKER_IDS) this.thaw(id);
     await Promise.all([...this.#brokers.values()].map((broker) => broker.start()));
     await this.#untilThere(BROKER_IDS);
   }
 
-  /** Resolves when the topic has leaders. */
+  /** Resolves when all partitions of the topic have leaders. */
   async createTopic(name: string, { partitions = 1, replicas, settings = {} }: ClusterTopic = {}): Promise<void> {
     const configEntries = Object.entries(settings).map(([key, value]) => ({ name: key, value }));
     const replicaAssignment = replicas?.map((each, partition) => ({ partition, replicas: [...each] }));
@@ -153,7 +154,7 @@ export class BrokerCluster {
     );
   }
 
-  /** As the brokers that answer know it, ordered by partition. */
+  /** Returns the state of the partitions in order, as reported by a broker that responds. */
   async partitionsOf(topic: string): Promise<readonly PartitionState[]> {
     const { topics } = await this.#ask((admin) => admin.fetchTopicMetadata({ topics: [topic] }));
     const found = topics.find(({ name }) => name === topic)?.partitions ?? [];
@@ -162,7 +163,7 @@ export class BrokerCluster {
       .sort((one, other) => one.partition - other.partition);
   }
 
-  /** Waits for a leader where there is none. */
+  /** Returns the leader of the partition, and waits if there is none. */
   async leaderOf(topic: string, partition = 0): Promise<number> {
     return until(
       async () => {
@@ -173,12 +174,12 @@ export class BrokerCluster {
     );
   }
 
-  /** The broker that coordinates an existing group. */
+  /** Returns the coordinator of an existing group. */
   coordinatorOf(group: string): Promise<number> {
     return this.#coordinatorIn('__consumer_offsets', group);
   }
 
-  /** The broker that coordinates a transactional id that has been used. */
+  /** Returns the coordinator of a transactional id that has already been used. */
   transactionCoordinatorOf(transactionalId: string): Promise<number> {
     return this.#coordinatorIn('__transaction_state', transactionalId);
   }
@@ -196,7 +197,7 @@ export class BrokerCluster {
     );
   }
 
-  /** Ends the brokers at once and deletes their data. */
+  /** Kills the brokers and deletes their data. */
   async discard(): Promise<void> {
     await Promise.all([...this.#brokers.values()].map((broker) => broker.discard()));
   }
@@ -209,7 +210,7 @@ export class BrokerCluster {
     await until(there, `brokers ${wanted.join(', ')} are part of the cluster`, { timeoutMs: CHANGE_MS });
   }
 
-  /** The partition that holds a group or a transactional id is chosen by the hash of its name. */
+  /** The hash of the name of a group or transactional id determines the partition in which its state is stored. */
   async #coordinatorIn(topic: string, id: string): Promise<number> {
     const partitions = (await this.partitionsOf(topic)).length;
     let hash = 0;

@@ -14,7 +14,7 @@ export interface Identity {
 
 type AltName = { readonly type: 2; readonly value: string } | { readonly type: 7; readonly ip: string };
 
-/** An authority of a test, whose certificates others trust if they are given its own. */
+/** A certificate authority for a test. Clients and servers trust it if they have its certificate. */
 export class Authority {
   readonly certificate: string;
   readonly #key: string;
@@ -33,7 +33,10 @@ export class Authority {
     return new Authority({ key, certificate: cert });
   }
 
-  /** For a server at these names and addresses, or, without them, for a client called `name`. */
+  /**
+   * Issues a certificate for a server with these names and addresses or, without `altNames`, for a client called
+   * `name`.
+   */
   async issue(name: string, altNames: readonly AltName[] = []): Promise<Identity> {
     const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
       keySize: 2048,
@@ -48,7 +51,7 @@ export class Authority {
   }
 }
 
-/** Whether the commands are there that make stores. */
+/** Returns true if the commands that create key stores are installed. */
 export async function hasKeytool(): Promise<boolean> {
   const found = [run('openssl', ['version']), run('keytool', ['-help'])];
   return Promise.all(found).then(
@@ -57,7 +60,7 @@ export async function hasKeytool(): Promise<boolean> {
   );
 }
 
-/** A PKCS #12 file with the key, made by OpenSSL; its path. */
+/** Creates a PKCS #12 file with the key by OpenSSL, and returns its path. */
 export async function pkcs12File(folder: string, name: string, identity: Identity, password: string): Promise<string> {
   const [pem, store] = [join(folder, `${name}.pem`), join(folder, `${name}.p12`)];
   await writeFile(pem, identity.key + identity.certificate, { mode: 0o600 });
@@ -66,7 +69,9 @@ export async function pkcs12File(folder: string, name: string, identity: Identit
   return store;
 }
 
-/** A key store of Java at `store`, made by keytool from a PKCS #12 file with the same password; its path. */
+/**
+ * Creates a Java key store at `store` by keytool, from a PKCS #12 file with the same password, and returns its path.
+ */
 export async function javaKeyStore(
   type: 'JKS' | 'PKCS12',
   source: string,
@@ -79,7 +84,7 @@ export async function javaKeyStore(
   return store;
 }
 
-/** A trust store of Java at `store` with the certificate of an authority, made by keytool; its path. */
+/** Creates a Java trust store at `store` with the certificate of an authority, and returns its path. */
 export async function javaTrustStore(
   type: 'JKS' | 'PKCS12',
   { certificate }: Authority,

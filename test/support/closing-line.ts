@@ -1,20 +1,24 @@
 import { appendFileSync } from 'node:fs';
 
-/** A file to which a run appends its counts (`passed failed skipped`) instead of printing a closing line; `.ci/run` adds them up. */
+/**
+ * A file to which a run appends its counts (`passed failed skipped`) instead of printing a closing line; `.ci/run` sums
+ * them up.
+ */
 const { SLUICE_TEST_OUTCOMES } = process.env;
 
-/** How a run ended, as its last line tells. */
+/** The outcome of a run, as shown in its closing line. */
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-// Kept on the process: mocha loads the reporter as CommonJS and the hooks as ESM, each with its own copy of this module.
+// Kept as a property of the process: mocha loads the reporter as CommonJS and the hooks as ESM, so each has its own
+// copy of this module.
 const slot = Symbol.for('sluice.test.outcome');
 const process_ = process as NodeJS.Process & { [slot]?: Outcome | 'awaited' };
 
-/** `N passed, N failed`, and `, N skipped` where there are any. */
+/** Returns `N passed, N failed`, followed by `, N skipped` if tests were skipped. */
 export function closingLine({ passed, failed, skipped }: Outcome): string {
   const skips = skipped > 0 ? `, ${String(skipped)} skipped` : '';
   return `${String(passed)} passed, ${String(failed)} failed${skips}`;
@@ -25,8 +29,8 @@ export function recordOutcome(outcome: Outcome): void {
 }
 
 /**
- * Prints the closing line when the process ends, after everything else. A run that ends before its reporter could say
- * anything, such as one with a file that does not load, counts as one failure.
+ * Prints the closing line when the process ends, after everything else. A run that ends before its reporter has any
+ * result, for example because a file cannot be loaded, counts as one failure.
  */
 export function printClosingLineAtExit(): void {
   if (process_[slot] !== undefined) return;

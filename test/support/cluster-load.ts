@@ -12,7 +12,7 @@ import { TopicTally } from './topic-tally.ts';
 import { until } from './until.ts';
 import type { WorkerCluster } from './worker-cluster.ts';
 
-/** For workers on three brokers; both kinds of source need workers of their own. */
+/** Properties of workers on three brokers. Plain and exactly-once sources need separate workers. */
 export const REPLICATED_WORKER = {
   'config.storage.replication.factor': '3',
   'offset.storage.replication.factor': '3',
@@ -22,7 +22,7 @@ export const REPLICATED_WORKER = {
 };
 
 const PARTITIONS = 3;
-/** Partition n is led by broker n + 1 at first. */
+/** The initial leader of partition n is broker n + 1. */
 const REPLICAS = [
   [1, 2, 3],
   [2, 3, 1],
@@ -31,7 +31,7 @@ const REPLICAS = [
 const ROWS = 15;
 const EVERY_MS = 60;
 const FLOW_MS = 120_000;
-/** An outage of the database is waited for, also at the start of a task. */
+/** With these options, connectors wait while the database is unavailable, also at the start of a task. */
 export const PATIENT = {
   'connection.attempts': '60',
   'connection.backoff.ms': '500',
@@ -40,19 +40,19 @@ export const PATIENT = {
 };
 const COMMITTED: ClientProperties = { 'isolation.level': 'read_committed' };
 
-/** In the order of the counts. */
+/** The order of the counts. */
 const CONNECTORS = ['once sink', 'upsert sink', 'once source', 'plain source'] as const;
 
 /**
- * Numbered rows through sinks of both kinds, exactly-once into a table without a key and upserts, and through sources of both
- * kinds, in compressed topics on three brokers; and the count of what has become of them.
+ * Sends numbered rows through two sinks (exactly-once into a table without a key, and upserts) and two sources (plain
+ * and exactly-once), in compressed topics on three brokers. At the end it counts lost and duplicate rows.
  */
 export class ClusterLoad {
   readonly onceSink = uniqueName('once-sink');
   readonly upsertSink = uniqueName('upsert-sink');
   readonly onceSource = uniqueName('once-source');
   readonly plainSource = uniqueName('plain-source');
-  /** Transactional id of the exactly-once source's only task. */
+  /** Transactional id of the only task of the exactly-once source. */
   readonly transactionalId: string;
   readonly #client: KafkaClient;
   readonly #producer: Producer;
@@ -67,7 +67,7 @@ export class ClusterLoad {
   #produced = 0;
   #inserted = 0;
 
-  /** `once`: workers with `exactly.once.source.support`; `plain`: workers without. */
+  /** `once` are workers with `exactly.once.source.support`, `plain` workers without it. */
   constructor(brokers: BrokerCluster, db: TestDatabase, once: WorkerCluster, plain: WorkerCluster) {
     const shared = { 'bootstrap.servers': brokers.bootstrapServers, 'request.timeout.ms': '5000' };
     this.#client = createKafkaClient(shared, silentLogger);
@@ -93,7 +93,7 @@ export class ClusterLoad {
     return { produced: this.#produced, inserted: this.#inserted };
   }
 
-  /** Makes tables, topics and connectors; resolves when rows flow through each. */
+  /** Creates tables, topics and connectors. Resolves when rows flow through each connector. */
   async start(): Promise<void> {
     await this.#sql.run(
       'create table once_rows (k_timestamp timestamptz(3) not null, id int8, value float8, category varchar(64) not null)',
@@ -135,15 +135,12 @@ export class ClusterLoad {
       this.#plain.rest(0).create(this.plainSource, source(this.plainSource, 'snappy')),
     ]);
     this.#running = Promise.all([this.#produce(), this.#insert()]);
-    // Looked at when the load ends.
+    // The result is awaited when the load ends.
     this.#running.catch(() => undefined);
     await this.untilFlows();
   }
 
-  /**
-   * Resolves when rows that are produced and inserted from now on have come through each connector, with how many
-   * milliseconds that took by connector.
-   */
+  /** Resolves when new rows have passed through each connector, with the milliseconds that this took, by connector. */
   async untilFlows(): Promise<Readonly<Record<string, number>>> {
     const startedAt = Date.now();
     const tookMs = new Map<string, number>();
@@ -168,19 +165,19 @@ export class ClusterLoad {
     return Object.fromEntries(tookMs);
   }
 
-  /** Ends the load, waits until all of it is through, and counts. */
+  /** Ends the load, waits until all of it has arrived, and counts. */
   async finish(): Promise<readonly Shortfall[]> {
     this.#stopped = true;
     await this.#running;
     const isThere = async (): Promise<boolean> => (await this.#count()).every(({ lost }) => lost.length === 0);
     // The caller decides what missing rows mean.
     await until(isThere, 'all rows are through', { timeoutMs: FLOW_MS, everyMs: 1000 }).catch(() => undefined);
-    // Rows that come twice would come now.
+    // Duplicate rows would arrive during this time.
     await delay(2000);
     return this.#count();
   }
 
-  /** Whatever the state. */
+  /** May be called in any state. */
   async close(): Promise<void> {
     this.#stopped = true;
     await Promise.race([this.#running?.catch(() => undefined), delay(5000, undefined, { ref: false })]);
@@ -250,7 +247,7 @@ export class ClusterLoad {
     }
   }
 
-  /** Rows in the tables of the sinks; 0 while the database is unreachable. */
+  /** Returns the number of rows in the tables of the sinks; 0 while the database is unreachable. */
   async #stored(): Promise<number[]> {
     const counts = (
       await this.#sql.rows('select (select count(*) from once_rows), (select count(*) from upsert_rows)')
@@ -258,7 +255,10 @@ export class ClusterLoad {
     return (counts ?? []).map(Number);
   }
 
-  /** Records in the topics of the sources that readers of committed records may see; a little more than rows. */
+  /**
+   * Returns the number of committed records in the topics of the sources, which is slightly more than the number of
+   * rows.
+   */
   async #sent(): Promise<number[]> {
     const consumer = this.#client.consumer({ ...COMMITTED, 'default.api.timeout.ms': '10000' });
     try {

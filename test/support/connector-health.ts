@@ -6,7 +6,7 @@ interface Verdict {
   readonly sentence: string;
 }
 
-/** Resolves with the health of a connector once it has this verdict, with this text in its sentence. */
+/** Waits until a connector has this verdict and the sentence of its health contains this text. Returns the health. */
 export async function untilHealth<T extends Verdict>(
   rest: ConnectRest,
   name: string,

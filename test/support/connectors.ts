@@ -5,7 +5,7 @@ const STRINGS = {
   'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
 };
 
-/** Options of a sink into this database; `more` comes over them. */
+/** Options of a sink for this database. `more` overrides them. */
 export function sinkConfig(
   { host, port, user, password, database }: TestDatabase,
   more: Readonly<Record<string, string>>,
@@ -20,7 +20,7 @@ export function sinkConfig(
   };
 }
 
-/** Options of a source of this database, one partition a topic; `more` comes over them. */
+/** Options of a source for this database, with one partition per topic. `more` overrides them. */
 export function sourceConfig(
   { host, port, user, password, database }: TestDatabase,
   more: Readonly<Record<string, string>>,
@@ -39,7 +39,7 @@ export function sourceConfig(
   };
 }
 
-/** Options of a sink that continues after records that fail, and keeps them in a dead-letter topic. */
+/** Options of a sink that continues after failed records and writes them to a dead-letter topic. */
 export function keepingLetters(topic: string): Record<string, string> {
   return {
     'errors.tolerance': 'all',

@@ -12,10 +12,10 @@ import { WorkerCluster } from './worker-cluster.ts';
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 const NAME = 'warehouse-orders';
 const WIDTH = 1180;
-/** How long orders arrive before the first picture. */
+/** How long orders are produced before the first picture is taken. */
 const SECONDS = 100;
 const PER_SECOND = 400;
-/** Until rates and charts are drawn. */
+/** How long to wait until rates and charts are drawn. */
 const SETTLE_MS = 7000;
 
 interface Picture {
@@ -23,9 +23,9 @@ interface Picture {
   /** The address below `/ui`. */
   readonly address: string;
   readonly height: number;
-  /** Text on the page once it is complete. */
+  /** Text that is on the page when it is complete. */
   readonly text: string;
-  /** Button to press before the picture is taken, and text that then appears. */
+  /** A button to press before the picture is taken, and the text that appears then. */
   readonly press?: readonly [button: string, text: string];
 }
 
@@ -44,7 +44,7 @@ const PICTURES: readonly Picture[] = [
   { file: 'cluster', address: '#/cluster', height: 760, text: 'The last rebalances' },
 ];
 
-/** An order; some have an amount that its column cannot hold, or no customer. */
+/** Returns an order. Some orders have an amount that does not fit its column, or no customer. */
 function order(id: number): TestMessage {
   const amount = id % 5000 === 77 ? 12_345_678 : (id % 900) + 0.5;
   const customer = id % 20_000 === 99 ? null : `customer-${String(id % 97)}`;

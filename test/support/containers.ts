@@ -5,15 +5,21 @@ import { freePort } from '../../src/dev/ports.ts';
 /** The images of docker-compose.yml. */
 const KAFKA_IMAGE = `apache/kafka:${kafkaVersion}`;
 const POSTGRES_IMAGE = 'postgres:18.4';
-/** Testcontainers gives a service 60 s. Less than the time-out of a hook, so that the error is that of the container. */
+/**
+ * Start timeout of a service; the default of Testcontainers is 60 s. It is shorter than the timeout of a hook, so that
+ * the error of the container is reported.
+ */
 const START_MS = 200_000;
 
-/** Whether the tests take their services from containers. */
+/** Returns true if the tests start their services in containers. */
 export function inContainers(): boolean {
   return process.env['SLUICE_TEST_SERVICES'] === 'containers';
 }
 
-/** Fetches the images that are missing: before the run, since no time-out of a test is enough for a slow network. */
+/**
+ * Downloads missing images. This happens before the run, because on a slow network it takes longer than any test
+ * timeout.
+ */
 export async function fetchImages(say: (message: string) => void): Promise<void> {
   const { getContainerRuntimeClient, ImageName } = await import('testcontainers');
   const client = await getContainerRuntimeClient();
@@ -38,7 +44,10 @@ interface ContainerPostgres {
   end(): Promise<unknown>;
 }
 
-/** The broker in a container. Its port is the same inside and outside, since it tells clients which to use. */
+/**
+ * Starts the broker in a container. Its port is the same inside and outside, because the broker advertises it to
+ * clients.
+ */
 export async function containerBroker(): Promise<ContainerBroker> {
   const { GenericContainer, Wait } = await import('testcontainers');
   const [port, controllerPort] = [await freePort(), await freePort()];
@@ -58,7 +67,7 @@ export async function containerPostgres(): Promise<ContainerPostgres> {
   const container = await new GenericContainer(POSTGRES_IMAGE)
     .withEnvironment({
       POSTGRES_PASSWORD: password,
-      // The image sorts texts as in English, the server of all other runs by code points.
+      // By default, the image sorts text as in English. The servers of all other runs sort by code points.
       POSTGRES_INITDB_ARGS: '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })
     .withExposedPorts(5432)

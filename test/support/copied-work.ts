@@ -1,23 +1,23 @@
 import { Draw } from './random.ts';
 import type { SqlClient } from './sql-client.ts';
 
-/** This many of a hundred transactions begin with a statement that changes a table. */
+/** Share of the transactions that begin with a statement that changes a table. */
 const STATEMENT_SHARE = 0.15;
 const ROLLBACK_SHARE = 0.08;
 const MAX_ROWS = 400;
 
-/** Random changes of several tables, with statements on tables between them. A seed gives them again. */
+/** Random changes of several tables, with DDL statements in between. They are reproducible by their seed. */
 export class CopiedWork {
-  /** Inserted, updated and deleted rows of committed transactions, the truncated ones too. */
+  /** Number of inserted, updated and deleted rows of committed transactions, including truncated rows. */
   changes = 0;
-  /** Committed statements that created, changed or dropped a table. */
+  /** Number of committed statements that created, changed or dropped a table. */
   statements = 0;
   readonly #sql: SqlClient;
   readonly #draw: Draw;
   #next = 0;
-  /** Columns that were added to `orders`, by the numbers in their names. */
+  /** The numbers in the names of columns that were added to `orders`. */
   #columns: number[] = [];
-  /** Tables that were created, by the numbers in their names. */
+  /** The numbers in the names of tables that were created. */
   #tables: number[] = [];
 
   constructor(sql: SqlClient, seed: number) {
@@ -40,7 +40,7 @@ export class CopiedWork {
     );
   }
 
-  /** Runs transactions until this many rows were changed. */
+  /** Runs transactions until this number of rows has been changed. */
   async run(changes: number): Promise<void> {
     while (this.changes < changes) await this.#transaction();
   }
@@ -69,7 +69,7 @@ export class CopiedWork {
     this.statements += statements;
   }
 
-  /** Runs a statement that changes rows; returns their number. */
+  /** Runs a statement that changes rows, and returns their number. */
   async #changed(statement: string): Promise<number> {
     return this.#sql.number(`with changed as (${statement} returning 1) select count(*) from changed`);
   }
@@ -114,7 +114,7 @@ export class CopiedWork {
     }
   }
 
-  /** Statements on tables that belong together. */
+  /** Returns DDL statements that must run together. */
   #statement(): readonly string[] {
     const draw = this.#draw;
     const number = (this.#next += MAX_ROWS);

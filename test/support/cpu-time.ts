@@ -1,6 +1,6 @@
 /**
- * Milliseconds of CPU that this process spends while `work` runs, which a busy machine hardly changes. The garbage collector's
- * threads count too, so that short work is better measured several times.
+ * Returns the milliseconds of CPU that this process uses while `work` runs, which hardly depend on the load of the
+ * machine. The threads of the garbage collector are included, so measure short work several times.
  */
 export function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage();

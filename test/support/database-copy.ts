@@ -11,7 +11,10 @@ import type { WorkerProcess } from './worker-process.ts';
 
 const MARKER = 'copied_until';
 
-/** Tables with columns, types, defaults and keys; a sequence that fills a column counts as an identity. */
+/**
+ * Queries tables with columns, types, defaults and keys. A sequence that is the default of a column counts as an
+ * identity.
+ */
 const STRUCTURE = `select n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attgenerated,
     case when a.attidentity <> '' or pg_get_expr(d.adbin, d.adrelid) like 'nextval(%' then 'identity'
       else pg_get_expr(d.adbin, d.adrelid) end,
@@ -24,8 +27,8 @@ const STRUCTURE = `select n.nspname, c.relname, a.attname, format_type(a.atttypi
   order by 1, 2, a.attnum`;
 
 /**
- * A database and its copy of the same name on another server: a source reads the log of the first and writes `cdc_db` to a topic, a
- * sink executes it in the second.
+ * A database and its copy with the same name on another server. A source reads the log of the first and writes `cdc_db`
+ * to a topic; a sink executes the messages in the second.
  */
 export class DatabaseCopy {
   readonly server: LocalPostgres;
@@ -64,7 +67,7 @@ export class DatabaseCopy {
     return `${this.#prefix}-${this.original.database}-cdc_db`;
   }
 
-  /** Starts the source on one worker and the sink on another, or on the same. */
+  /** Starts the source on one worker and the sink on another; both may be the same worker. */
   async start(sourceWorker: WorkerProcess, sinkWorker: WorkerProcess): Promise<void> {
     await this.from.run(`create table ${MARKER} (n int primary key)`);
     await this.kafka.createTopic(this.topic);
@@ -87,7 +90,7 @@ export class DatabaseCopy {
     await sinkWorker.rest.create(this.sink, sink);
   }
 
-  /** Waits until the copy has what was committed before the call. */
+  /** Waits until the copy contains everything that was committed before the call. */
   async untilCopied(timeoutMs = 20_000): Promise<void> {
     const n = ++this.#markers;
     await this.from.run(`insert into ${MARKER} values (${String(n)})`);
@@ -98,7 +101,7 @@ export class DatabaseCopy {
     );
   }
 
-  /** Compares the tables and all of their rows; returns the number of rows. */
+  /** Compares the tables and all their rows. Resolves with the number of rows. */
   async assertEqual(): Promise<number> {
     const structure = await this.from.rows(STRUCTURE);
     assert.deepEqual(await this.to.rows(STRUCTURE), structure, 'the tables are those of the original');

@@ -22,9 +22,9 @@ interface Message {
 }
 
 /**
- * Stops the database of a sink and of a source for some time, the sink in the midst of its rows; rejects unless both then have
- * each row once and run. The source keeps to the defaults; the sink has as many tries as the time takes. Gives how long it took
- * from the database's start until all rows were where they belong, in milliseconds.
+ * Stops the database of a sink and of a source for some time, while the sink is writing rows. Rejects unless each row
+ * is then stored and sent once and both connectors run. The source has its default settings; the sink has enough
+ * retries for the outage. Resolves with the milliseconds from the restart of the database until all rows have arrived.
  */
 export async function stopDatabase({ worker, kafka, outageMs }: OutageOptions): Promise<number> {
   const postgres = await ownPostgres();

@@ -31,7 +31,7 @@ export function parseDockerfile(text: string): readonly Stage[] {
   return stages;
 }
 
-/** The JSON of an instruction in exec form, such as `CMD ["a", "b"]`; flags before it are skipped. */
+/** Parses the JSON of an instruction in exec form, such as `CMD ["a", "b"]`. Flags in front of it are skipped. */
 export function execForm(stage: Stage, keyword: string): readonly string[] {
   const text = stage.instructions.find((instruction) => instruction.keyword === keyword)?.text ?? '';
   const json = /\[.*\]$/.exec(text)?.[0];
@@ -40,9 +40,9 @@ export function execForm(stage: Stage, keyword: string): readonly string[] {
 }
 
 /**
- * Builds what an image would contain without an engine: each stage gets a folder below `target` that represents its `/`, and
- * COPY and RUN are carried out there, on this machine's Node. RUN of the last stage sets up the system and is left out.
- * Gives the folder of the last stage.
+ * Builds the contents of an image without a container engine. Each stage gets a folder below `target` that represents
+ * its `/`; COPY and RUN are executed there with this machine's Node. RUN of the last stage installs system packages and
+ * is skipped. Returns the folder of the last stage.
  */
 export async function buildContents(stages: readonly Stage[], context: string, target: string): Promise<string> {
   const roots = new Map(stages.map(({ name }, index) => [name, join(target, name === '' ? String(index) : name)]));
@@ -75,7 +75,7 @@ async function copy(text: string, folder: string, context: string, roots: Readon
 }
 
 async function run(command: string, folder: string): Promise<void> {
-  // The packages that `npm ci` downloaded for the checkout are in npm's cache already.
+  // The npm cache already contains the packages that `npm ci` downloaded for the checkout.
   const env = { ...process.env, npm_config_prefer_offline: 'true' };
   try {
     await promisify(execFile)('/bin/sh', ['-ec', command], { cwd: folder, env });
@@ -85,7 +85,7 @@ async function run(command: string, folder: string): Promise<void> {
   }
 }
 
-/** Whether `.dockerignore`, read as a list of exceptions to `*`, lets a path of the context through. */
+/** Returns true if `.dockerignore`, read as a list of exceptions to `*`, includes a path in the context. */
 export async function admits(dockerignore: string, path: string): Promise<boolean> {
   const lines = (await readFile(dockerignore, 'utf8')).split('\n');
   return lines.some((line) => line.startsWith('!') && (path === line.slice(1) || path.startsWith(`${line.slice(1)}/`)));

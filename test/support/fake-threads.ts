@@ -5,12 +5,12 @@ import type { TaskThread } from '../../src/threads/task-thread.ts';
 import { ThreadBoard } from '../../src/threads/thread-board.ts';
 import type { OpenThread } from '../../src/threads/thread-pool.ts';
 
-/** A fake thread: it is up at once, and ends when it is ended. */
+/** A fake thread. It is ready immediately, and ends when it is asked to. */
 export class FakeThread {
   readonly thread: number;
   readonly purpose: string;
   readonly memoryMaxMb: number | undefined;
-  /** As a task of the thread does. */
+  /** Sends an event as a task of the thread would. */
   readonly tellEvent: (event: TaskEvent) => void;
   readonly startedAtMs = 0;
   readonly board = new ThreadBoard();
@@ -50,7 +50,7 @@ export class FakeThread {
   }
 }
 
-/** Opens fake threads, which `opened` has in their order. */
+/** Opens fake threads. `opened` contains them in order. */
 export class FakeThreads {
   readonly opened: FakeThread[] = [];
 
@@ -71,7 +71,7 @@ export function endOf(kind: ThreadEnd['kind'], culprit?: string): ThreadEnd {
   return { kind, reason: 'the test says so', error: undefined, culprit };
 }
 
-/** Figures of a thread that has counted these numbers of errors and collapsed rows. */
+/** Returns figures of a thread that has counted this number of errors and of collapsed rows. */
 export function figuresOf(count: number): ThreadFigures {
   return {
     cpuSeconds: count,

@@ -11,11 +11,11 @@ export interface FaultStageOptions {
   readonly workers: number;
   /** Additional properties of the workers. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Absent: one of its own on the shared server. */
+  /** If absent, a new database on the shared server is used. */
   readonly db?: TestDatabase;
 }
 
-/** Workers on three brokers, whose sinks are counted when a scenario is over. */
+/** Workers on three brokers. The rows of their sinks are counted at the end of a scenario. */
 export class FaultStage {
   readonly brokers: BrokerCluster;
   readonly workers: WorkerCluster;
@@ -29,7 +29,10 @@ export class FaultStage {
     this.db = db;
   }
 
-  /** Runs a scenario; rejects when it does, or when a sink has lost rows, or doubled some although it is exactly-once. */
+  /**
+   * Runs a scenario. Rejects if the scenario rejects, if a sink has lost rows, or if an exactly-once sink has
+   * duplicated rows.
+   */
   static async run(
     brokers: BrokerCluster,
     { workers: size, properties, db }: FaultStageOptions,
@@ -50,7 +53,7 @@ export class FaultStage {
     }
   }
 
-  /** A sink that is counted at the end; its connector is still to be created. */
+  /** Prepares a sink whose rows are counted at the end. The caller creates its connector. */
   async prepare(options: SinkLoadOptions): Promise<SinkLoad> {
     const sink = new SinkLoad(this.brokers, this.db, options);
     this.#sinks.push(sink);
@@ -58,7 +61,7 @@ export class FaultStage {
     return sink;
   }
 
-  /** Creates sinks, and lets rows flow through them. */
+  /** Creates sinks, and resolves when rows flow through them. */
   async startSinks(...all: readonly SinkLoadOptions[]): Promise<readonly SinkLoad[]> {
     const sinks = await Promise.all(all.map((options) => this.prepare(options)));
     for (const sink of sinks) await sink.create(this.workers.rest(0));
@@ -67,7 +70,7 @@ export class FaultStage {
     return sinks;
   }
 
-  /** Resolves when rows that are produced from now on flow through every sink. */
+  /** Resolves when new rows flow through every sink. */
   async untilFlows(): Promise<void> {
     await Promise.all(this.#sinks.map((sink) => sink.untilFlows()));
   }
@@ -81,7 +84,7 @@ export class FaultStage {
     );
   }
 
-  /** Counts a fault that the test caused; the number is printed with the other counts. */
+  /** Counts a fault that the test caused. The number is printed with the other counts. */
   addFault(): void {
     this.#faults += 1;
   }

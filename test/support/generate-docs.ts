@@ -51,7 +51,7 @@ function without(others: object, options: OptionDeclarations): OptionDeclaration
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The pages for users, as paths from the root of the repository: those at the root and those below `docs`. */
+/** Returns the pages for users, at the root of the repository and below `docs`, as paths from the root. */
 export async function documentPaths(): Promise<readonly string[]> {
   const below = await readdir(`${root}docs`, { recursive: true });
   const pages = below.filter((path) => path.endsWith('.md')).map((path) => `docs/${path.replaceAll('\\', '/')}`);
@@ -62,7 +62,10 @@ export async function readDocument(path: string): Promise<string> {
   return readFile(root + path, 'utf8');
 }
 
-/** The page with every option table, and the picture of the packages, as the code has it now; throws for a marker without a table. */
+/**
+ * Returns the page with every option table, and with the picture of the packages, as generated from the code. Throws
+ * for a marker without a table.
+ */
 export function regenerated(page: string): string {
   const withPicture = page.replace(
     /(<!-- packages -->\n```text\n)[\s\S]*?(```\n<!-- end -->)/,

@@ -1,4 +1,7 @@
-/** The anchor that GitHub gives to a heading without links: lower case, without punctuation, blanks as hyphens. */
+/**
+ * Returns the anchor that GitHub generates for a heading without links: lower case, without punctuation, blanks as
+ * hyphens.
+ */
 export function githubAnchor(heading: string): string {
   return heading
     .toLowerCase()

@@ -8,7 +8,8 @@ import { broker, databaseServer, endServices } from './services.ts';
 import { builtCli } from './worker-build.ts';
 import { printWorkers } from './worker-process.ts';
 
-// Mocha passes what .mocharc.cjs and the command line say on in this form. Another reporter records no outcome.
+// Mocha passes the settings of .mocharc.cjs and the command line in this form. Other reporters do not record an
+// outcome.
 const hasOtherReporter = process.argv.some(
   (word) => word.startsWith('--reporter=') && word !== '--reporter=test/support/reporter.ts',
 );
@@ -16,7 +17,7 @@ if (!isLane() && !hasOtherReporter) printClosingLineAtExit();
 
 let door: Server | undefined;
 
-/** Before the lanes of a parallel run are started. */
+/** Runs before the lanes of a parallel run are started. */
 export async function mochaGlobalSetup(): Promise<void> {
   if (inContainers()) await fetchImages((message) => process.stdout.write(`(${message})\n`));
   door = await openServiceDoor({
@@ -34,7 +35,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
   await endServices();
 }
 
-/** Once in a run, in a lane once for each file. */
+/** These hooks run once per run; in a lane, once per file. */
 export const mochaHooks: Mocha.RootHookObject = {
   beforeAll(this: Mocha.Context) {
     const root = this.test?.parent;
@@ -43,7 +44,7 @@ export const mochaHooks: Mocha.RootHookObject = {
     allowSecondTry(root);
   },
   async afterEach(this: Mocha.Context) {
-    // A test that will be tried again has no state.
+    // A test that will be retried has no state.
     const { state, title } = this.currentTest ?? { state: 'passed' as const, title: '' };
     if (state === 'failed' || state === undefined) await printWorkers(title);
   },

@@ -9,13 +9,13 @@ export interface HostileMemberOptions {
   readonly groupId: string;
   /** `connect` or `consumer`. */
   readonly type: string;
-  /** Begins its member id. */
+  /** Prefix of its member id. */
   readonly clientId: string;
   readonly sessionTimeoutMs?: number;
-  /** Names of the protocols that it offers. */
+  /** Names of the protocols that the member supports. */
   readonly protocols: readonly string[];
   readonly metadata: () => Buffer;
-  /** Assignments that it sends as the leader; absent: it assigns nothing. */
+  /** Returns the assignments that the member sends as the leader. If absent, it assigns nothing. */
   readonly assign?: (view: LeaderView) => Promise<ReadonlyMap<string, Buffer>>;
 }
 
@@ -45,7 +45,7 @@ export class HostileMember {
     return this.#member?.state ?? 'unjoined';
   }
 
-  /** Resolves with what it was assigned in one round, and stays in the group. */
+  /** Joins the group and stays in it. Resolves with the assignment of the first round. */
   async join(): Promise<Buffer> {
     const { type, protocols, metadata, assign } = this.#options;
     this.#member ??= this.#group.member(
@@ -64,7 +64,10 @@ export class HostileMember {
     return assignment;
   }
 
-  /** Joins again whenever the group is rebalanced or a join fails, until `until` holds or the group refuses its protocols. */
+  /**
+   * Joins again whenever the group rebalances or a join fails. Returns when `until` is true or the group rejects its
+   * protocols.
+   */
   async stay(until: () => boolean): Promise<void> {
     while (!until()) {
       if (this.state !== 'stable') {

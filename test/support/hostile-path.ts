@@ -2,8 +2,9 @@ import pg from 'pg';
 import type { SqlClient } from './sql-client.ts';
 
 /**
- * A schema `hostile` with a trap for each function, operator, type and relation of `pg_catalog` that can have one there, and for
- * pairs of types that `pg_catalog` has no operator of its own for: whatever uses one of them fails with `hijacked`.
+ * Creates a schema `hostile` with a trap for each function, operator, type and relation of `pg_catalog` that can have a
+ * namesake, and for each pair of types without an operator in `pg_catalog`. A statement that uses a trap fails with
+ * `hijacked`.
  */
 const TRAPS = `
 CREATE SCHEMA hostile;
@@ -53,7 +54,10 @@ BEGIN
   INSERT INTO public.traps VALUES ('functions', functions), ('operators', operators);
 END $do$`;
 
-/** Sets the traps in the client's database, and puts them first in the search path of a role. Resolves with their number. */
+/**
+ * Creates the traps in the client's database, and puts their schema first in the search path of a role. Resolves with
+ * the number of traps.
+ */
 export async function setTraps(sql: SqlClient, role: string): Promise<{ functions: number; operators: number }> {
   const quoted = pg.escapeIdentifier(role);
   await sql.run(

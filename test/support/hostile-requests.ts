@@ -1,15 +1,21 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** Bytes that are not one well-formed request of HTTP/1.1. */
+/** Bytes that are not a single well-formed HTTP/1.1 request. */
 export interface HostileRequest {
   readonly name: string;
   readonly bytes: string;
-  /** Statuses that the server may answer; absent: the head is well formed, and what answers the request decides. */
+  /**
+   * Allowed statuses of the response. If absent, the head is well formed, and the handler of the request determines the
+   * status.
+   */
   readonly statuses?: readonly number[];
 }
 
-/** A server that sees the end of a request elsewhere than the proxy in front of it would answer this one. */
+/**
+ * If a server finds the end of a request in another place than the proxy in front of it, it responds to this request as
+ * well.
+ */
 export const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const HEAD = 'POST /first HTTP/1.1\r\nHost: localhost\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
@@ -44,7 +50,7 @@ const SMUGGLING: readonly (readonly [name: string, bytes: string])[] = [
   ],
 ];
 
-/** The fault is in the body, or ends with the connection: the head is answered. */
+/** The body is malformed, or ends with the connection, so the server responds to the head. */
 const LATE: typeof SMUGGLING = [
   ['an unknown coding', `${HEAD}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${SMUGGLED}`],
   ['a chunk whose size is not a number', `${HEAD}${CHUNKED}\r\nzz\r\n\r\n${SMUGGLED}`],
@@ -75,12 +81,15 @@ export const HOSTILE_REQUESTS: readonly HostileRequest[] = [
   ...MALFORMED,
 ];
 
-/** The response of a server to these bytes, until it closes the connection or sends nothing for `quietMs`. */
+/**
+ * Sends these bytes and returns the response, up to the end of the connection or until the server has sent nothing for
+ * `quietMs`.
+ */
 export async function answersTo(port: number, bytes: string, quietMs = 150): Promise<string> {
   return answersOf(connect(port, '127.0.0.1'), bytes, quietMs);
 }
 
-/** The same over TLS, for any certificate. */
+/** Same as `answersTo` over TLS, with any certificate. */
 export async function secureAnswersTo(port: number, bytes: string, quietMs = 150): Promise<string> {
   return answersOf(connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }), bytes, quietMs);
 }
@@ -106,7 +115,7 @@ async function answersOf(socket: Socket, bytes: string, quietMs: number): Promis
   return text;
 }
 
-/** The statuses of all answers in a text. */
+/** Returns the statuses of all responses in a text. */
 export function statusesOf(text: string): readonly number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }

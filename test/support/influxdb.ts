@@ -7,7 +7,7 @@ import path from 'node:path';
 import { freePort } from '../../src/dev/ports.ts';
 import { until } from './until.ts';
 
-/** Rows of one measurement: time in microseconds, tags and fields by name; null fields are left out. */
+/** Rows of one measurement: time in microseconds, tags and fields by name. Null fields are omitted. */
 export type InfluxRow = Readonly<Record<string, string | number | boolean>>;
 
 interface InfluxResult {
@@ -20,7 +20,7 @@ interface InfluxResult {
   }[];
 }
 
-/** InfluxDB 1 on loopback, in a folder of its own. */
+/** InfluxDB 1 on the loopback address, with its own folder. */
 export class InfluxDb {
   readonly #url: string;
   readonly #process: ChildProcess;
@@ -32,7 +32,7 @@ export class InfluxDb {
     this.#directory = directory;
   }
 
-  /** `undefined` where no `influxd` is in PATH. */
+  /** Resolves with `undefined` if PATH contains no `influxd`. */
   static async start(): Promise<InfluxDb | undefined> {
     const command = findCommand('influxd');
     if (command === undefined) return undefined;
@@ -59,7 +59,7 @@ export class InfluxDb {
     return fetch(`${this.#url}${pathAndQuery}`, { method: 'POST', body });
   }
 
-  /** The status of `/write`. */
+  /** Writes lines and resolves with the status of the response. */
   async write(body: string, parameters: Readonly<Record<string, string>>): Promise<number> {
     const query = new URLSearchParams({ db: 'cases', ...parameters });
     const response = await fetch(`${this.#url}/write?${query.toString()}`, { method: 'POST', body });

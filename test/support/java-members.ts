@@ -9,7 +9,7 @@ import { classPath, findJava } from '../../src/dev/kafka/java.ts';
 const PROGRAM = fileURLToPath(new URL('java-consumer/Members.java', import.meta.url));
 const END_MS = 20_000;
 
-/** Java's own consumers, members of several groups in one process; a group has the name of its topic. */
+/** Java consumers that are members of several groups in one process. Each group is named after its topic. */
 export class JavaMembers {
   readonly #child: ChildProcess;
   readonly #values = new Map<string, string[]>();
@@ -24,7 +24,10 @@ export class JavaMembers {
     });
   }
 
-  /** Or why there are none, in a sentence. `groups`: settings by topic. */
+  /**
+   * Starts the consumers. If that is impossible, resolves with the reason as a sentence. `groups` contains settings by
+   * topic.
+   */
   static async start(
     bootstrapServers: string,
     groups: Readonly<Record<string, Readonly<Record<string, string>>>>,
@@ -44,12 +47,12 @@ export class JavaMembers {
     return new JavaMembers(child);
   }
 
-  /** Values of the records that were read of a topic. */
+  /** Returns the values of the records that were read from a topic. */
   values(topic: string): readonly string[] {
     return this.#values.get(topic) ?? [];
   }
 
-  /** How many partitions the member of a group has. */
+  /** Returns the number of partitions of the group's member. */
   partitions(topic: string): number {
     return this.#counts.get(topic) ?? 0;
   }
@@ -58,7 +61,7 @@ export class JavaMembers {
     return this.#errors;
   }
 
-  /** They leave their groups. */
+  /** Ends the consumers, which leave their groups. */
   async end(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), END_MS);

@@ -15,7 +15,9 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Apache Kafka's own clients in one long-lived process, which takes commands (java-peer/Peer.java describes them). */
+/**
+ * Apache Kafka's own clients in one long-lived process, which executes commands (documented in java-peer/Peer.java).
+ */
 export class JavaPeer {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #waiting = new Map<number, Waiting>();
@@ -38,7 +40,7 @@ export class JavaPeer {
     });
   }
 
-  /** Returns a sentence that says why there is none where Java or the jars of Kafka are missing. */
+  /** Starts the process. If Java or the jars of Kafka are missing, resolves with the reason as a sentence. */
   static async start(bootstrapServers: string): Promise<JavaPeer | string> {
     const jars = cachedJars(process.env);
     if (jars === undefined) return 'the jars of Kafka are missing';

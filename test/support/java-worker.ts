@@ -32,7 +32,10 @@ appender.out.layout.pattern=%d{HH:mm:ss,SSS} %p %c{1} %m%n
 rootLogger.appenderRef.out.ref=out
 `;
 
-/** Java and Connect's jars (24 MB, fetched with Maven once and kept); or why there are none, in a sentence. */
+/**
+ * Returns Java and the jars of Connect, which Maven downloads once (24 MB). If either is missing, returns the reason as
+ * a sentence.
+ */
 export async function findJavaConnect(environment = process.env): Promise<JavaConnect | string> {
   const java = await findJava(environment);
   if (java === undefined) return 'there is no Java 17 or later';
@@ -65,24 +68,24 @@ export class JavaWorker {
     listeners: string,
   ) {
     this.#java = java;
-    // Looking through all jars for plugins takes a second more.
+    // By default, the worker scans all jars for plugins, which takes a second longer.
     this.#properties = { 'plugin.discovery': 'service_load', ...properties, listeners };
     this.#folder = folder;
     this.rest = new ConnectRest(listeners);
   }
 
-  /** Does not start it. */
+  /** Creates the worker without starting it. */
   static async create(java: JavaConnect, properties: Readonly<Record<string, string>>): Promise<JavaWorker> {
     const folder = await mkdtemp(join(tmpdir(), 'java-worker-'));
     return new JavaWorker(java, properties, folder, `http://127.0.0.1:${String(await freePort())}`);
   }
 
-  /** As its statuses name it. */
+  /** The worker id, as it appears in statuses. */
   get workerId(): string {
     return this.rest.url.replace('http://', '');
   }
 
-  /** Resolves when its `/health` answers 200. */
+  /** Starts the worker. Resolves when its `/health` returns 200. */
   async start(): Promise<void> {
     const service = await this.launch();
     await service.untilReady(async () => {
@@ -91,13 +94,13 @@ export class JavaWorker {
     }, 60_000);
   }
 
-  /** Starts it and leaves it to itself. */
+  /** Starts the worker without waiting until it is ready. */
   async launch(): Promise<ServiceProcess> {
     const file = join(this.#folder, 'worker.properties');
     const log4j = join(this.#folder, 'log4j2.properties');
     await writeFile(file, propertiesText(this.#properties));
     await writeFile(log4j, LOG4J);
-    // The first compiler alone: a worker that lives for seconds never earns what the second one costs.
+    // The C1 compiler is enough: a worker that lives for seconds does not benefit from the optimizing compiler.
     const jvm = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'];
     this.#process = await ServiceProcess.spawn({
       title: 'The Java worker',
@@ -116,23 +119,23 @@ export class JavaWorker {
     return this.#process;
   }
 
-  /** SIGTERM; resolves when it is gone. */
+  /** Sends SIGTERM. Resolves when the process has ended. */
   async terminate(): Promise<void> {
     await this.#process?.stop(STOP_MS);
   }
 
-  /** As `kill -9`. */
+  /** Sends SIGKILL. */
   async kill(): Promise<void> {
     await this.#process?.kill();
   }
 
-  /** Ends it, however it is, and removes its files. */
+  /** Ends the worker in any state and removes its files. */
   async discard(): Promise<void> {
     await this.kill();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** All that it has printed, in all of its runs. */
+  /** Returns everything that the worker has printed in all its runs. */
   async log(): Promise<string> {
     return readFile(this.#logFile, 'utf8').catch(() => '');
   }

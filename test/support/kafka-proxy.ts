@@ -3,19 +3,19 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 
 const PRODUCE = 0;
 
-/** A request as a filter sees it; `body` begins after the header. */
+/** A request as a filter receives it; `body` begins after the header. */
 export interface SeenRequest {
   readonly apiKey: number;
   readonly correlationId: number;
 }
 
 /**
- * A proxy in front of one broker that knows Kafka's frames: clients that start at its port stay with it, since it
- * replaces the broker's port by its own in responses with metadata. Answers of one kind can be held back.
+ * A proxy in front of one broker that parses Kafka's frames. It replaces the broker's port by its own in metadata
+ * responses, so clients that connect to its port stay with it. It can hold back responses of one kind.
  */
 export class KafkaProxy {
   readonly bootstrapServers: string;
-  /** Requests by api key, in order. */
+  /** The requests so far, in order. */
   readonly seen: SeenRequest[] = [];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -43,7 +43,10 @@ export class KafkaProxy {
     return new KafkaProxy(server, { host, port: Number(port) });
   }
 
-  /** Answers to Produce, or to another request, are dropped from now on; resolves when the broker has given the first, and has so done it. */
+  /**
+   * Drops responses to Produce, or to another request, from now on. Resolves when the broker has sent the first such
+   * response, that is, has processed the request.
+   */
   swallowAcknowledgements(apiKey = PRODUCE): Promise<void> {
     return new Promise((swallowed) => {
       this.#swallowing = { apiKey, swallowed };
@@ -51,28 +54,28 @@ export class KafkaProxy {
   }
 
   /**
-   * Answers go through `change` from now on: a frame with its length and correlation id, and the api key of its request. What it
-   * gives goes in the answer's place; `undefined`: the answer as it is.
+   * Passes responses through `change` from now on. `change` gets a frame with its length and correlation id, and the
+   * API key of its request. It returns the frame to send instead, or `undefined` to send the original one.
    */
   change(change: (answer: Buffer, apiKey: number) => Buffer | undefined): void {
     this.#change = change;
   }
 
-  /** Passes acknowledgements on again; with `cut`, connections are reset first, so that clients find out. */
+  /** Passes responses on again. With `cut`, connections are reset first, so that clients notice the loss. */
   pass(): void {
     this.#swallowing = undefined;
     this.#silent = false;
     this.#change = undefined;
   }
 
-  /** Connections stay open, and nothing comes through any more: as a cut cable. `pass` and `cut` bring it back. */
+  /** Keeps connections open but passes nothing on, like a cut cable. `pass` and `cut` end this state. */
   silence(): void {
     this.#silent = true;
   }
 
   /**
-   * The broker seems not to know a topic, for the next `times` requests of each API key: they ask it for another,
-   * which does not exist, and its answers have the right name again.
+   * Makes a topic unknown to the broker for the next `times` requests of each API key. The proxy replaces the name in
+   * the requests by that of a topic that does not exist, and restores it in the responses.
    */
   hideTopic(name: string, times: Readonly<Record<number, number>>): void {
     const decoy = `-${name.slice(1)}`;
@@ -80,7 +83,7 @@ export class KafkaProxy {
     this.#hidden = { name: Buffer.from(name), decoy: Buffer.from(decoy), times: counts };
   }
 
-  /** How many requests are still to be met in vain. */
+  /** The number of requests for which the topic is still hidden. */
   get hidings(): number {
     return [...(this.#hidden?.times.values() ?? [])].reduce((sum, count) => sum + count, 0);
   }
@@ -148,7 +151,7 @@ export class KafkaProxy {
   }
 }
 
-/** In place, by what is as long. True when something was replaced. */
+/** Replaces all occurrences in place by bytes of the same length. Returns true if something was replaced. */
 function replaceAll(frame: Buffer, from: Buffer, to: Buffer): boolean {
   let found = false;
   for (let at = frame.indexOf(from); at >= 0; at = frame.indexOf(from, at + 1)) {
@@ -158,7 +161,7 @@ function replaceAll(frame: Buffer, from: Buffer, to: Buffer): boolean {
   return found;
 }
 
-/** Host and port as they stand, behind a length in one form or another, in Metadata and FindCoordinator answers. */
+/** Encodes host and port, with a length in one of several forms, as in Metadata and FindCoordinator responses. */
 function address(host: string, port: number): Buffer {
   const bytes = Buffer.alloc(host.length + 4);
   bytes.write(host, 0);
@@ -166,7 +169,7 @@ function address(host: string, port: number): Buffer {
   return bytes;
 }
 
-/** Whole frames, their length field included. */
+/** Splits a stream into whole frames, including their length fields. */
 function frames(onFrame: (frame: Buffer) => void): (piece: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (piece) => {

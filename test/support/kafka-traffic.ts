@@ -13,7 +13,7 @@ export interface TestMessage {
   readonly timestamp?: number;
 }
 
-/** Topics, messages and offsets of a broker, as a test wants them. */
+/** Creates topics, and writes and reads messages and offsets of a broker, for tests. */
 export class KafkaTraffic {
   readonly #client: KafkaClient;
 
@@ -21,7 +21,7 @@ export class KafkaTraffic {
     this.#client = createKafkaClient({ 'bootstrap.servers': bootstrapServers }, silentLogger);
   }
 
-  /** On the shared broker. */
+  /** Uses the shared broker. */
   static async shared(): Promise<KafkaTraffic> {
     return new KafkaTraffic((await broker()).bootstrapServers);
   }
@@ -32,7 +32,7 @@ export class KafkaTraffic {
     await admin.close();
   }
 
-  /** Deletes a topic and creates it again, empty. */
+  /** Deletes a topic and creates an empty one with the same name. */
   async recreateTopic(name: string, settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const admin = this.#client.admin();
     await admin.deleteTopics([name]);
@@ -50,7 +50,10 @@ export class KafkaTraffic {
     await producer.close();
   }
 
-  /** Reads a topic from its beginning until `enough` says so; fails after `timeoutMs`. `properties` are the consumer's. */
+  /**
+   * Reads a topic from its beginning until `enough` returns true; fails after `timeoutMs`. `properties` are those of
+   * the consumer.
+   */
   async read(
     topic: string,
     enough: (records: readonly ConsumedRecord[]) => boolean,
@@ -79,7 +82,7 @@ export class KafkaTraffic {
     return records;
   }
 
-  /** All that is in a topic now. */
+  /** Returns all records that are in a topic now. */
   async all(topic: string, properties: ClientProperties = {}): Promise<readonly ConsumedRecord[]> {
     const admin = this.#client.admin();
     const partitions = (await admin.describeTopics([topic])).get(topic) ?? 0;
@@ -102,7 +105,7 @@ export class KafkaTraffic {
     return records.map(({ value }) => value?.toString() ?? '');
   }
 
-  /** Committed offsets of a group added up; 0 for a group that has none. */
+  /** Returns the sum of the committed offsets of a group; 0 if it has none. */
   async committed(group: string): Promise<number> {
     const admin = this.#client.admin();
     try {

@@ -1,7 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The version of the Kafka in `KAFKA_HOME`, by the name of its jar; `undefined` where tests run on the newest, or on a cluster that they do not know. */
+/**
+ * Returns the version of the Kafka in `KAFKA_HOME`, from the name of its jar. Returns `undefined` if tests run on the
+ * newest version, or on a cluster of unknown version.
+ */
 function versionAtHome(): string | undefined {
   const { KAFKA_HOME = '' } = process.env;
   if (KAFKA_HOME === '') return undefined;
@@ -12,8 +15,8 @@ function versionAtHome(): string | undefined {
 }
 
 /**
- * Whether the brokers of the tests are of this release or a later one. Where they are not, prints what a test lacks, as
- * `.ci/matrix` reads it.
+ * Returns true if the brokers of the tests are of this release or a later one. Otherwise prints the feature that a test
+ * lacks, in the form that `.ci/matrix` reads.
  */
 export function hasKafka(release: `${number}`, feature: string): boolean {
   const version = versionAtHome();

@@ -6,12 +6,12 @@ export interface KubernetesStub {
   readonly url: string;
   /** Path and `Authorization` header of each request. */
   readonly requests: readonly { readonly path: string; readonly authorization: string | undefined }[];
-  /** The bodies by path; a number is a status without a resource. */
+  /** The response bodies by path. A number is a status without a resource. */
   readonly resources: Map<string, string | number>;
   close(): Promise<void>;
 }
 
-/** A Kubernetes API server that knows `GET` of single resources. */
+/** Starts a stub of a Kubernetes API server that supports `GET` of single resources. */
 export async function kubernetesStub(resources: Readonly<Record<string, unknown>>): Promise<KubernetesStub> {
   const known = new Map<string, string | number>(
     Object.entries(resources).map(([path, body]) => [path, typeof body === 'number' ? body : JSON.stringify(body)]),

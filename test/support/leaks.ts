@@ -2,15 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openTimers, watchTimers } from './open-timers.ts';
 import { sharedProcesses } from './services.ts';
 
-/** Kinds of open resources that a file has to close again; all but Timeout as `process.getActiveResourcesInfo()` counts. */
+/**
+ * Kinds of open resources that a file must close again. All except Timeout are counted by
+ * `process.getActiveResourcesInfo()`.
+ */
 const watched = ['ProcessWrap', 'TCPSocketWrap', 'TCPServerWrap', 'TLSWrap', 'Timeout', 'MessagePort'] as const;
 
-// Closing takes a few turns of the event loop, and a killed child a moment.
+// Closing takes a few turns of the event loop, and a killed child process a moment.
 const graceMs = 2000;
 
 type Census = ReadonlyMap<string, number>;
 
-/** How many of each watched kind keep this process alive now, those of the shared services left out. */
+/** Counts the resources of each watched kind that keep this process alive, without those of the shared services. */
 function census(): Census {
   const counts = new Map<string, number>(watched.map((kind) => [kind, 0]));
   for (const kind of process.getActiveResourcesInfo()) {
@@ -29,7 +32,7 @@ function more(now: Census, before: Census): readonly string[] {
   });
 }
 
-/** Makes each outermost suite below `root` fail when it leaves more open than the suite before it did. */
+/** Makes each outermost suite below `root` fail if it leaves more resources open than there were before it. */
 export function watchSuites(root: Mocha.Suite): void {
   watchTimers();
   let before = census();
@@ -51,7 +54,7 @@ interface ProcessInternals {
   _getActiveHandles?(): readonly { spawnargs?: readonly string[]; remotePort?: number }[];
 }
 
-/** Open children and connections from Node's undocumented list: a hint for the search for the leak. */
+/** Lists open child processes and connections, as a hint to the leak. Uses an undocumented list of Node. */
 function describeHandles(): string {
   const handles = (process as NodeJS.Process & ProcessInternals)._getActiveHandles?.() ?? [];
   const hints = handles.flatMap(({ spawnargs, remotePort }) => {

@@ -12,23 +12,24 @@ import type { WorkerProcess } from './worker-process.ts';
 const PAST_ROWS = 2_000;
 
 export interface LogSourceKills {
-  /** With `exactly.once.source.support`, or without. */
+  /** A worker with or without `exactly.once.source.support`. */
   readonly worker: WorkerProcess;
   readonly server: LocalPostgres;
   readonly db: TestDatabase;
-  /** The broker of the worker, if it is to be killed too. */
+  /** The broker of the worker, if the broker is to be killed too. */
   readonly broker?: LocalKafka | undefined;
   readonly kills: number;
-  /** Whether each row must be there once, for readers of what is committed; else at least once. */
+  /** If true, consumers of committed records must see each row exactly once; otherwise, at least once. */
   readonly once: boolean;
-  /** Between 0 and 1. */
+  /** Returns a number from 0 to 1, without 1. */
   readonly random?: () => number;
   readonly print?: (line: string) => void;
 }
 
 /**
- * Kills the worker, the server or the broker with -9 again and again while rows are written by transactions that overlap, of one row and of many,
- * some of them rolled back. Rejects unless each row of the table then is in the topic, once.
+ * Repeatedly kills the worker, the server or the broker by SIGKILL while overlapping transactions write rows.
+ * Transactions have one row or many, and some are rolled back. Rejects unless each row of the table is in the topic
+ * afterwards (once, if `once` is set).
  */
 export async function killLogSource({
   worker,
@@ -54,7 +55,7 @@ export async function killLogSource({
   try {
     await kafka.createTopic(topic);
     await worker.rest.create(name, config);
-    // A snapshot that is interrupted begins again, so that its rows are there twice.
+    // An interrupted snapshot starts again, so its rows are in the topic twice.
     let seen = (await kafka.read(topic, ({ length }) => length >= PAST_ROWS, 120_000)).length;
     writers.push(new Writer(db, table, random), new Writer(db, table, random));
     for (let kill = 1; kill <= kills; kill++) {
@@ -85,7 +86,7 @@ export async function killLogSource({
   }
 }
 
-/** Mostly the worker. */
+/** Chooses the worker in most cases. */
 function chosen(
   random: number,
   { worker, server, broker }: Pick<LogSourceKills, 'worker' | 'server' | 'broker'>,
@@ -105,7 +106,7 @@ async function assertThere(kafka: KafkaTraffic, topic: string, rows: readonly nu
     timeoutMs: 180_000,
     everyMs: 500,
   });
-  // More would come now.
+  // Surplus records would arrive during this time.
   await delay(1000);
   const found = await numbers();
   const sorted = [...(once ? found : new Set(found))].sort((one, other) => one - other);
@@ -113,7 +114,7 @@ async function assertThere(kafka: KafkaTraffic, topic: string, rows: readonly nu
   assert.deepEqual(sorted, rows);
 }
 
-/** Writes rows until it is ended; continues after the server has ended its connection. */
+/** Writes rows until it is stopped. It continues after the server has closed its connection. */
 class Writer {
   readonly #sql: SqlClient;
   readonly #table: string;
@@ -150,7 +151,7 @@ class Writer {
         await this.#sql.run(insert, end);
         await delay(20);
       } catch {
-        // The server is unreachable, or has rolled back.
+        // The server is unreachable, or has rolled the transaction back.
         await this.#sql.run('rollback').catch(() => undefined);
         await delay(100);
       }

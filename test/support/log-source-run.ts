@@ -18,12 +18,12 @@ export class LogSourceRun {
     return this.#task;
   }
 
-  /** The metric whose name ends so. */
+  /** Returns the value of the metric whose name ends like this. */
   metric(name: string): number | undefined {
     return this.task.metrics?.().find((each) => each.name.endsWith(`_${name}`))?.value;
   }
 
-  /** Rejects as the start of the task does. */
+  /** Starts the task. Rejects if the task does. */
   async start(config: Readonly<Record<string, string>>): Promise<void> {
     this.#abort = new AbortController();
     this.#task = postgresLogSource.createTask(config);
@@ -37,7 +37,7 @@ export class LogSourceRun {
     });
   }
 
-  /** Rejects as a poll does. */
+  /** Polls the task. Rejects if the task does. */
   async poll(): Promise<void> {
     const polled = await this.task.poll();
     for (const each of polled) {

@@ -1,14 +1,14 @@
 import { LocalPostgres } from '../../src/dev/postgres.ts';
 import { onServer, uniqueName, type TestDatabase } from './services.ts';
 
-/** A PostgreSQL of one's own whose log can be decoded, with a database. To be discarded by the test. */
+/** Starts a PostgreSQL for one test, with logical decoding and a database. The test must discard it. */
 export async function logicalPostgres(): Promise<{ readonly server: LocalPostgres; readonly db: TestDatabase }> {
   const settings = { wal_level: 'logical', max_replication_slots: '20', max_wal_senders: '20' };
   const server = await LocalPostgres.start({ settings });
   return { server, db: onServer(server, 'postgres') };
 }
 
-/** A configuration of Debezium's connector for a database; topics are `<prefix>.<schema>.<table>`. */
+/** Returns a configuration of Debezium's connector for a database. Topics are named `<prefix>.<schema>.<table>`. */
 export function logSourceConfig(
   { host, port, user, password, database }: TestDatabase,
   more: Readonly<Record<string, string>> = {},

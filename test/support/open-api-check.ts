@@ -13,10 +13,10 @@ const routes = described.map((operation) => {
   const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}/?$`);
   return { method, pattern, parameters: path.split(':').length, operation };
 });
-// `/connectors/:connector/tasks` before `/connectors/:connector/:other`.
+// `/connectors/:connector/tasks` comes before `/connectors/:connector/:other`.
 routes.sort((a, b) => a.parameters - b.parameters);
 
-/** Fails when the OpenAPI description does not allow this answer of the management API to a request. */
+/** Fails if the OpenAPI description does not allow this response of the management API to a request. */
 export function assertDescribed(method: string, url: string, status: number, body: unknown): void {
   const path = new URL(url, 'http://any').pathname;
   const found = routes.find((route) => route.method === method && route.pattern.test(path));
@@ -27,7 +27,7 @@ export function assertDescribed(method: string, url: string, status: number, bod
   const form = found.operation.answers?.[status];
   if (form === undefined) {
     assert.ok(status >= 400, `${method} ${path} answered ${String(status)}, which is not described`);
-    // Text: an extension answered, or a proxy.
+    // A text comes from an extension or a proxy.
     if (typeof body === 'object') assertValid(ERROR_MESSAGE, body, `${method} ${path} ${String(status)}`);
     return;
   }

@@ -1,6 +1,6 @@
 /**
- * Keeps account of the timers that this process has set and neither let fire nor cleared. Node's own count
- * (`process.getActiveResourcesInfo`) drifts with timers that are refreshed, as those of `fetch` are.
+ * The timers that this process has set and that have neither fired nor been cleared. Node's own count
+ * (`process.getActiveResourcesInfo`) becomes wrong with timers that are refreshed, such as those of `fetch`.
  */
 const open = new Map<NodeJS.Timeout, string>();
 
@@ -51,7 +51,7 @@ export function watchTimers(): void {
   globalThis.clearInterval = clearing(realClearInterval) as typeof clearInterval;
 }
 
-/** Where each timer was set that still keeps the process alive. */
+/** Returns where each timer was set that still keeps the process alive. */
 export function openTimers(): readonly string[] {
   return [...open].filter(([timer]) => timer.hasRef()).map(([, where]) => where);
 }

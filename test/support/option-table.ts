@@ -3,12 +3,15 @@ import { defaultValue } from '../../src/config/parse.ts';
 import { optionText } from '../../src/config/to-text.ts';
 import { wrapped } from './wrapped.ts';
 
-/** The longest cell of a table. What follows the first sentence of a longer documentation is in a list below the table. */
+/**
+ * Length limit of a table cell. If the documentation of an option is longer, the sentences after the first one are in a
+ * list below the table.
+ */
 export const CELL_LIMIT = 160;
 
 /**
- * Options as a Markdown table, `name | values | default | importance | meaning`, in the order of their declaration, and a
- * list of the sentences that do not fit into the table. Internal options are left out.
+ * Returns options as a Markdown table with the columns `name | values | default | importance | meaning`, in the order
+ * of their declaration, and a list of the sentences that do not fit into the table. Internal options are omitted.
  */
 export function describeOptions(declarations: OptionDeclarations): string {
   const shown = Object.entries(declarations).filter(([, option]) => option.internal !== true);
@@ -35,7 +38,7 @@ function row(name: string, option: OptionDeclaration): string {
   return `| ${cells.map((cell) => cell.replace(/\|/g, '\\|')).join(' | ')} |`;
 }
 
-/** The whole documentation, or its first sentence, if the rest does not fit into a cell. */
+/** Returns the whole documentation as the cell if it fits, and otherwise its first sentence and the rest. */
 function divided(documentation: string): { readonly cell: string; readonly rest: string } {
   const text = documentation.replace(/\s*\n\s*/g, ' ').trim();
   const [first = '', ...others] = text.split(/(?<=\.) /);
@@ -43,7 +46,7 @@ function divided(documentation: string): { readonly cell: string; readonly rest:
   return { cell: `${first} More below.`, rest: others.join(' ') };
 }
 
-/** The type, and the allowed values where the validator prints a plain list or range of them. */
+/** Returns the type, or the allowed values if the validator prints a plain list or range. */
 function values({ type, validator }: OptionDeclaration): string {
   const typeName = type.toLowerCase();
   const text = validator?.text ?? '';
@@ -56,7 +59,7 @@ function values({ type, validator }: OptionDeclaration): string {
   return type === 'LIST' ? `list of ${names}` : names;
 }
 
-/** `1,...` is `at least 1`, `0,...,9` is `0 to 9`, and `-1, 1,...` is `-1 or at least 1`. */
+/** Converts `1,...` to `at least 1`, `0,...,9` to `0 to 9`, and `-1, 1,...` to `-1 or at least 1`. */
 function rangeText(list: string): string | undefined {
   const [, before, least = '', , most] = /^(?:(-?\d+), )?(-?\d+),(\.\.\.)(?:,(\d+))?$/.exec(list) ?? [];
   if (least === '') return undefined;

@@ -1,13 +1,13 @@
 import { importsBelow } from './imports.ts';
 
-/** The package of a file: a folder or a file of `src` or of `plugins/database`, or another plugin. */
+/** Returns the package of a file: a folder or a file of `src` or of `plugins/database`, or another plugin. */
 function packageOf(file: string): string {
   const [top = '', name = '', part = ''] = file.split('/');
   if (top === 'src') return name;
   return name === 'database' ? `${top}/${name}/${part}` : `${top}/${name}`;
 }
 
-/** Imports of each package from the others, types included. */
+/** Returns the other packages that each package imports, including types. */
 function imported(): ReadonlyMap<string, ReadonlySet<string>> {
   const packages = new Map<string, Set<string>>();
   for (const [file, files] of importsBelow('src', 'plugins')) {
@@ -20,7 +20,10 @@ function imported(): ReadonlyMap<string, ReadonlySet<string>> {
   return packages;
 }
 
-/** The packages in rows: each imports only from lower rows, and is as low as that allows. In parentheses: how many it imports. */
+/**
+ * Returns the packages in rows. Each package imports only from lower rows, and is in the lowest possible row. The
+ * number in parentheses counts the packages that it imports.
+ */
 export function packagePicture(): string {
   const packages = imported();
   const levels = new Map<string, number>();

@@ -5,7 +5,9 @@ import ts from 'typescript';
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The files that a page spells out: each code block below a line that is nothing but the file's name. */
+/**
+ * Returns the files that a page contains: each code block that follows a line with nothing but the name of the file.
+ */
 export async function filesOfPage(page: string): Promise<ReadonlyMap<string, string>> {
   const blocks = (await readFile(join(projectRoot, page), 'utf8')).matchAll(
     /^`([\w./-]+)`:\n\n```\w+\n([\s\S]*?\n)```$/gm,
@@ -21,8 +23,8 @@ export async function writeFiles(folder: string, files: ReadonlyMap<string, stri
 }
 
 /**
- * Compiles a plugin package as its own tsconfig.json says, against the types of this project. Returns what the compiler
- * complains about, one line each.
+ * Compiles a plugin package with its own tsconfig.json against the types of this project. Returns the errors of the
+ * compiler, one line each.
  */
 export function compilePackage(folder: string): string[] {
   const configFile = ts.readConfigFile(join(folder, 'tsconfig.json'), (path) => ts.sys.readFile(path));

@@ -1,11 +1,11 @@
-/** Labels that Prometheus, or the rules by which it finds workers, adds to what it reads. */
+/** Labels that Prometheus, or the rules with which it discovers workers, adds to the metrics. */
 const OF_THE_SCRAPE: ReadonlySet<string> = new Set([
   ...['namespace', 'strimzi_io_kind', 'strimzi_io_cluster', 'kubernetes_pod_name', 'pod', 'container'],
   ...['job', 'env', 'instance', 'kafka_connect_cluster_id'],
 ]);
 const FUNCTIONS: ReadonlySet<string> = new Set(['label_values', 'query_result']);
 
-/** The expressions of a Grafana dashboard: of panels and of variables. */
+/** Returns the expressions of a Grafana dashboard, from its panels and variables. */
 export function expressionsOf(dashboard: unknown): string[] {
   if (Array.isArray(dashboard)) return dashboard.flatMap(expressionsOf);
   if (typeof dashboard !== 'object' || dashboard === null) return [];
@@ -14,7 +14,7 @@ export function expressionsOf(dashboard: unknown): string[] {
   );
 }
 
-/** Each metric that expressions name, with the labels that they select by, as lines of `ASKED`. */
+/** Returns each metric in the expressions, with the labels by which it is selected, as lines of `ASKED`. */
 export function metricsOf(expressions: readonly string[]): string[] {
   const asked = new Map<string, Set<string>>();
   for (const expression of expressions) {
@@ -31,7 +31,7 @@ export function metricsOf(expressions: readonly string[]): string[] {
   return [...asked].map(([name, labels]) => [name, ...[...labels].sort()].join(' ')).sort();
 }
 
-/** Names of a page of metrics, each with the labels of its samples. */
+/** Returns the metric names of a page, each with the labels of its samples. */
 function namesOf(page: string): ReadonlyMap<string, ReadonlySet<string>> {
   const names = new Map<string, Set<string>>();
   for (const [, name = '', pairs = ''] of page.matchAll(/^([a-z]\w*)(?:\{(.*)\})? \S+$/gm)) {
@@ -42,7 +42,7 @@ function namesOf(page: string): ReadonlyMap<string, ReadonlySet<string>> {
   return names;
 }
 
-/** The lines of `asked` (see `metricsOf`) that a page does not have, with all their labels. */
+/** Returns the lines of `asked` (see `metricsOf`) that a page does not contain with all their labels. */
 export function missingFrom(page: string, asked: readonly string[]): string[] {
   const names = namesOf(page);
   return asked.filter((line) => {

@@ -36,18 +36,18 @@ export class TcpProxy {
     return new TcpProxy(server, target);
   }
 
-  /** Connections open now. */
+  /** Number of open connections. */
   get connections(): number {
     return this.#pairs.size;
   }
 
-  /** Resets every open connection; new ones go to this server, as with an address that moves to the new primary. */
+  /** Resets all open connections. New connections go to this server, as if an address had moved to the new primary. */
   moveTo(target: Address): void {
     this.#target = target;
     this.cut();
   }
 
-  /** Resets every open connection; new ones are treated as before. */
+  /** Resets all open connections. New connections are treated as before. */
   cut(): void {
     for (const [client, upstream] of this.#pairs) {
       client.resetAndDestroy();
@@ -55,20 +55,20 @@ export class TcpProxy {
     }
   }
 
-  /** Refuses from the moment on when a client sends this text, which gets no answer; resolves then. */
+  /** Starts to refuse connections when a client sends this text, which gets no response; then resolves. */
   refuseAt(text: string): Promise<void> {
     return new Promise((done) => {
       this.#cutting = { text, done };
     });
   }
 
-  /** Resets every open connection and every new one. */
+  /** Resets all open connections and all new ones. */
   refuse(): void {
     this.#mode = 'refusing';
     this.cut();
   }
 
-  /** Keeps connections open, and takes new ones, but passes nothing on: as a network that drops packets. */
+  /** Keeps connections open and accepts new ones but passes nothing on, like a network that drops packets. */
   stall(): void {
     this.#mode = 'stalled';
     for (const [client, upstream] of this.#pairs) {
@@ -77,14 +77,14 @@ export class TcpProxy {
     }
   }
 
-  /** Passes nothing more on over the connections that are open; new ones work: as a router that has forgotten them. */
+  /** Passes nothing on over the open connections, while new ones work, like a router that has lost its state. */
   forget(): void {
     const mode = this.#mode;
     this.stall();
     this.#mode = mode;
   }
 
-  /** Back to passing everything on, what was held back first. */
+  /** Passes everything on again, beginning with the data that was held back. */
   pass(): void {
     this.#mode = 'passing';
     for (const [client, upstream] of this.#pairs) join(client, upstream);

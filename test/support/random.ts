@@ -1,4 +1,4 @@
-/** Numbers between 0 and 1 that a seed gives again (mulberry32). */
+/** Returns a generator of numbers from 0 to 1, without 1, that are reproducible by the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -9,7 +9,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** Choices that a seed gives again. */
+/** Random choices that are reproducible by a seed. */
 export class Draw {
   readonly #random: () => number;
 
@@ -21,7 +21,7 @@ export class Draw {
     return this.#random() < probability;
   }
 
-  /** A whole number, both ends included. */
+  /** Returns a whole number between both bounds, including them. */
   between(least: number, most: number): number {
     return least + Math.floor(this.#random() * (most - least + 1));
   }
@@ -32,7 +32,7 @@ export class Draw {
     return picked;
   }
 
-  /** For a generator of its own. */
+  /** Returns a seed for another generator. */
   seed(): number {
     return this.between(0, 2 ** 31 - 1);
   }

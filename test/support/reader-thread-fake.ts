@@ -4,7 +4,7 @@ import type { ReaderControlFunctions, ReaderThreadFunctions } from '../../src/th
 
 export type FakeReading = 'number of the thread' | 'wait to be abandoned' | 'hang' | 'fill the heap' | 'refuse';
 
-/** In a thread: does with itself what a reading says. */
+/** Runs in a thread. The text of a reading says what the thread does to itself. */
 let abandoned: () => void = () => undefined;
 
 const { calls, data } = enterThread<ReaderThreadFunctions<FakeReading>, ReaderControlFunctions>(() => ({

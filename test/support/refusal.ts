@@ -1,7 +1,7 @@
 import { toError } from '../../src/errors.ts';
 import type { KafkaClient } from '../../src/kafka/api.ts';
 
-/** The error that a client gets when it requests the id of a cluster; `none` if it gets the id. */
+/** Returns the error that a client gets when it requests the cluster id, or `none` if it gets the id. */
 export async function refusalOf(client: KafkaClient, timeoutMs: number): Promise<string> {
   const admin = client.admin({ 'default.api.timeout.ms': String(timeoutMs) });
   try {

@@ -21,13 +21,13 @@ interface Version {
 
 const NOT_FOUND: StubAnswer = { status: 404, body: { error_code: 404, message: 'HTTP 404 Not Found' } };
 
-/** A schema registry in memory that speaks as much of Confluent's interface as the converters do. */
+/** An in-memory schema registry that supports the part of Confluent's interface that the converters use. */
 export class RegistryStub {
   /** `METHOD /path?query` of each request, in order. */
   readonly requests: string[] = [];
   readonly headers: IncomingMessage['headers'][] = [];
   readonly bodies: string[] = [];
-  /** Answers in the registry's place, where it gives something. */
+  /** Returns a response to send instead of the registry's own, or `undefined`. */
   intercept: ((request: string) => StubAnswer | undefined) | undefined;
   readonly #server: Server;
   readonly #subjects = new Map<string, Version[]>();
@@ -55,7 +55,7 @@ export class RegistryStub {
     await once(this.#server, 'close');
   }
 
-  /** The schema of an id under a subject; the id, where it is not given. */
+  /** Registers a schema under a subject. Returns its id, which equal schemas share. */
   add(subject: string, content: StubSchema): number {
     const versions = this.#subjects.get(subject) ?? [];
     const key = JSON.stringify([content.schemaType ?? 'AVRO', content.schema]);
@@ -66,7 +66,7 @@ export class RegistryStub {
     return id;
   }
 
-  /** Requests that begin like that. */
+  /** Returns the number of requests that start with this text. */
   count(start: string): number {
     return this.requests.filter((request) => request.startsWith(start)).length;
   }

@@ -4,8 +4,10 @@ import { SecondTries } from './second-try.ts';
 
 const SLOWEST = 10;
 
-/** Mocha's spec reporter; at the end the slowest tests, the failures with their diffs, and what
- * passed on the second try. The closing line is printed at exit. */
+/**
+ * Mocha's spec reporter. At the end it lists the slowest tests, the failures with their diffs, and the tests that
+ * passed on the second try. The closing line is printed at exit.
+ */
 class Reporter extends Mocha.reporters.Spec {
   readonly #tests: Mocha.Test[] = [];
   readonly #secondTries: SecondTries;
@@ -31,5 +33,5 @@ class Reporter extends Mocha.reporters.Spec {
   }
 }
 
-// Mocha takes a reporter by its default export.
+// Mocha uses the default export of a reporter.
 export default Reporter;

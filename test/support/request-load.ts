@@ -6,15 +6,15 @@ import { until } from './until.ts';
 import type { WorkerCluster } from './worker-cluster.ts';
 
 export interface RequestLoadOptions {
-  /** Each is asked about four or five times. */
+  /** Each connector gets four or five requests. */
   readonly connectors: number;
-  /** How many of them at a time. */
+  /** Number of connectors that are processed concurrently. */
   readonly atOnce: number;
-  /** Workers that are asked, in turn; asked for at each request. */
+  /** Returns the workers that get requests in turn; called for each request. */
   readonly asked: () => readonly number[];
   /**
-   * Retries, as Connect's clients do, when there was no response, or one that reports a rebalance. Without it
-   * every request has to be answered as if there were one worker.
+   * If true, requests are retried, as Connect's clients do, if there is no response or if the response reports a
+   * rebalance. Otherwise each request must get the response that a single worker would send.
    */
   readonly persistent?: boolean;
 }
@@ -25,8 +25,9 @@ const IN_MOTION =
   /rebalance|conflicting operation|no known leader URL|IO Error trying to forward|Worker is shutting down|still starting up/;
 
 /**
- * Creates, reads, changes, pauses and deletes connectors through several workers of a cluster, and checks every answer. At
- * the end all workers know of the same connectors, with what was asked for last; then those are deleted too.
+ * Creates, reads, changes, pauses and deletes connectors through several workers of a cluster, and checks every
+ * response. At the end, all workers must have the same connectors in the state that was requested last; then these
+ * connectors are deleted too.
  */
 export class RequestLoad {
   readonly #cluster: WorkerCluster;
@@ -90,7 +91,7 @@ export class RequestLoad {
       if (status === expected) return answer.body;
       const text = `${method} ${path} on ${rest.url}: ${String(status)} ${JSON.stringify(answer.body)}`;
       assert.ok(this.#options.persistent, text);
-      // The answer to an attempt before was lost: it is done.
+      // The response to an earlier attempt was lost, but the request was executed.
       const isDone = attempt > 1 && ((method === 'POST' && status === 409) || (method === 'DELETE' && status === 404));
       if (isDone && !IN_MOTION.test(text)) return {};
       assert.ok(IN_MOTION.test(text) && Date.now() < deadline, text);
@@ -112,7 +113,7 @@ export class RequestLoad {
   }
 }
 
-/** A source that reads an empty file: it runs, and does nothing. */
+/** Returns a source that reads an empty file, so it runs without doing anything. */
 function configOf(note: string): Record<string, string> {
   return { 'connector.class': 'FileStreamSource', file: '/dev/null', topic: 'unused', 'poll.note': note };
 }

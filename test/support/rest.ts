@@ -4,7 +4,7 @@ import { until, type UntilOptions } from './until.ts';
 export interface RestAnswer<T = unknown> {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed when the answer says that it is JSON and there is any; else the text. */
+  /** The parsed JSON if the response declares JSON and has a body; otherwise the text. */
   readonly body: T;
 }
 
@@ -23,14 +23,14 @@ export interface ConnectorStatus {
 }
 
 /**
- * A small client of Connect's REST API. Answers of any status are given back, if the OpenAPI description allows them; only
- * `expect…` and `until…` judge more.
+ * A small client of Connect's REST API. It returns responses of any status, provided that the OpenAPI description
+ * allows them. Only `expect…` and `until…` require a certain result.
  */
 export class ConnectRest {
   readonly url: string;
   readonly #authorization: Readonly<Record<string, string>>;
 
-  /** `login`: `user:password` of basic authentication. */
+  /** `login` is `user:password` for basic authentication. */
   constructor(url: string, login?: string) {
     this.url = url.replace(/\/$/, '');
     this.#authorization =
@@ -74,7 +74,7 @@ export class ConnectRest {
     return this.request<T>('DELETE', path);
   }
 
-  /** `POST /connectors`; throws on any other answer than 201. */
+  /** Sends `POST /connectors`. Throws unless the response is 201. */
   async create(name: string, config: Readonly<Record<string, string>>): Promise<void> {
     const answer = await this.post('/connectors', { name, config: { name, ...config } });
     if (answer.status !== 201)
@@ -88,12 +88,15 @@ export class ConnectRest {
     return answer.body;
   }
 
-  /** Waits until the connector and all of its tasks, `tasks` of them where given, are in `state`. */
+  /**
+   * Waits until the connector and all its tasks are in `state`. If `tasks` is given, there must be that number of
+   * tasks.
+   */
   async untilState(name: string, state: string, tasks?: number, options: UntilOptions = {}): Promise<ConnectorStatus> {
     let seen: ConnectorStatus | undefined;
     const holds = async (): Promise<ConnectorStatus | undefined> => {
       const answer = await this.get<ConnectorStatus>(`/connectors/${encodeURIComponent(name)}/status`);
-      // A moment after its creation a connector has no status.
+      // Immediately after its creation, a connector has no status.
       if (answer.status === 404) return undefined;
       seen = await this.status(name);
       const enough = tasks === undefined ? seen.tasks.length > 0 : seen.tasks.length === tasks;

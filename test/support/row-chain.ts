@@ -11,7 +11,7 @@ type Options = Readonly<Record<string, string | undefined>>;
 
 const ROWS = 100;
 
-/** A pair of connectors, its topic and its table. */
+/** A pair of connectors, with its topic and its table. */
 export interface ChainNames {
   readonly source: string;
   readonly sink: string;
@@ -26,8 +26,8 @@ interface Pair {
 }
 
 /**
- * Rows that a source sends from a table of one database to a topic, and a sink from the topic to the same table of another
- * database. The test has access of its own; the connectors have theirs by the options that they are given.
+ * A source sends rows from a table of one database to a topic, and a sink writes them from the topic to the same table
+ * of another database. The test has its own access to both; the connectors use the access in their options.
  */
 export class RowChain {
   readonly #kafka: KafkaTraffic;
@@ -38,7 +38,7 @@ export class RowChain {
     this.#databases = databases;
   }
 
-  /** Configurations of a pair for a new table with rows. */
+  /** Returns the configurations of a pair for a new table with rows. */
   async pair(more: { readonly source: Options; readonly sink: Options }): Promise<Pair> {
     const table = uniqueName('chain').replaceAll('-', '_');
     await this.#ask('from', (sql) =>
@@ -64,7 +64,7 @@ export class RowChain {
     };
   }
 
-  /** Moves the rows of a new table by a pair of connectors, and leaves the pair running. */
+  /** Moves the rows of a new table through a pair of connectors, and leaves the pair running. */
   async move({ rest }: WorkerProcess, more: { readonly source: Options; readonly sink: Options }): Promise<ChainNames> {
     const { names, source, sink } = await this.pair(more);
     await rest.create(names.source, source);
@@ -78,7 +78,7 @@ export class RowChain {
     return names;
   }
 
-  /** Adds rows to the table that is read. */
+  /** Adds rows to the source table. */
   async addRows(table: string): Promise<void> {
     await this.#ask('from', async (sql) => {
       const last = await sql.number(`select coalesce(max(id), 0) from ${table}`);
@@ -89,7 +89,7 @@ export class RowChain {
     });
   }
 
-  /** Resolves when all rows of the table have arrived; fails if others arrive. */
+  /** Resolves when all rows of the table have arrived. Fails if other rows arrive. */
   async untilArrived(table: string): Promise<void> {
     const rows = (sql: SqlClient): Promise<readonly unknown[]> =>
       sql.rows(`select extract(epoch from k_timestamp)::int8, id, site from ${table} order by id`);
@@ -104,7 +104,7 @@ export class RowChain {
     await Promise.all([rest.delete(`/connectors/${source}`), rest.delete(`/connectors/${sink}`)]);
   }
 
-  /** By a client of its own, so that pairs can move rows at the same time. */
+  /** Runs a query with its own client, so that pairs can move rows concurrently. */
   async #ask<T>(side: 'from' | 'to', question: (sql: SqlClient) => Promise<T>): Promise<T> {
     const sql = new SqlClient(this.#databases[side]);
     try {

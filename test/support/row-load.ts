@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KafkaTraffic } from './kafka-traffic.ts';
 
 /**
- * Rows with increasing ids for a table of line protocol, a few at a time, spread over the partitions of a topic, until it is
- * stopped: `<table>,category=p<partition> id=<id>i <START_MS + id>`.
+ * Produces rows of line protocol with increasing ids, a few at a time, to the partitions of a topic in turn, until it
+ * is stopped: `<table>,category=p<partition> id=<id>i <START_MS + id>`.
  */
 export class RowLoad {
   static readonly START_MS = 1_700_000_000_000;
@@ -27,7 +27,7 @@ export class RowLoad {
     })();
   }
 
-  /** Resolves with the number of rows that are in the topic. */
+  /** Stops the load. Resolves with the number of rows in the topic. */
   async stop(): Promise<number> {
     this.#stopped = true;
     await this.#running;

@@ -1,16 +1,16 @@
 import Mocha from 'mocha';
 
-/** Set by `.ci/run` and `.ci/matrix` alone. */
+/** Only `.ci/run` and `.ci/matrix` set this variable. */
 const VARIABLE = 'SLUICE_TEST_SECOND_TRY';
-/** More of them are no coincidence. */
+/** A larger number is not a coincidence. */
 const MOST = 3;
 
-/** Whether the environment asks for it. */
+/** Returns true if the environment allows a second try. */
 export function isSecondTryAllowed(): boolean {
   return process.env[VARIABLE] === 'true';
 }
 
-/** Gives each test of these files one more try, as the builds of Apache Kafka do, where the environment asks for it. */
+/** If the environment allows it, each test of these files gets a second try, as in the builds of Apache Kafka. */
 export function allowSecondTry(root: Mocha.Suite): void {
   if (!isSecondTryAllowed()) return;
   root.eachTest((test) => {
@@ -18,7 +18,7 @@ export function allowSecondTry(root: Mocha.Suite): void {
   });
 }
 
-/** The tests of a run that passed on their second try, with what was wrong with the first. */
+/** The tests that passed on their second try, with the errors of their first try. */
 export class SecondTries {
   readonly #errors = new Map<string, Error>();
   readonly #passed: string[] = [];
@@ -32,14 +32,14 @@ export class SecondTries {
     runner.on('pass', (test: Mocha.Test) => {
       if (this.#errors.has(test.fullTitle())) this.#passed.push(test.fullTitle());
     });
-    // The first error says more: its leftovers may be what makes the second try fail.
+    // The first error is more useful, because the second try may fail because of what the first one left behind.
     runner.on('fail', (test) => {
       const first = this.#errors.get(test.fullTitle());
       if (first !== undefined) this.#failedTwice.push([test.fullTitle(), first]);
     });
   }
 
-  /** How many of them are failures after all: none, or all if there are too many. */
+  /** The number of these tests that count as failed: none, or all if there are too many. */
   get failed(): number {
     return this.#passed.length > MOST ? this.#passed.length : 0;
   }

@@ -10,10 +10,10 @@ export const PASSWORD = 'correct-horse-battery';
 const SECURITY = 'org.apache.kafka.common.security';
 export const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 
-/** Which of the broker's listeners: SASL_PLAINTEXT, SSL, SASL_SSL, and SSL for clients that show a certificate. */
+/** A listener of the broker: SASL_PLAINTEXT, SSL, SASL_SSL, or SSL with a client certificate. */
 export type SecureListener = 'SASL' | 'TLS' | 'BOTH' | 'CERT';
 
-/** How a client logs in by SASL. */
+/** Returns the properties with which a client logs in by SASL. */
 export function login(mechanism: string, password = PASSWORD): ClientProperties {
   const credentials = `required username="${USER}" password="${password}";`;
   const jaas =
@@ -23,17 +23,18 @@ export function login(mechanism: string, password = PASSWORD): ClientProperties 
   return { 'sasl.mechanism': mechanism, 'sasl.jaas.config': jaas };
 }
 
-/** How a client trusts an authority. */
+/** Returns the properties with which a client trusts an authority. */
 export function trusting({ certificate }: Authority): ClientProperties {
   return { 'ssl.truststore.type': 'PEM', 'ssl.truststore.certificates': certificate };
 }
 
 /**
- * A broker with a listener of each kind at 127.0.0.1 besides the plain one, for clients that a user configures with Java's
- * properties. Its certificate is of `authority`, which it trusts too. To be discarded by the test.
+ * A broker that has a listener of each kind at 127.0.0.1 in addition to the plain one, for clients with Java's
+ * properties. `authority` has issued its certificate, and the broker trusts the authority too. The test must discard
+ * the broker.
  */
 export class SecureBroker {
-  /** Without TLS and SASL. */
+  /** Address of the listener without TLS and SASL. */
   readonly plain: string;
   readonly authority: Authority;
   readonly #ports: Readonly<Record<SecureListener, number>>;
@@ -50,7 +51,7 @@ export class SecureBroker {
     this.#ports = ports;
   }
 
-  /** `sessionMs`: how long a session by SASL lasts (`connections.max.reauth.ms`); absent: without end. */
+  /** `sessionMs` is the length of a SASL session (`connections.max.reauth.ms`); 0 means unlimited. */
   static async start(sessionMs = 0): Promise<SecureBroker> {
     const authority = await Authority.create('authority of the brokers');
     const { key, certificate } = await authority.issue('broker', [{ type: 7, ip: '127.0.0.1' }]);
@@ -82,7 +83,9 @@ export class SecureBroker {
     return new SecureBroker(broker, authority, ports);
   }
 
-  /** `bootstrap.servers` of a listener. `host`: under another name than the one in the broker's certificate. */
+  /**
+   * Returns the `bootstrap.servers` of a listener. `host` replaces the host name that is in the broker's certificate.
+   */
   at(listener: SecureListener, host = '127.0.0.1'): string {
     return `${host}:${String(this.#ports[listener])}`;
   }
@@ -91,7 +94,7 @@ export class SecureBroker {
     return createKafkaClient({ 'bootstrap.servers': this.at(listener), ...properties }, silentLogger);
   }
 
-  /** Properties of a client that logs in by SASL and TLS. */
+  /** Returns the properties of a client that logs in by SASL over TLS. */
   overTls(mechanism: string): ClientProperties {
     return { 'security.protocol': 'SASL_SSL', ...trusting(this.authority), ...login(mechanism) };
   }

@@ -7,13 +7,13 @@ type OwnPostgres = Awaited<ReturnType<typeof ownPostgres>>;
 
 export interface SecureSettings {
   readonly identity: Identity;
-  /** Certificate of the authority of clients, in PEM. */
+  /** Certificate of the authority for client certificates, in PEM. */
   readonly clientAuthority?: string;
-  /** Lines of pg_hba.conf in front of the one that lets the superuser in. */
+  /** Lines of pg_hba.conf that precede the line for the superuser. */
   readonly access?: readonly string[];
 }
 
-/** A PostgreSQL of one's own with TLS. To be discarded by the test. */
+/** A PostgreSQL with TLS for one test, which must discard it. */
 export class SecurePostgres {
   readonly server: ServerAccess;
   readonly #postgres: OwnPostgres;
@@ -35,12 +35,12 @@ export class SecurePostgres {
     return new SecurePostgres(postgres);
   }
 
-  /** The superuser's access to a database. */
+  /** Returns the superuser's access to a database. */
   database(name: string): TestDatabase {
     return onServer(this.server, name);
   }
 
-  /** A database in which every user may create tables. */
+  /** Creates a database in which every user may create tables. */
   async createDatabase(name: string): Promise<void> {
     await this.run('postgres', `create database ${name}`);
     await this.run(name, 'grant all on schema public to public');
@@ -61,7 +61,7 @@ export class SecurePostgres {
   }
 }
 
-/** The server writes the files itself: the key must belong to its own account. */
+/** The server itself writes the files, because the key must belong to the account of the server. */
 async function turnTlsOn(client: pg.Client, { user }: ServerAccess, settings: SecureSettings): Promise<void> {
   const { identity, clientAuthority, access = [] } = settings;
   const files: Record<string, string> = {

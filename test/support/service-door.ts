@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers';
 
 const VARIABLE = 'SLUICE_TEST_SERVICES_DOOR';
 
-/** A mocha process that runs files for another one. */
+/** Returns true if this is a mocha process that runs files for another one. */
 export function isLane(): boolean {
   return process.env['MOCHA_WORKER_ID'] !== undefined;
 }
 
 /**
- * Opens the door at which the lanes of a parallel run ask for the services that they share: an HTTP listener on the loopback
- * address. A path that answers with a JSON value starts its service at the first request.
+ * Opens an HTTP listener on the loopback address, from which the lanes of a parallel run get the services that they
+ * share. Each path returns a JSON value and starts its service at the first request.
  */
 export async function openServiceDoor(services: Readonly<Record<string, () => Promise<unknown>>>): Promise<Server> {
   const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ export async function openServiceDoor(services: Readonly<Record<string, () => Pr
   return server;
 }
 
-/** The shared service at `path` if this process is a lane; otherwise a service that `start` starts. */
+/** Returns the shared service at `path` if this process is a lane; otherwise a service that `start` starts. */
 export async function askServiceDoor<T>(path: string, start: () => Promise<T>): Promise<T> {
   const door = process.env[VARIABLE];
   if (!isLane() || door === undefined) return start();

@@ -7,7 +7,7 @@ import type { ControlFunctions, ServiceThreadFunctions } from '../../src/threads
 
 const instance = randomUUID();
 
-/** In a thread: a service that answers with a name that each instance has for itself, and does what `/hang` and `/exit` say. */
+/** Runs in a thread. The service returns a name that is different for each instance, and obeys `/hang` and `/exit`. */
 const server = createServer(({ url }, response) => {
   response.end(instance);
   if (url === '/hang') setTimeout(hangForEver, 50);

@@ -5,7 +5,7 @@ import { LocalPostgres, type PostgresOptions } from '../../src/dev/postgres.ts';
 import { containerBroker, containerPostgres, inContainers } from './containers.ts';
 import { askServiceDoor } from './service-door.ts';
 
-/** A PostgreSQL server and how to log in as its superuser. */
+/** A PostgreSQL server and the login of its superuser. */
 export interface ServerAccess {
   readonly host: string;
   readonly port: number;
@@ -15,7 +15,7 @@ export interface ServerAccess {
 
 export interface TestDatabase extends ServerAccess {
   readonly database: string;
-  /** `postgresql://…`, password included. */
+  /** `postgresql://…`, with the password. */
   readonly url: string;
 }
 
@@ -31,8 +31,8 @@ let sharedServer: Promise<ServerAccess> | undefined;
 let sharedProcessCount = 0;
 
 /**
- * The broker that all tests share: `BOOTSTRAP_SERVERS` when set, else one that is started at the first call and stopped at
- * the end of the run. Topics are not created by being used.
+ * Returns the broker that all tests share: that of `BOOTSTRAP_SERVERS` if it is set, or else one that is started at the
+ * first call and stopped at the end of the run. It does not create topics automatically.
  */
 export async function broker(): Promise<TestBroker> {
   sharedBroker ??= askServiceDoor<TestBroker>('/broker', startBroker);
@@ -40,8 +40,9 @@ export async function broker(): Promise<TestBroker> {
 }
 
 /**
- * An empty database of its own on the server that all tests share: the one of `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`
- * when `PGHOST` is set, else one that is started at the first call. Dropped at the end of the run.
+ * Returns a new empty database on the server that all tests share. If `PGHOST` is set, this is the server of `PGHOST`,
+ * `PGPORT`, `PGUSER` and `PGPASSWORD`; otherwise it is started at the first call. The database is dropped at the end of
+ * the run.
  */
 export async function database(name = 'test'): Promise<TestDatabase> {
   const server = await databaseServer();
@@ -51,32 +52,32 @@ export async function database(name = 'test'): Promise<TestDatabase> {
   return created;
 }
 
-/** The server that all tests share, for `database` and for those that have to log in to it without a database of their own. */
+/** Returns the server that all tests share, for `database` and for tests that need no database of their own. */
 export async function databaseServer(): Promise<ServerAccess> {
   sharedServer ??= askServiceDoor<ServerAccess>('/server', startServer);
   return sharedServer;
 }
 
-/** `name` with a random end: for topics, groups, databases and connectors that no other test may meet. */
+/** Returns `name` with a random suffix, for topics, groups, databases and connectors that other tests must not use. */
 export function uniqueName(name: string): string {
   return `${name}-${randomBytes(5).toString('hex')}`;
 }
 
-/** A broker of one's own, which may be killed, stopped and started again. To be discarded by the test. */
+/** Starts a broker for one test, which may kill, stop and restart it. The test must discard it. */
 export async function ownBroker(options: KafkaOptions = {}): Promise<LocalKafka> {
   const kafka = await LocalKafka.start(options);
   endings.push(() => kafka.discard());
   return kafka;
 }
 
-/** A PostgreSQL of one's own, which may be killed, stopped and started again. To be discarded by the test. */
+/** Starts a PostgreSQL for one test, which may kill, stop and restart it. The test must discard it. */
 export async function ownPostgres(options: PostgresOptions = {}): Promise<LocalPostgres> {
   const postgres = await LocalPostgres.start(options);
   endings.push(() => postgres.discard());
   return postgres;
 }
 
-/** Access to a database of a server. */
+/** Returns the access to a database of a server. */
 export function onServer(server: ServerAccess, name: string): TestDatabase {
   const { host, port, user, password } = server;
   const login = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
@@ -84,22 +85,22 @@ export function onServer(server: ServerAccess, name: string): TestDatabase {
   return { host, port, user, password, database: name, url };
 }
 
-/** Processes that run for all tests together, and so are nobody's leak. */
+/** Returns the number of processes that run for all tests together and therefore are not leaks. */
 export function sharedProcesses(): number {
   return sharedProcessCount;
 }
 
-/** Adds this number of processes (or removes them, below 0) that run for several tests together. */
+/** Changes the number of processes that run for several tests together; a negative number removes them. */
 export function countShared(processes: number): void {
   sharedProcessCount += processes;
 }
 
-/** Ends something at the end of the run, if nobody has ended it before. */
+/** Registers a function that ends something at the end of the run. */
 export function atEndOfRun(end: () => Promise<unknown>): void {
   endings.push(end);
 }
 
-/** Drops the databases and ends the services that were started here. */
+/** Drops the databases and ends the services that were started in this process. */
 export async function endServices(): Promise<void> {
   const server = await sharedServer?.catch(() => undefined);
   for (const { database: name } of databases.splice(0)) {
@@ -109,7 +110,10 @@ export async function endServices(): Promise<void> {
   await Promise.all(endings.splice(0).map((end) => end()));
 }
 
-/** Members of groups that the broker divides (KIP-848) learn of changes by heartbeats, whose interval the broker sets: 5 s by default. */
+/**
+ * If the broker assigns partitions (KIP-848), members are notified of changes in heartbeats. The broker sets their
+ * interval, by default to 5 s.
+ */
 const QUICK_GROUPS = {
   'group.consumer.min.heartbeat.interval.ms': '100',
   'group.consumer.heartbeat.interval.ms': '200',

@@ -2,14 +2,14 @@ import { chooseLauncher } from '../../src/dev/kafka/choose.ts';
 import { BROKER_IDS, BrokerCluster } from './broker-cluster.ts';
 import { atEndOfRun, countShared } from './services.ts';
 
-/** Suites of this run that have asked for the cluster and are not over. */
+/** The number of suites of this run that use the cluster and have not ended. */
 let users = 0;
 let shared: Promise<BrokerCluster> | undefined;
 
 /**
- * For a suite whose tests need a cluster of three brokers, called in its `describe`: the cluster that all such suites share.
- * It is started before the first of them, whole before each of them, and ended after the last. Where brokers can only
- * run in containers the suite is skipped.
+ * Called in the `describe` of a suite that needs a cluster of three brokers. Returns the cluster that all such suites
+ * share. It is started before the first of them, repaired before each of them, and stopped after the last. If brokers
+ * can only run in containers, the suite is skipped.
  */
 export function useBrokers(): () => BrokerCluster {
   let cluster: BrokerCluster | undefined;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Text of the ```sh blocks of a section of a document, in order, without the indentation of lists. */
+/** Returns the text of the ```sh blocks of a section of a document, in order, without the indentation of lists. */
 export async function shellBlocks(path: string, heading: string): Promise<string[]> {
   const page = await readFile(root + path, 'utf8');
   const [section = ''] = (page.split(`\n## ${heading}\n`)[1] ?? '').split('\n## ');

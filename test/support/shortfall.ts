@@ -1,6 +1,6 @@
 import type { SqlClient } from './sql-client.ts';
 
-/** Numbers that a destination lacks or has more than once; both lists are empty where nothing is wrong. */
+/** Numbers that are missing or duplicated at a destination. Both lists are empty if it is correct. */
 export interface Shortfall {
   readonly where: string;
   readonly rows: number;
@@ -8,7 +8,10 @@ export interface Shortfall {
   readonly doubled: readonly number[];
 }
 
-/** Compares a table of rows with `id` and `value = id / 4` with the ids from `from` up to `to`, which is not included; ids outside count as doubled. */
+/**
+ * Compares a table of rows with `id` and `value = id / 4` with the ids from `from` to `to` (exclusive). Ids outside
+ * this range count as duplicates.
+ */
 export async function countTable(sql: SqlClient, table: string, from: number, to: number): Promise<Shortfall> {
   const doubled = await sql.rows(
     `select id::int4 from ${table} group by id having count(*) > 1 or id < ${String(from)} or id >= ${String(to)} order by 1`,

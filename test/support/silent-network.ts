@@ -14,13 +14,16 @@ export interface SilenceOptions {
   readonly worker: WorkerProcess;
   readonly db: TestDatabase;
   readonly kafka: KafkaTraffic;
-  /** The network works again after this time, and has lost the bytes in flight; `forgotten`: it takes new connections at once. */
+  /**
+   * The network works again after this time and has lost the bytes in flight. With `forgotten`, it accepts new
+   * connections immediately.
+   */
   readonly silentMs: number | 'forgotten';
 }
 
 /**
- * While rows flow through an exactly-once sink, the network to its database passes nothing on any more, and tells nobody.
- * Rejects unless the table, which has no key, then holds each row once. Gives how long no row came, in milliseconds.
+ * Silently interrupts the network to the database of an exactly-once sink while rows flow. Rejects unless the table,
+ * which has no key, then contains each row once. Resolves with the milliseconds during which no row arrived.
  */
 export async function silenceNetwork({ worker, db, kafka, silentMs }: SilenceOptions): Promise<number> {
   const [sql, proxy] = [new SqlClient(db), await TcpProxy.start(db)];

@@ -11,13 +11,13 @@ const START_MS = 1_700_000_000_000;
 const PARTITIONS = 4;
 const COLUMNS = 'k_timestamp timestamptz(3) not null, id int8, value float8, category varchar(64) not null';
 
-/** So that the group need not wait 45 s for members that were killed. */
+/** With the default session timeout, the group would wait 45 s for killed members. */
 export const SHORT_SESSION = {
   'consumer.override.session.timeout.ms': '6000',
   'consumer.override.heartbeat.interval.ms': '1000',
 };
 
-/** One row of line protocol in table `table`; ids go round the partitions. */
+/** Returns one row of line protocol for the table `table`. Ids are distributed to the partitions in turn. */
 export function line(table: string, id: number, partitions = PARTITIONS): TestMessage {
   const value = `${table},category=c${String(id % 100)} id=${String(id)}i,value=${String(id / 4)} ${String(START_MS + id)}`;
   return { value, partition: id % partitions };
@@ -33,13 +33,13 @@ function json(id: number): TestMessage {
   return { value: JSON.stringify(row), partition: id % PARTITIONS };
 }
 
-/** A table for `line`; without a key nothing hides a row that came twice. */
+/** Creates a table for `line`. Without a key, duplicate rows remain visible. */
 export async function createTable(sql: SqlClient, table: string, isKeyed: boolean, hasTag = true): Promise<void> {
   await sql.run(`create table ${table} (${COLUMNS}${isKeyed ? ', primary key (k_timestamp, category)' : ''})`);
   if (hasTag) await sql.run(`comment on column ${table}.category is 'sluice:primary-tag'`);
 }
 
-/** Every id from 0 once, each with its own time and value. */
+/** Asserts that the table contains each id from 0 once, with its time and value. */
 export async function assertEachOnce(sql: SqlClient, table: string, rows: number): Promise<void> {
   const check = await sql.rows(`select count(*), count(distinct id), min(id), max(id),
     count(*) filter (where value = id / 4.0 and k_timestamp = timestamptz 'epoch' + ((${String(START_MS)} + id) || ' ms')::interval)
@@ -81,14 +81,14 @@ const VICTIMS: readonly Victim[] = [
 
 export interface KillOptions {
   readonly kills: number;
-  /** Between 0 and 1. */
+  /** Returns a number from 0 to 1, without 1. */
   readonly random: () => number;
   readonly print?: (line: string) => void;
 }
 
 /**
- * Kills a worker with -9 again and again while rows flow through sinks: at-least-once into a table with a key, exactly-once
- * into tables without one. Rejects unless each table then holds each row once.
+ * Repeatedly kills a worker by SIGKILL while rows flow through sinks: at-least-once into a table with a key, and
+ * exactly-once into tables without one. Rejects unless each table then contains each row once.
  */
 export async function killSinks({ kills, random, print = () => undefined }: KillOptions): Promise<void> {
   const [db, kafka, worker] = await Promise.all([database('kills'), KafkaTraffic.shared(), WorkerProcess.start()]);
@@ -127,7 +127,7 @@ export async function killSinks({ kills, random, print = () => undefined }: Kill
   }
 }
 
-/** Creates table, topic and connector; the topic has the connector's name. */
+/** Creates the table, topic and connector. The topic has the name of the connector. */
 async function startVictim(
   { table, isKeyed, config }: Victim,
   { db, sql, kafka, worker }: { db: TestDatabase; sql: SqlClient; kafka: KafkaTraffic; worker: WorkerProcess },
@@ -147,7 +147,10 @@ async function startVictim(
   return name;
 }
 
-/** Some thousand rows a second into each topic until it is stopped; resolves with the number of rows in each. */
+/**
+ * Produces some thousand rows per second to each topic until the signal aborts. Resolves with the number of rows in
+ * each topic.
+ */
 async function produce(kafka: KafkaTraffic, topics: readonly string[], signal: AbortSignal): Promise<number> {
   const step = 400;
   let id = 0;

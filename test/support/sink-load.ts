@@ -20,9 +20,9 @@ export interface SinkLoadOptions {
   readonly delivery: 'at-least-once' | 'exactly-once';
   readonly partitions?: number;
   readonly tasks?: number;
-  /** Comes over the replicas on all three brokers and the codec. */
+  /** Overrides the defaults: replicas on all three brokers, and the codec. */
   readonly topic?: ClusterTopic;
-  /** Options of the connector that come over the others. */
+  /** Options of the connector that override the defaults. */
   readonly config?: Readonly<Record<string, string>>;
 }
 
@@ -30,9 +30,12 @@ const ROWS = 150;
 const EVERY_MS = 100;
 const ARRIVAL_MS = 240_000;
 
-/** Rows with the numbers 0, 1, 2 … through one sink, from a compressed topic on three brokers into a table without a key. */
+/**
+ * Sends rows with the numbers 0, 1, 2 … through one sink, from a compressed topic on three brokers to a table without a
+ * key.
+ */
 export class SinkLoad {
-  /** Name of the connector and of its topic. */
+  /** Name of the connector and the topic. */
   readonly name: string;
   readonly table: string;
   readonly delivery: SinkLoadOptions['delivery'];
@@ -45,9 +48,9 @@ export class SinkLoad {
   #partitions: number;
   #producer: Producer;
   #produced = 0;
-  /** The first number in the topic as it is now. */
+  /** The number of the first row in the current topic. */
   #first = 0;
-  /** Rows at the beginning that the sink leaves out. */
+  /** Number of initial rows that the sink skips. */
   #skipped = 0;
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -89,7 +92,10 @@ export class SinkLoad {
     return rest.create(this.name, this.config);
   }
 
-  /** The body of a request that creates the connector with `initial_offsets`, so that it begins with row `first`. */
+  /**
+   * Returns the body of a request that creates the connector with `initial_offsets`, so that it begins with row
+   * `first`.
+   */
   creationFrom(first: number): Readonly<Record<string, unknown>> {
     this.#skipped = first;
     const offsets = Array.from({ length: this.#partitions }, (_, partition) => ({
@@ -99,12 +105,12 @@ export class SinkLoad {
     return { name: this.name, config: { name: this.name, ...this.config }, initial_offsets: offsets };
   }
 
-  /** Produces this number of rows now. */
+  /** Produces this number of rows immediately. */
   async produce(rows: number): Promise<void> {
     for (let sent = 0; sent < rows; sent += ROWS) await this.#send(Math.min(ROWS, rows - sent));
   }
 
-  /** Produces until `pause`. */
+  /** Produces rows until `pause` is called. */
   begin(): void {
     this.#stopped = false;
     this.#running = (async () => {
@@ -113,7 +119,7 @@ export class SinkLoad {
         await delay(EVERY_MS);
       }
     })();
-    // Looked at when the load is paused.
+    // The result is awaited when the load is paused.
     this.#running.catch(() => undefined);
   }
 
@@ -123,14 +129,14 @@ export class SinkLoad {
     this.#running = undefined;
   }
 
-  /** Resolves when rows of every partition that are produced from now on are in the table. */
+  /** Resolves when new rows of every partition are in the table. */
   async untilFlows(): Promise<void> {
     const sql = `select count(distinct id % ${String(this.#partitions)}) from ${this.table} where id >= ${String(this.#produced)}`;
     const flows = async () => (await this.sql.number(sql)) === this.#partitions;
     await until(flows, `rows flow from all partitions of ${this.name}`, { timeoutMs: ARRIVAL_MS, everyMs: 250 });
   }
 
-  /** Resolves when all that was produced is in the table. */
+  /** Resolves when all produced rows are in the table. */
   async untilStored(): Promise<void> {
     const rows = this.#produced - this.#skipped;
     const count = `select count(distinct id) from ${this.table}`;
@@ -140,7 +146,7 @@ export class SinkLoad {
     });
   }
 
-  /** Deletes the topic and creates it; rows that are produced from now on have the next numbers. */
+  /** Deletes the topic and creates it again. The numbers of new rows continue. */
   async recreateTopic(partitions = this.#partitions): Promise<void> {
     await this.#producer.close();
     const admin = this.#client.admin();
@@ -152,14 +158,14 @@ export class SinkLoad {
     this.#producer = this.#newProducer();
   }
 
-  /** Removes rows from the expected ones, after the end of the topic was truncated. */
+  /** Removes rows from the expected ones, because the end of the topic was truncated. */
   async cut(rows: number): Promise<void> {
     this.#first += rows;
     await this.#producer.close(0);
     this.#producer = this.#newProducer();
   }
 
-  /** Ends the load, waits until all rows are stored and the offsets after them are committed, and counts. */
+  /** Ends the load, waits until all rows are stored and their offsets committed, and counts. */
   async finish(): Promise<Shortfall> {
     await this.pause();
     const lag = async () => this.#produced - this.#first - (await this.#committed());

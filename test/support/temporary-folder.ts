@@ -2,19 +2,22 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder that is removed with all that is in it. */
+/** A folder that is removed with its contents. */
 interface TemporaryFolder {
   readonly path: string;
-  /** Writes a file into the folder; resolves with its path. */
+  /** Writes a file into the folder. Resolves with its path. */
   file(name: string, text: string): Promise<string>;
 }
 
-/** A folder that exists from the first test of a `describe` to its last. It must be called within the `describe`. */
+/**
+ * Creates a folder before the first test of a `describe` and removes it after the last. Must be called within the
+ * `describe`.
+ */
 export function temporaryFolder(name: string): TemporaryFolder {
   return folderWithin(name, before, after);
 }
 
-/** Another folder for each test of a `describe`. It must be called within the `describe`. */
+/** Creates a new folder for each test of a `describe`. Must be called within the `describe`. */
 export function folderOfEachTest(name: string): TemporaryFolder {
   return folderWithin(name, beforeEach, afterEach);
 }

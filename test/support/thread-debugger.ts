@@ -1,6 +1,9 @@
 import { Session } from 'node:inspector';
 
-/** Runs an expression in the thread of this process that has the purpose, `services`, as a debugger does. */
+/**
+ * Evaluates an expression in the thread of this process with the given purpose (such as `services`), as a debugger
+ * does.
+ */
 export async function evaluateInThread(purpose: string, expression: string): Promise<void> {
   const session = new Session();
   session.connect();

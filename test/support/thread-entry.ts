@@ -3,7 +3,7 @@ import { countCollapsed } from '../../src/observe/row-counts.ts';
 import { reportReady, enterThread } from '../../src/threads/inside-thread.ts';
 import type { ControlFunctions, ThreadFunctions } from '../../src/threads/thread-protocol.ts';
 
-/** Functions of a test's thread that the main thread calls. */
+/** Functions of a thread for tests, which the main thread calls. */
 export interface TestThreadFunctions extends ThreadFunctions {
   count(connector: string, rows: number): void;
   say(text: string): void;

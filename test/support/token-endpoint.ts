@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 const LIFETIME_S = 3600;
 
-/** A token endpoint of OAuth 2 for one client: unsecured tokens for the client credentials grant. */
+/** An OAuth 2 token endpoint for one client. It issues unsecured tokens for the client credentials grant. */
 export class TokenEndpoint {
   /** Bodies of the requests that got a token. */
   readonly granted: string[] = [];

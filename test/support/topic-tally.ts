@@ -1,13 +1,13 @@
 import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
 
-/** How often each number from 0 on is in a topic. */
+/** Counts how often each number from 0 is in a topic. */
 export class TopicTally {
   readonly #counts: Uint8Array;
   private constructor(size: number) {
     this.#counts = new Uint8Array(size);
   }
 
-  /** Reads the topic from its beginning to where it ends now; `numberOf` is the number in a record. */
+  /** Reads the topic from its beginning to its current end. `numberOf` returns the number of a record. */
   static async of(
     client: KafkaClient,
     topic: string,
@@ -33,7 +33,7 @@ export class TopicTally {
     return tally;
   }
 
-  /** Numbers that are there less than once, and more than once. */
+  /** Numbers that are missing, and numbers that occur more than once. */
   get faults(): { readonly lost: number[]; readonly doubled: number[] } {
     const lost: number[] = [];
     const doubled: number[] = [];

@@ -6,7 +6,10 @@ import type { SinkRecord } from '../../src/data/record.ts';
 import type { Schema } from '../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../src/data/value.ts';
 
-/** The record as the plan of the chain transforms it, with its value as a block's reader has it; `undefined`: it is left to `apply`. */
+/**
+ * Returns the record as the plan of the chain transforms it, with its value in the form that a block's reader returns.
+ * Returns `undefined` if the plan leaves the record to `apply`.
+ */
 export function transformedByPlan(chain: TransformationChain, record: SinkRecord): SinkRecord | undefined {
   const { topic, partition, offset, timestamp, value, valueSchema } = record;
   if (!(value instanceof Struct) || valueSchema === null || !chain.isPlannable) return undefined;
@@ -35,7 +38,7 @@ export function transformedByPlan(chain: TransformationChain, record: SinkRecord
   };
 }
 
-/** An int64 that a double holds comes as a number. */
+/** A reader returns an int64 as a number if a double represents it exactly. */
 function asRead({ schema, values }: Struct): ConnectValue[] {
   return values.map((value, index) => narrow(schema.fields[index]?.schema, value));
 }

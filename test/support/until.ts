@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A factor for all times that tests wait for something, for a machine on which much else runs. */
+/** A factor for all times that tests wait for conditions; larger than 1 on a busy machine. */
 export const PATIENCE = Number(process.env['SLUICE_TEST_PATIENCE'] ?? '1');
 
 export interface UntilOptions {
@@ -9,8 +9,9 @@ export interface UntilOptions {
 }
 
 /**
- * Waits until `condition` gives something else than `false`, `null` or `undefined`, and returns that. A condition that
- * throws is asked again; when the time is over, the error says `what` was awaited and what the last try gave.
+ * Waits until `condition` returns something other than `false`, `null` or `undefined`, and returns that. If the
+ * condition throws, it is evaluated again. When the time is over, the error contains `what` and the result of the last
+ * evaluation.
  */
 export async function until<T>(
   condition: () => T | Promise<T>,

@@ -12,14 +12,15 @@ const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 const COMPILER = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const ROOTS = ['src', 'plugins'];
 const CONFIGURATION = ['package-lock.json', 'package.json', 'tsconfig.build.json', 'tsconfig.json'];
-/** For a machine that is ten times as busy as it should be. */
+/** Long enough for a machine that is ten times as busy as it should be. */
 const TURN_MS = 180_000;
 
 let shared: Promise<{ readonly cli: string }> | undefined;
 
 /**
- * The compiled `src/cli.ts`, to be run with `node`. Built at the first call of a run, where sources have changed since the last
- * one; the lanes of a parallel run share it. Each worker that compiled the sources for itself would spend seconds of CPU.
+ * Returns the path of the compiled `src/cli.ts`, which `node` can run. The first call of a run compiles the sources if
+ * they have changed since the last build. The lanes of a parallel run share the build, because compiling costs seconds
+ * of CPU.
  */
 export async function builtCli(): Promise<string> {
   shared ??= askServiceDoor('/build', async () => {
@@ -29,8 +30,8 @@ export async function builtCli(): Promise<string> {
 }
 
 /**
- * Compiles `src` and `plugins` of a project into its `dist-test`, laid out as `dist`, and returns that folder. Types are not
- * checked. Of several calls at the same time, in whatever processes, one compiles.
+ * Compiles `src` and `plugins` of a project into its `dist-test`, which has the layout of `dist`, and returns that
+ * folder. Does not check types. If several processes call this at the same time, only one of them compiles.
  */
 export async function buildProject(root: string): Promise<string> {
   const folder = join(root, 'dist-test');
@@ -70,7 +71,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Each file that the build is made of, with its size and time of change. */
+/** Returns each input file of the build, with its size and modification time. */
 async function inputsOf(root: string): Promise<readonly string[]> {
   const configuration = CONFIGURATION.filter((name) => existsSync(join(root, name)));
   const sources = await Promise.all(ROOTS.map((name) => filesBelow(root, name, '.ts')));
@@ -82,7 +83,7 @@ async function inputsOf(root: string): Promise<readonly string[]> {
   );
 }
 
-/** Removes compiled modules whose sources are gone, since imports would still find them. */
+/** Removes compiled modules without a source file, because imports would still find them. */
 async function removeOrphans(root: string, folder: string): Promise<void> {
   const outputs = (await Promise.all(ROOTS.map((name) => filesBelow(folder, name, '.js')))).flat();
   const orphans = outputs.filter((path) => !existsSync(join(root, path.replace(/\.js$/, '.ts'))));

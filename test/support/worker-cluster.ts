@@ -4,9 +4,9 @@ import { uniqueName } from './services.ts';
 import { until, type UntilOptions } from './until.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-/** Workers of one group, started with the same properties, each at a port of its own. */
+/** Workers of one group. They are started with the same properties, and each has its own port. */
 export class WorkerCluster {
-  /** The environment variable in which each finds its name. */
+  /** The environment variable that contains the name of a worker. */
   static readonly NAME = 'CLUSTER_WORKER';
   readonly workers: readonly WorkerProcess[];
 
@@ -14,7 +14,7 @@ export class WorkerCluster {
     this.workers = workers;
   }
 
-  /** `login`: `user:password` of basic authentication. */
+  /** `login` is `user:password` for basic authentication. */
   static async start(
     size: number,
     properties: Readonly<Record<string, string>>,
@@ -33,7 +33,7 @@ export class WorkerCluster {
     }
   }
 
-  /** All at the same time, so that their topics are missing for each of them. Rejects when one of them ends. */
+  /** Starts all workers at the same time, so that each finds the internal topics missing. Rejects if a worker ends. */
   static async startAtOnce(size: number, properties: Readonly<Record<string, string>>): Promise<WorkerCluster> {
     const group = uniqueName('at-once');
     const shared = {
@@ -71,19 +71,22 @@ export class WorkerCluster {
     return this.worker(index).rest;
   }
 
-  /** Which of the workers has a worker id of a status. */
+  /** Returns the index of the worker with this worker id, which statuses contain. */
   indexOf(workerId: string): number {
     return this.workers.findIndex(({ url }) => url.endsWith(`//${workerId}`));
   }
 
-  /** Workers of the connector and its tasks, all of them running, as one worker sees it; the connector's is the first. */
+  /**
+   * Returns the workers of the connector and of its tasks, as reported by one worker; the connector's worker is first.
+   * Returns `undefined` unless all of them are running.
+   */
   async places(connector: string, asked = 0): Promise<number[] | undefined> {
     const { connector: own, tasks } = await this.rest(asked).status(connector);
     const all = [own, ...tasks];
     return all.every(({ state }) => state === 'RUNNING') ? all.map((each) => this.indexOf(each.worker_id)) : undefined;
   }
 
-  /** Waits until the connector runs with this number of tasks, on these workers alone; resolves with the places. */
+  /** Waits until the connector runs with this number of tasks, and only on these workers. Resolves with the places. */
   async untilRuns(
     connector: string,
     tasks: number,
@@ -108,7 +111,7 @@ export class WorkerCluster {
     }
   }
 
-  /** Resolves when all workers hold the same generation and nothing is being dealt out. */
+  /** Resolves when all workers have the same generation and no work is moving. */
   async settled(): Promise<void> {
     await until(async () => {
       const asked = this.workers.map(({ rest }) => rest.get<{ generation: number; rebalancing: boolean }>('/cluster'));

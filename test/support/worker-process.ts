@@ -13,21 +13,24 @@ import { until } from './until.ts';
 import { builtCli } from './worker-build.ts';
 
 export interface WorkerOptions {
-  /** Properties that are added to those of `defaultProperties`, or replace them. */
+  /** Properties that are added to `defaultProperties` or override them. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Connectors of a standalone worker, each a configuration with its `name`, or `{name, config, …}`; absent: a distributed worker. */
+  /**
+   * Connectors of a standalone worker, each as a configuration with its `name`, or as `{name, config, …}`. If absent,
+   * the worker is distributed.
+   */
   readonly standalone?: readonly Readonly<Record<string, unknown>>[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** `user:password` of basic authentication. */
+  /** `user:password` for basic authentication. */
   readonly login?: string | undefined;
-  /** How long `/health` may take to answer 200. */
+  /** Maximum time until `/health` returns 200. */
   readonly readyTimeoutMs?: number;
 }
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
-/** A second as a rule; many of them when other things run at the same time. */
+/** Usually, a start takes a second. It takes many seconds if other things run at the same time. */
 const READY_MS = 60_000;
-/** A connector that hangs may have begun many lines earlier. */
+/** The first lines of a connector that hangs may be far from the end of the log. */
 const PRINTED_LINES = 200;
 const ANSWER_MS = 2000;
 const running = new Set<WorkerProcess>();
@@ -55,7 +58,7 @@ export class WorkerProcess {
     this.#folder = folder;
   }
 
-  /** Starts a worker and waits until its `/health` answers 200. */
+  /** Starts a worker and waits until its `/health` returns 200. */
   static async start(options: WorkerOptions = {}): Promise<WorkerProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-worker-'));
     const port = await freePort();
@@ -75,12 +78,12 @@ export class WorkerProcess {
     return this.#child?.pid;
   }
 
-  /** All that the worker has printed, in all of its runs. */
+  /** Everything that the worker has printed in all its runs. */
   get log(): string {
     return this.#log;
   }
 
-  /** Starts it again, with the same properties unless some are replaced. */
+  /** Starts the worker again. During this run, the given properties override those of the worker. */
   async start(properties: Readonly<Record<string, string>> = {}): Promise<void> {
     const child = spawn(process.execPath, [await builtCli(), ...(await this.#arguments(properties))], {
       cwd: projectRoot,
@@ -110,17 +113,17 @@ export class WorkerProcess {
     if (hasEnded(child)) throw new Error(`The worker ended while starting; its log ends:\n${this.logTail()}`);
   }
 
-  /** SIGTERM; resolves with the exit code, or the signal's name, when the process is gone. */
+  /** Sends SIGTERM. When the process has ended, resolves with its exit code or the name of the signal. */
   async terminate(): Promise<number | string> {
     return this.#end('SIGTERM');
   }
 
-  /** As `kill -9`. */
+  /** Sends SIGKILL. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** Ends it, however it is, and removes its files. */
+  /** Ends the worker in any state and removes its files. */
   async discard(): Promise<void> {
     await this.kill();
     await rm(this.#folder, { recursive: true, force: true });
@@ -130,7 +133,7 @@ export class WorkerProcess {
     return this.#log.trimEnd().split('\n').slice(-lines).join('\n');
   }
 
-  /** The last lines of the log that name something. */
+  /** Returns the last lines of the log that contain a name. */
   logOf(name: string, lines: number): readonly string[] {
     const named = this.#log.split('\n').filter((line) => line.includes(name));
     return named.slice(-lines);
@@ -165,7 +168,10 @@ export class WorkerProcess {
   }
 }
 
-/** For a test that failed: prints the health, the group, the connectors and the end of the log of every worker that is running. */
+/**
+ * Called if a test has failed. Prints the health, the group, the connectors and the end of the log of every running
+ * worker.
+ */
 export async function printWorkers(title: string): Promise<void> {
   for (const worker of running) {
     const answers = await Promise.all(
@@ -176,7 +182,9 @@ export async function printWorkers(title: string): Promise<void> {
   }
 }
 
-/** The answer to `GET path`, without traces (the log has them). A worker that hangs is not waited for. */
+/**
+ * Returns the response to `GET path` without stack traces, which are in the log. Does not wait for a worker that hangs.
+ */
 async function said({ url }: WorkerProcess, path: string): Promise<string> {
   try {
     const response = await fetch(url + path, { signal: AbortSignal.timeout(ANSWER_MS) });
@@ -187,7 +195,10 @@ async function said({ url }: WorkerProcess, path: string): Promise<string> {
   }
 }
 
-/** A worker of a group of its own, that flushes offsets every second, on the shared broker unless others are named. */
+/**
+ * Returns properties of a worker in its own group. It commits offsets every second and uses the shared broker unless
+ * `servers` is given.
+ */
 async function defaultProperties(port: number, folder: string, servers?: string): Promise<Record<string, string>> {
   const group = uniqueName('worker');
   return {

@@ -5,7 +5,7 @@ import { SqlClient } from './sql-client.ts';
 import { WorkerCluster } from './worker-cluster.ts';
 import { WorkerProcess, type WorkerOptions } from './worker-process.ts';
 
-/** The shared Kafka and a database of one's own; there from the first test of a `describe` to its last. */
+/** The shared Kafka and a new database, available from the first test of a `describe` to its last. */
 interface Services {
   readonly kafka: KafkaTraffic;
   readonly db: TestDatabase;
@@ -16,7 +16,9 @@ interface Discardable {
   discard(): Promise<void>;
 }
 
-/** A worker and the services it needs; the database is called `name`. It must be called within a `describe`. */
+/**
+ * Starts a worker and the services that it needs. The database is called `name`. Must be called within a `describe`.
+ */
 export function workerServices(
   name: string,
   options: WorkerOptions = {},
@@ -24,7 +26,10 @@ export function workerServices(
   return servicesWith('worker', name, () => WorkerProcess.start(options));
 }
 
-/** Workers of one group with these properties, and the services they need. It must be called within a `describe`. */
+/**
+ * Starts workers of one group with these properties, and the services that they need. Must be called within a
+ * `describe`.
+ */
 export function clusterServices(
   name: string,
   size: number,

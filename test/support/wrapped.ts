@@ -2,8 +2,8 @@
 export const PROSE_WIDTH = 120;
 
 /**
- * A paragraph or item of a list in lines of at most 120 characters, where words and code allow it; `indent` precedes each
- * line but the first. Code with blanks stays on one line.
+ * Wraps a paragraph or list item to lines of at most 120 characters, as far as words and code allow it. `indent`
+ * precedes each line but the first. Code with blanks stays on one line.
  */
 export function wrapped(text: string, indent: string): string {
   const words = text.match(/(?:`[^`]*`|[^\s`])+/g) ?? [];

@@ -54,8 +54,9 @@ function givenAlone(column: ColumnCells): readonly ColumnCells[] {
 const untaggedShapes = new WeakMap<TableShape, TableShape>();
 
 /**
- * Removes the tag that holds the table's name (`nameTag`) if the table has no such column, or if it does not exist and
- * would not become a time-series table: a message without tags for a table without tags is relational.
+ * Removes the tag that holds the table's name (`nameTag`) in two cases: the table exists without such a column, or the
+ * table does not exist and would not become a time-series table. A message without tags for a table without tags is
+ * relational.
  */
 export function fitNameTag(rows: DecodedRows, table: FittedTable | undefined, createsSeries: boolean): DecodedRows {
   const { nameTag, batch, shape } = rows;

@@ -29,7 +29,8 @@ export function nanosBeyondMicros(text: string, start: number, end: number, prec
 }
 
 /**
- * Number of points per request whose assigned times are stored; beyond it, a series only stores its latest microsecond.
+ * Number of points per request whose assigned times are stored; beyond it, only the latest microsecond of each series
+ * is stored.
  */
 const MAX_REMEMBERED = 20_000;
 /** Maximum number of series per request. Beyond it, the oldest are forgotten, and points may share a microsecond. */

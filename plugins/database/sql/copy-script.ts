@@ -1,7 +1,7 @@
 import type { TableName } from '../../../src/data/row-batch.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable } from './quote.ts';
 
-/** Error text (22P02) raised by the script when a column's type differs from the one that the rows were encoded for. */
+/** Error text (22P02) raised by the script when the type of a column has changed since the rows were encoded. */
 export const TYPES_CHANGED = 'column types have changed';
 
 /** Target table of a COPY, as parts of the script. */

@@ -2,7 +2,7 @@
  * The kinds of tokens.
  * - string: `'…'`, `E'…'`, `U&'…'`, `N'…'` and dollar quotes, including continuation lines;
  * - bits: `B'…'`, `X'…'`; quoted: `"…"` and `U&"…"`;
- * - number: also with what PostgreSQL calls trailing junk, `10d`;
+ * - number: with letters that follow directly, as in `10d` (PostgreSQL: trailing junk);
  * - punctuation: `( ) [ ] , ; . : :: := ..`;
  * - comment: only an unterminated one, because all others are skipped; other: a character that is not part of SQL.
  */

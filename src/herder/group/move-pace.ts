@@ -11,9 +11,9 @@ const FIRST_SIZE = 4;
 const SMALLEST_SIZE = 2;
 const LARGEST_SIZE = 32;
 /**
- * Limits of the time between two parts. Below `QUICK_MS`, the next part is larger; between `SLOW_MS` and `HANGING_MS`, it is
- * smaller. A time above `HANGING_MS` hardly depends on the size of the part, because the tasks do not start or have nothing to
- * deliver.
+ * Limits of the time between two parts. Below `QUICK_MS`, the next part is larger; between `SLOW_MS` and `HANGING_MS`,
+ * it is smaller. Above `HANGING_MS`, the time hardly depends on the size of the part, because its tasks do not start or
+ * have nothing to deliver.
  */
 const QUICK_MS = 250;
 const SLOW_MS = 500;

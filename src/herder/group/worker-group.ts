@@ -34,7 +34,7 @@ const REPEATED_MS = 50;
  *   settled --work was revoked--> joining immediately, so that the work can be assigned to others
  *   any --session lost--> all work stops --> joining
  *   joining --a foreign member leads--> outside until no foreign member is in the group (ForeignMembers) --> joining
- *   joining --config topic cannot be read as far as the others have--> all work stops, outside --> joining
+ *   joining --config topic cannot be read up to the offset of the other members--> all work stops, outside --> joining
  *   any --stop--> left
  */
 export class WorkerGroup implements DrainablePlacement {

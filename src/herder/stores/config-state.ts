@@ -17,8 +17,8 @@ export interface ConnectorState {
    */
   readonly inconsistent: boolean;
   /**
-   * Number of tasks whose transactional ids may have been used for transactions. It was recorded before these tasks started.
-   * `undefined` if no task has written in transactions.
+   * Number of tasks whose transactional ids may be in use, as recorded when these tasks started; `undefined` if there
+   * are none.
    */
   readonly taskCountRecord: number | undefined;
   /**

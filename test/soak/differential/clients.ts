@@ -6,7 +6,10 @@ import { BrokerCluster } from '../../support/broker-cluster.ts';
 import { JavaPeer } from '../../support/java-peer.ts';
 import { ownBroker } from '../../support/services.ts';
 
-/** The cleaner looks for compacted topics, and members of groups notice changes, within a fraction of a second. */
+/**
+ * Settings for quick tests: the cleaner checks compacted topics, and members of groups notice changes, within a
+ * fraction of a second.
+ */
 const QUICK = {
   'log.cleaner.backoff.ms': '20',
   'group.consumer.min.heartbeat.interval.ms': '50',
@@ -14,11 +17,11 @@ const QUICK = {
 };
 const JVM = ['-XX:TieredStopAtLevel=1'];
 
-/** Both kinds of clients of one cluster. */
+/** Java's clients and ours for one cluster. */
 export interface Clients {
   readonly client: KafkaClient;
   readonly peer: JavaPeer;
-  /** Ends the brokers too. */
+  /** Ends the clients and the brokers. */
   readonly end: () => Promise<void>;
 }
 
@@ -30,14 +33,14 @@ export interface ReplicatedClients extends Clients {
   readonly cluster: BrokerCluster;
 }
 
-/** Starts a broker; returns a sentence that says why where Java is missing. */
+/** Starts a broker. If Java is missing, resolves with the reason as a sentence. */
 export async function ownClients(): Promise<OwnClients | string> {
   const kafka = await ownBroker({ extras: { properties: QUICK, jvmArguments: JVM } });
   const clients = await clientsOf(kafka);
   return typeof clients === 'string' ? clients : { kafka, ...clients };
 }
 
-/** Starts three brokers. */
+/** Starts three brokers. If Java is missing, resolves with the reason as a sentence. */
 export async function replicatedClients(): Promise<ReplicatedClients | string> {
   const cluster = await BrokerCluster.start();
   const clients = await clientsOf(cluster);

@@ -12,8 +12,9 @@ const MOST_SEEKS = 4;
 const MOST_PAUSES = 6;
 
 /**
- * Java's producers write a topic that the seed describes; Java's consumer and ours read it, with limits, pauses, seeks and groups of
- * the seed's choice. Returns the number of records that ours read; throws a Difference with the first record that is not the same.
+ * Java's producers write a topic that is generated from the seed. Java's consumer and ours read it, with limits,
+ * pauses, seeks and groups that depend on the seed. Resolves with the number of records that our consumer read. Throws
+ * a Difference for the first record that differs.
  */
 export async function consumerRound(seed: number, { client, peer }: Clients): Promise<number> {
   const draw = new Draw(seed);
@@ -43,8 +44,9 @@ export async function consumerRound(seed: number, { client, peer }: Clients): Pr
 }
 
 /**
- * False where Java's producer splits batches that are too large for the topic without end, and so cannot write what the plan says: batches
- * that it splits are filled up to `batch.size` again, and each split makes the chain of futures longer (StackOverflowError).
+ * Returns false if Java's producer cannot write the plan, because it splits batches that are too large for the topic
+ * endlessly: it fills split batches up to `batch.size` again, and each split lengthens the chain of futures
+ * (StackOverflowError).
  */
 async function isWritten(peer: JavaPeer, plan: TopicPlan): Promise<boolean> {
   try {
@@ -65,7 +67,7 @@ export async function javaReads(
 ): Promise<readonly ReadPartition[]> {
   const command = { topic, partitions, settings };
   const { partitions: read } = await peer.command<{ partitions: readonly ReadPartition[] }>('read', command);
-  // Where a part of an open transaction was deleted, the last stable offset may be in that part.
+  // If a part of an open transaction was deleted, the last stable offset may be in that part.
   return read.map((each) => ({ ...each, end: Math.max(each.start, each.end) }));
 }
 
@@ -85,7 +87,7 @@ export function readerSettings(draw: Draw): ClientProperties {
   };
 }
 
-/** The records of a partition that our consumer is still expected to return. */
+/** The records of a partition that our consumer has not returned yet. */
 class Expected {
   readonly partition: number;
   readonly java: ReadPartition;
@@ -197,7 +199,9 @@ class AssignedReading {
     this.#expected[record.partition]?.take(record);
   }
 
-  /** To an offset of the partition, or one that was deleted, from where reading starts at the first one. */
+  /**
+   * Seeks to an offset of the partition, or to a deleted one, from which reading starts at the first existing offset.
+   */
   #seek(): void {
     this.#seeksLeft -= 1;
     const each = this.#draw.pick(this.#expected);

@@ -9,17 +9,17 @@ interface Shared {
 }
 
 export interface DifferentialOptions<T extends Shared> {
-  /** Returns the number of records that were compared; 0 if the round could compare nothing. */
+  /** Resolves with the number of compared records; 0 if the round could not compare anything. */
   readonly round: (seed: number, clients: T) => Promise<number>;
   readonly start: () => Promise<T | string>;
   readonly defaultCount?: number;
-  /** The number of rounds that run side by side. */
+  /** Number of concurrent rounds. */
   readonly lanes?: number;
-  /** Rounds that disturb others. */
+  /** Returns true for rounds that disturb other rounds. */
   readonly runsAlone?: (seed: number) => boolean;
 }
 
-/** A repeat that runs a round for each seed. */
+/** Creates a repeat that runs one round per seed. */
 export function differential<T extends Shared>({
   round,
   start,
@@ -71,7 +71,7 @@ export function differential<T extends Shared>({
   };
 }
 
-/** Seeds whose rounds may run side by side. */
+/** Returns the seeds in groups. The rounds of a group may run concurrently. */
 function groupsOf(first: number, count: number, runsAlone: (seed: number) => boolean): readonly (readonly number[])[] {
   const groups: number[][] = [[]];
   for (let seed = first; seed < first + count; seed++) {

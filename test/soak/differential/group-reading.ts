@@ -31,7 +31,9 @@ interface JoinAnswer {
   readonly refused: boolean;
 }
 
-/** Members of a group, which come and go and commit what they have read: together they read every record once. */
+/**
+ * Members of a group that join and leave, and commit what they have read. Together they must read every record once.
+ */
 export class GroupReading {
   readonly #options: GroupOptions;
   readonly #draw: Draw;
@@ -39,11 +41,13 @@ export class GroupReading {
   readonly #settings: ClientProperties;
   readonly #members: Consumer[] = [];
   readonly #owners = new Map<Consumer, string>();
-  /** By offset, for each partition. */
+  /** The lines of the records that were read, by partition and offset. */
   readonly #lines = new Map<number, Map<number, string>>();
   readonly #isCooperative: boolean;
   #records = 0;
-  /** A member that keeps its partitions while it joins cannot commit between the two requests of that, as in Java. */
+  /**
+   * A member that keeps its partitions during a join cannot commit between the two requests of the join, as in Java.
+   */
   #mayRepeat = false;
   #joined: Promise<void> | undefined;
   #failure: unknown;
@@ -56,7 +60,7 @@ export class GroupReading {
     this.#isCooperative = isClassic && strategy === 'CooperativeStickyAssignor';
     this.#settings = {
       ...options.settings,
-      // Members take turns, and those without partitions wait in theirs.
+      // Members are polled in turn, and a member without partitions waits when it is polled.
       'max.poll.records': '500',
       'group.id': this.#group,
       'enable.auto.commit': 'false',
@@ -69,7 +73,7 @@ export class GroupReading {
     };
   }
 
-  /** Returns the number of records that were read here. */
+  /** Resolves with the number of records that the group read. */
   async compare(java: readonly ReadPartition[]): Promise<number> {
     const expected = java.reduce((sum, { lines }) => sum + lines.length, 0);
     const deadline = Date.now() + READ_MS;

@@ -12,8 +12,9 @@ export const KILL_EVERY = 10;
 const READ_MS = 120_000;
 
 /**
- * Records are written while partitions get other leaders, and while a broker is killed at one seed in ten: by Java's producers with
- * our consumer reading meanwhile, or by ours. Returns the number of records that were compared.
+ * Records are written while partitions change their leaders and, with one seed in ten, a broker is killed. Either
+ * Java's producers write and our consumer reads meanwhile, or our producers write. Resolves with the number of compared
+ * records.
  */
 export async function leaderRound(seed: number, clients: ReplicatedClients): Promise<number> {
   const draw = new Draw(seed);
@@ -73,7 +74,7 @@ async function consumerRound(
   }
 }
 
-/** Until the writing ends. */
+/** Moves leaders until the records are written. */
 async function moveLeaders(
   { cluster, peer }: ReplicatedClients,
   draw: Draw,

@@ -1,12 +1,12 @@
 import type { ProducedRecord } from '../../../src/kafka/api.ts';
 import { contentOf, Difference, type ReadPartition } from './record-lines.ts';
 
-/** A record that was handed to a producer. */
+/** A record that was passed to a producer. */
 export interface Sent {
   readonly producer: number;
   readonly partition: number;
   readonly content: string;
-  /** Milliseconds; absent: the producer's clock between two times. */
+  /** In milliseconds. If absent, the timestamp is the producer's clock between two known times. */
   readonly timestamp: number | undefined;
   readonly handedOverAt: number;
   acknowledgedAt: number;
@@ -30,8 +30,8 @@ export function sentRecord(
 }
 
 /**
- * Throws unless the partition has exactly the wanted records, those of one producer in the order in which they were handed over.
- * Several producers use timestamps of their own.
+ * Throws unless the partition contains exactly the expected records. The records of one producer must be in the order
+ * in which they were passed to it. Several producers are distinguished by their timestamps.
  */
 export function requireWritten(
   where: string,

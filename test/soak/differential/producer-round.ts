@@ -27,20 +27,20 @@ interface Written {
   readonly kind: TopicKind;
   readonly partitions: number;
   readonly producers: number;
-  /** Timestamps are of the clock. */
+  /** True if the timestamps are those of the clock. */
   readonly byClock: boolean;
 }
 
 /** Faults of the brokers while records are written. */
 export interface Disturbance {
   readonly replicas?: readonly (readonly number[])[];
-  /** Ends when the writing does. */
+  /** Causes faults until the writing ends. */
   readonly disturb: (topic: string, writing: Promise<unknown>, draw: Draw) => Promise<void>;
 }
 
 /**
- * Producers of ours write a topic that the seed describes; Java's consumer reads what was acknowledged, in order and with valid
- * checksums. Returns the number of records that it read.
+ * Our producers write a topic that is generated from the seed. Java's consumer reads the acknowledged records, which
+ * must be in order and have valid checksums. Resolves with the number of records that it read.
  */
 export async function producerRound(
   seed: number,
@@ -69,7 +69,7 @@ export async function producerRound(
     await writing;
     const transactionalIds = writers.flatMap(({ properties }) => properties['transactional.id'] ?? []);
     await peer.command('settle', { transactionalIds });
-    // With a hanging writer, only the broker decides which records are read next.
+    // With a hanging writer, the broker alone determines which records can be read next.
     if (writers.some(({ isHanging }) => isHanging)) return 0;
     let records = 0;
     const sent = writers.flatMap((writer) => writer.sent).filter(({ outcome }) => outcome !== 'refused');
@@ -100,7 +100,7 @@ export async function producerRound(
 class Writer {
   readonly properties: ClientProperties;
   readonly sent: Sent[] = [];
-  /** The broker has completed a transaction without its markers. */
+  /** True if the broker has completed a transaction without its markers. */
   isHanging = false;
   readonly #peer: Clients['peer'];
   readonly #draw: Draw;
@@ -162,7 +162,7 @@ class Writer {
     this.isHanging = isHanging;
   }
 
-  /** One call, which the next one does not wait for. */
+  /** Makes one call. The next call does not wait for its result. */
   async #send(): Promise<readonly Sent[]> {
     const draw = this.#draw;
     const own = new Map<ProducedRecord, Sent>();
@@ -183,7 +183,7 @@ class Writer {
     sent.outcome = 'refused';
   }
 
-  /** Packed records have neither timestamps nor a partition of their own. */
+  /** Packed records have neither timestamps nor partitions of their own. */
   get #mayPack(): boolean {
     const { byClock, kind } = this.#written;
     return byClock && kind !== 'limits';
@@ -194,7 +194,7 @@ class Writer {
     const { topic, kind, partitions, producers, byClock } = this.#written;
     const size = SIZES[kind === 'limits' && draw.chance(0.7) ? 'limits' : ordinarySize(draw)];
     const drawn = times(draw);
-    // A restarted broker forgets producers by the timestamps of their records, after a day.
+    // A restarted broker forgets producers whose last records have timestamps more than a day old.
     const { time, spread } = this.#isDisturbed ? { time: Date.now(), spread: 0 } : drawn;
     const shape = { ...size, headers: draw.pick([0, 0, 1, 3, 30]), nulls: draw.pick([0, 0.1, 1]) };
     const onePartition = draw.between(0, partitions - 1);

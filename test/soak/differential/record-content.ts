@@ -7,11 +7,11 @@ const NOISE_BYTES = 6_000_000;
 export interface RecordShape {
   readonly minBytes: number;
   readonly maxBytes: number;
-  /** The most headers. */
+  /** Maximum number of headers. */
   readonly headers: number;
-  /** The part of keys and values that are null. */
+  /** Share of keys and values that are null. */
   readonly nulls: number;
-  /** The part of a value that cannot be compressed. */
+  /** Share of a value that is incompressible. */
   readonly noise: number;
 }
 

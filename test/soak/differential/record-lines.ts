@@ -1,7 +1,10 @@
 import { crc32 } from 'node:zlib';
 import type { ConsumedRecord } from '../../../src/kafka/api.ts';
 
-/** A record as text: offset, time, whose time, key, value and headers, each by length and checksum; as `lineOf` of Peer.java. */
+/**
+ * Formats a record as text: offset, time, type of the time, key, value and headers, each by length and checksum; same
+ * as `lineOf` of Peer.java.
+ */
 export function lineOf(record: ConsumedRecord): string {
   const { offset, timestamp, timestampType } = record;
   const kind = timestampType === 'LogAppendTime' ? 'append' : 'create';
@@ -14,7 +17,7 @@ interface Content {
   readonly headers: readonly { readonly key: string; readonly value: Uint8Array | null }[];
 }
 
-/** Key, value and headers. */
+/** Formats key, value and headers. */
 export function contentOf({ key, value, headers }: Content): string {
   const parts = [sumOf(key), sumOf(value)];
   for (const header of headers) parts.push(`${sumOf(Buffer.from(header.key))}=${sumOf(header.value)}`);
@@ -29,17 +32,17 @@ function sumOf(bytes: Uint8Array | null): string {
   return bytes === null ? 'null' : `${String(bytes.length)}:${crc32(bytes).toString(16)}`;
 }
 
-/** Java's consumer on a partition. */
+/** A partition as Java's consumer read it. */
 export interface ReadPartition {
   readonly start: number;
   readonly end: number;
   readonly lines: readonly string[];
 }
 
-/** The clients disagree about a topic. */
+/** Thrown if the clients disagree about a topic. */
 export class Difference extends Error {}
 
-/** The error of a round, with what repeats it. */
+/** Returns the error of a round, with the data that are necessary to repeat it. */
 export function described(error: unknown, seed: number, details: object): Error {
   const message = error instanceof Error ? error.message : String(error);
   const text = `seed ${String(seed)}: ${message}\n  ${JSON.stringify(details)}`;

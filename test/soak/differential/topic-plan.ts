@@ -10,15 +10,15 @@ interface SendStep {
   readonly seed: number;
   readonly minBytes: number;
   readonly maxBytes: number;
-  /** Number of keys; 0: any, or null. */
+  /** Number of keys; 0 for any number, including null. */
   readonly keys: number;
-  /** The most headers of a record. */
+  /** Maximum number of headers of a record. */
   readonly headers: number;
-  /** The part of keys and values that are null. */
+  /** Share of keys and values that are null. */
   readonly nulls: number;
-  /** The part of a value that cannot be compressed. */
+  /** Share of a value that is incompressible. */
   readonly noise: number;
-  /** Milliseconds; -1: the producer's clock. */
+  /** In milliseconds; -1 for the producer's clock. */
   readonly time: number;
   readonly spread: number;
 }
@@ -46,14 +46,14 @@ export type TopicKind = 'ordinary' | 'compacted' | 'limits' | 'replicated';
 /** Size limit of a batch in topics of the kind `limits`. */
 const LIMIT_BYTES = 100_000;
 
-/** Values are nothing to `maxBytes` long, most of them short. */
+/** Lengths of values, from 0 to `maxBytes`; most values are short. */
 export const SIZES = {
   tiny: { minBytes: 0, maxBytes: 20, most: 600, noise: 1 },
   small: { minBytes: 0, maxBytes: 400, most: 300, noise: 0.5 },
   medium: { minBytes: 0, maxBytes: 20_000, most: 60, noise: 0.5 },
   large: { minBytes: 0, maxBytes: 1_000_000, most: 4, noise: 0.5 },
   huge: { minBytes: 1_000_000, maxBytes: 5_000_000, most: 2, noise: 0.5 },
-  /** Some kilobytes, packed. */
+  /** Such a value is compressed to some kilobytes. */
   swelling: { minBytes: 500_000, maxBytes: 4_000_000, most: 4, noise: 0.001 },
   limits: { minBytes: LIMIT_BYTES - 300, maxBytes: LIMIT_BYTES + 100, most: 6, noise: 1 },
 } as const;
@@ -66,14 +66,17 @@ export function ordinarySize(draw: Draw): SizeName {
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 const LEVELS = { gzip: ['-1', '1', '9'], lz4: ['9', '1', '17'], zstd: ['3', '3', '1', '-50', '19'] } as const;
 const BROKER_CODECS = ['uncompressed', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
-/** Most batches of one call. Each batch may need a request to be read, and a seed should take less than a second. */
+/**
+ * Maximum number of batches of one call. Each batch may need a request to be read, and a seed should take less than a
+ * second.
+ */
 const MOST_BATCHES = 25;
 const FOREVER = '9223372036854775807';
 
 export function topicSettings(draw: Draw, kind: TopicKind): Settings {
   return {
     'max.message.bytes': String(kind === 'limits' ? LIMIT_BYTES : 16_777_216),
-    // Timestamps may be of any time; nothing expires, and segments are not rolled for them.
+    // Timestamps may have any value, so records do not expire and segments are not rolled by time.
     'retention.ms': '-1',
     'message.timestamp.after.max.ms': FOREVER,
     'segment.ms': kind === 'compacted' ? '1' : FOREVER,
@@ -87,7 +90,7 @@ export function topicSettings(draw: Draw, kind: TopicKind): Settings {
   };
 }
 
-/** Timestamps of a call: the clock's, those of any time, or wildly different ones. */
+/** Returns the timestamps of a call: those of the clock, arbitrary ones, or widely scattered ones. */
 export function times(draw: Draw): { readonly time: number; readonly spread: number } {
   return draw.pick([
     { time: -1, spread: 0 },
@@ -112,7 +115,7 @@ export function topicPlan(draw: Draw, topic: string): TopicPlan {
   });
 }
 
-/** For a reader that reads while it is written: nothing is deleted. */
+/** Returns a plan without deletions, for a reader that reads while the topic is written. */
 export function replicatedPlan(draw: Draw, topic: string, replicas: readonly (readonly number[])[]): TopicPlan {
   const planner = new Planner(draw, topic, 'replicated', replicas.length);
   return planner.plan({ step: 'create', replicas, settings: topicSettings(draw, 'replicated') });
@@ -143,7 +146,7 @@ class Planner {
       for (let partition = 0; partition < this.#partitions; partition++) {
         this.#steps.push({ step: 'compact', partition });
       }
-      // Nothing is removed while the topic is read.
+      // No record is removed while the topic is read.
       this.#steps.push({ step: 'alter', settings: { 'cleanup.policy': 'delete', 'segment.ms': FOREVER } });
       this.#write(draw.between(0, 3));
     } else if (this.#kind !== 'replicated' && draw.chance(0.2)) {
@@ -163,7 +166,7 @@ class Planner {
 
   #addProducer(number: number): void {
     const draw = this.#draw;
-    // A refused record fails its transaction.
+    // A rejected record makes its transaction fail.
     const isTransactional = this.#kind !== 'limits' && draw.chance(0.4);
     const batchBytes = draw.pick([0, 1, 200, 1_000, 16_384, 16_384, 131_072, 1_048_576]);
     const codec = draw.pick(CODECS);
@@ -171,7 +174,7 @@ class Planner {
       'compression.type': codec,
       ...(codec !== 'none' && codec !== 'snappy' && { [`compression.${codec}.level`]: draw.pick(LEVELS[codec]) }),
       'batch.size': String(batchBytes),
-      // Batches are full, or sent when a call is done.
+      // Batches are sent when they are full or when a call is complete.
       'linger.ms': '1000',
       'max.request.size': '16777216',
       'enable.idempotence': String(isTransactional || draw.chance(0.5)),
@@ -223,7 +226,7 @@ class Planner {
 
   #alter(): void {
     const draw = this.#draw;
-    // Segments that are rolled by time need times of one kind.
+    // If segments are rolled by time, all timestamps must be of one kind.
     const settings =
       this.#kind !== 'compacted' && draw.chance(0.5)
         ? { 'message.timestamp.type': draw.pick(['LogAppendTime', 'CreateTime']) }

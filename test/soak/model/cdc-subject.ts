@@ -6,7 +6,7 @@ import { TableModel, type Cell, type ColumnType, type Row } from './table-model.
 const IDS = 12;
 const TIME = 'timestamp with time zone';
 
-/** Changes of `cdc_db` (docs/formats.md#cdc_db): rows and statements, in the order of one partition. */
+/** Changes in `cdc_db` (docs/formats.md#cdc_db): rows and statements, in the order of one partition. */
 export class CdcSubject implements SinkSubject {
   readonly format = 'cdc_db';
   readonly options: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export class CdcSubject implements SinkSubject {
   readonly #place: SinkPlace;
   readonly #rule: 'override' | 'merge' | 'discard';
   readonly #table: TableModel;
-  /** As it is after the records that were drawn. */
+  /** True if the table exists after the records drawn so far. */
   #isThere = false;
   #hasKey = true;
   readonly #columns = new Map<string, ColumnType>();
@@ -24,7 +24,7 @@ export class CdcSubject implements SinkSubject {
 
   constructor(draw: Draw, place: SinkPlace) {
     this.#place = place;
-    // An update that is repeated after later rows has another result only if these do not replace the whole row.
+    // If an update is repeated after later rows, the result is the same only if those rows replace the whole row.
     this.#rule = place.isRepeated ? 'override' : draw.pick(['override', 'override', 'merge', 'discard']);
     this.#table = new TableModel(place.name);
     this.tables = [this.#table];
@@ -99,12 +99,13 @@ export class CdcSubject implements SinkSubject {
     ];
   }
 
-  /** Rows; `spoiled`: JSON of a value that the column `n` does not take, for one of them. */
+  /** Draws rows. If `spoiled` is given, it is the JSON of an invalid value for the column `n` of one row. */
   #rows(draw: Draw, spoiled?: string): Drawn {
     const names = [...this.#columns.keys()].filter((name) => ['ts', 'id', 'n'].includes(name) || draw.chance(0.8));
     const rows = Array.from({ length: draw.between(1, 5) }, () => names.map((name) => this.#cell(draw, name)));
     const at = spoiled === undefined ? -1 : draw.between(0, rows.length - 1);
-    // A row that a later one of its key replaces in the same batch may not be noticed.
+    // If a later row of the same batch has the same key, an invalid row may be replaced unnoticed. It therefore gets a
+    // key of its own.
     if (at >= 0) rows[at] = rows[at]?.with(names.indexOf('id'), numberValue(1000 + this.#ownIds++)) ?? [];
     const values = rows.map((row, index) =>
       row.map(({ json }, column) => (index === at && names[column] === 'n' ? (spoiled ?? json) : json)),

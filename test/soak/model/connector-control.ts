@@ -3,10 +3,10 @@ import type { ConnectorStatus, ConnectRest } from '../../support/rest.ts';
 import { until } from '../../support/until.ts';
 import { Difference } from '../differential/record-lines.ts';
 
-/** A rebalance that a request has to wait for takes a moment. */
+/** A request may have to wait for a rebalance, which takes a moment. */
 const REQUEST_MS = 30_000;
 
-/** One connector of a seed: what users do to it while it works. */
+/** The connector of a seed, and the operations that users perform on it while it works. */
 export class ConnectorControl {
   readonly name: string;
   #config: Readonly<Record<string, string>>;
@@ -26,7 +26,10 @@ export class ConnectorControl {
     await this.#ask('DELETE', '', undefined, [204, 404]);
   }
 
-  /** Restarts, pauses or stops it, or gives it another number of tasks; returns what was done. */
+  /**
+   * Restarts, pauses or stops the connector, or changes its number of tasks. Resolves with a description of the
+   * operation.
+   */
   async disturb(draw: Draw, mostTasks: number): Promise<string> {
     const kinds = ['restart', 'restart-task', 'pause', 'stop', ...(mostTasks > 1 ? ['tasks', 'tasks'] : [])];
     const kind = draw.pick(kinds);
@@ -46,7 +49,7 @@ export class ConnectorControl {
     await this.#ask('PUT', '/config', this.#config, [200]);
   }
 
-  /** Continues after a record that has failed the task. */
+  /** Moves the offset after a record that has failed the task, and restarts the task. */
   async skipTo(topic: string, offset: number): Promise<void> {
     await this.#ask('PUT', '/stop', undefined, [204]);
     const partition = { kafka_topic: topic, kafka_partition: 0 };
@@ -54,10 +57,10 @@ export class ConnectorControl {
     await this.#ask('PUT', '/resume', undefined, [202]);
   }
 
-  /** The trace of a task that has failed. */
+  /** Returns the stack trace of a failed task. */
   async trace(): Promise<string | undefined> {
     const { status, body } = await this.#rest.get<ConnectorStatus>(`/connectors/${this.name}/status`);
-    // A moment after its creation a connector has no status.
+    // Immediately after its creation, a connector has no status.
     if (status === 404) return undefined;
     const { connector, tasks } = body;
     return connector.trace ?? tasks.find(({ state }) => state === 'FAILED')?.trace;

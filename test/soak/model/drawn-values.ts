@@ -2,7 +2,7 @@ import type { Draw } from '../../support/random.ts';
 import type { Cell } from './table-model.ts';
 import { canonical } from './table-reader.ts';
 
-/** A value as it is written in JSON, and as the table has it. */
+/** A value as JSON, and as stored in the table. */
 export interface DrawnValue {
   readonly json: string;
   readonly cell: Cell;
@@ -48,7 +48,7 @@ export function drawBoolean(draw: Draw): DrawnValue {
   return draw.chance(0.5) ? { json: 'true', cell: 'true' } : { json: 'false', cell: 'false' };
 }
 
-/** A text of at most `characters` characters, as PostgreSQL counts them. */
+/** Returns a text of at most `characters` characters, as PostgreSQL counts them. */
 function drawText(draw: Draw, characters = 1000): string {
   const text = draw.chance(0.8) ? draw.pick(TEXTS) : draw.pick(LONG_TEXTS);
   return [...text].slice(0, characters).join('');
@@ -64,7 +64,7 @@ export function drawBytes(draw: Draw): DrawnValue {
   return { json: JSON.stringify(bytes.toString('base64')), cell: bytes.toString('hex') };
 }
 
-/** JSON that is a list or an object. */
+/** Returns JSON that is a list or an object. */
 export function drawDocument(draw: Draw, kind: 'list' | 'object'): DrawnValue {
   const numbers = Array.from({ length: draw.between(0, 3) }, () => draw.between(-9, 9));
   const value = kind === 'list' ? numbers : { n: draw.between(0, 9), name: drawText(draw, 20), list: numbers };
@@ -72,7 +72,9 @@ export function drawDocument(draw: Draw, kind: 'list' | 'object'): DrawnValue {
   return { json, cell: canonical(json, 'jsonb') };
 }
 
-/** Base64 of an integer in two's complement, as Connect writes the unscaled value of a Decimal. */
+/**
+ * Returns Base64 of an integer in two's complement, the form in which Connect writes the unscaled value of a Decimal.
+ */
 export function bytesOfInteger(value: bigint): string {
   let hex = (value < 0n ? -value - 1n : value).toString(16);
   if (hex.length % 2 === 1) hex = `0${hex}`;
@@ -82,7 +84,7 @@ export function bytesOfInteger(value: bigint): string {
   return bytes.toString('base64');
 }
 
-/** `-150n` with scale 2 as `-1.50`. */
+/** Formats an unscaled value: `-150n` with scale 2 becomes `-1.50`. */
 export function decimalText(unscaled: bigint, scale: number): string {
   const sign = unscaled < 0n ? '-' : '';
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
@@ -91,7 +93,7 @@ export function decimalText(unscaled: bigint, scale: number): string {
 
 const BASE_MS = Date.UTC(2026, 0, 1);
 
-/** One of few times, so that rows of one key meet. */
+/** Draws one of a few times, so that several rows have the same key. */
 export function drawTimeMs(draw: Draw, times: number): number {
   return BASE_MS + draw.between(0, times - 1) * 1000 + draw.pick([0, 0, 7]);
 }

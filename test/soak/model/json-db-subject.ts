@@ -7,16 +7,16 @@ const STEPS = 5;
 const TIMES = 6;
 const TEXT_LENGTH = 12;
 const PARTITION_MS = 3_600_000;
-/** Times of rows that no other row has begin here. */
+/** Times of rows that must not share their key with another row start here. */
 const OWN_TIMES_MS = Date.UTC(2026, 5, 1);
 
 interface Kind {
-  /** Type in the message. */
+  /** Type as written in the message. */
   readonly type: string;
   readonly length: number;
   readonly column: ColumnType;
   readonly value: (draw: Draw) => DrawnValue;
-  /** JSON of values that the column does not take. */
+  /** JSON of values that are invalid for the column. */
   readonly bad: readonly string[];
 }
 
@@ -54,7 +54,7 @@ function integer(type: 'smallint' | 'integer' | 'bigint') {
   };
 }
 
-/** A column that no table has. */
+/** A column that exists in no table. */
 const UNLISTED: Field = {
   name: 'unlisted',
   type: 'INT4',
@@ -136,7 +136,7 @@ export class JsonDbSubject implements SinkSubject {
       return { ...own, value, apply: () => true };
     }
     const rows = Array.from({ length: draw.between(1, 5) }, () => this.#drawRow(draw, place, fields));
-    // A message whose rows are all refused may or may not create its table.
+    // If all rows of a message are refused, its table may or may not be created.
     const bad = isBad && known.size > 0 ? this.#spoil(draw, draw.pick(rows), fields) : false;
     if (isBad && !bad) return { ...own, value: '{', apply: () => true };
     const { value } = this.#message(fields, rows);
@@ -145,7 +145,7 @@ export class JsonDbSubject implements SinkSubject {
 
   #drawRow(draw: Draw, { partition }: Place, fields: readonly Field[]): DrawnRow {
     const cells = new Map<string, DrawnValue>();
-    // Without tags the time is the key, and rows of one key are in one partition.
+    // Without tags, the time is the key, and rows with the same key must be in the same partition.
     const partMs = this.#tags === 'none' ? partition * PARTITION_MS : 0;
     cells.set('ts', this.#time(draw, drawTimeMs(draw, TIMES) + partMs));
     for (const [index, name] of this.#tagNames.entries()) {
@@ -172,7 +172,7 @@ export class JsonDbSubject implements SinkSubject {
     return { json: String(written), cell: String(us) };
   }
 
-  /** Makes a row one that is refused; returns false if there is no way to do so. */
+  /** Makes the row invalid. Returns false if that is impossible. */
   #spoil(draw: Draw, row: DrawnRow, fields: readonly Field[]): boolean {
     const kinds: (() => void)[] = [];
     const isNever = this.#rule !== 'override';
@@ -184,7 +184,7 @@ export class JsonDbSubject implements SinkSubject {
     if (this.#tags === 'primary') kinds.push(() => row.cells.set('site', NULL));
     if (this.#unknown === 'fault') kinds.push(() => row.cells.set('surplus', { json: '1', cell: null }));
     if (kinds.length === 0) return false;
-    // A row that a later one of its key replaces in the same batch may not be noticed.
+    // If a later row of the same batch had the same key, this row might be replaced unnoticed.
     row.cells.set('ts', this.#time(draw, OWN_TIMES_MS + 1000 * this.#ownTimes++));
     draw.pick(kinds)();
     row.isRefused = true;
@@ -213,7 +213,7 @@ export class JsonDbSubject implements SinkSubject {
     const isRefused = rows.some((row) => row.isRefused);
     if (isRefused && !isTolerant) return true;
     if (!this.#table.exists) this.#table.create([], this.#keyNames);
-    // The first column is one of instants, whichever type of time the message gives it.
+    // The first column is a timestamptz, regardless of its time type in the message.
     this.#table.addColumn('ts', 'timestamp with time zone');
     for (const { name, column } of fields) this.#table.addColumn(name, column);
     for (const name of this.#tagNames) this.#table.addColumn(name, 'character varying(24)');

@@ -6,7 +6,10 @@ import { TableModel, type Cell, type Row, type StoreRule } from './table-model.t
 
 const TIMES = 5;
 const STEPS = 5;
-/** Times of lines that are refused begin here: a line that a later one of its key replaces in the same batch may not be noticed. */
+/**
+ * Times of invalid lines start here. If a later line of the same batch had the same key, an invalid line might be
+ * replaced unnoticed.
+ */
 const OWN_TIMES_MS = Date.UTC(2026, 5, 1);
 
 interface Written {
@@ -18,7 +21,7 @@ interface Field {
   readonly name: string;
   readonly column: string;
   readonly value: (draw: Draw) => Written;
-  /** Values that the column does not take. */
+  /** Values that are invalid for the column. */
   readonly bad: readonly string[];
   readonly since: number;
 }
@@ -27,7 +30,7 @@ interface Line {
   readonly table: TableModel;
   readonly tags: readonly Tag[];
   readonly fields: readonly { readonly field: Field; readonly written: Written }[];
-  /** Undefined: the time of the record. */
+  /** If undefined, the time is the timestamp of the record. */
   readonly time: { readonly text: string; readonly us: bigint } | undefined;
   readonly isRefused: boolean;
 }
@@ -81,13 +84,13 @@ function integer(suffix: string, extremes: readonly string[]) {
   };
 }
 
-/** A string as a line has it; blanks, equals signs and commas may be escaped. */
+/** Formats a string for a line. Blanks, equals signs and commas may be escaped. */
 function escaped(draw: Draw, text: string): string {
   const required = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
   return draw.chance(0.5) ? required : required.replaceAll(/[ =,]/g, '\\$&');
 }
 
-/** Lines of `line_lp` (docs/formats.md#line_lp): of tables that the sink creates, and of one that exists. */
+/** Lines of `line_lp` (docs/formats.md#line_lp) for tables that the sink creates, and for an existing one. */
 export class LineSubject implements SinkSubject {
   readonly format = 'line_lp';
   readonly options: Readonly<Record<string, string>>;
@@ -171,7 +174,7 @@ export class LineSubject implements SinkSubject {
     };
   }
 
-  /** A line that is refused, with columns and tags that its table has. */
+  /** Returns an invalid line with columns and tags of its table. */
   #badLine(draw: Draw, place: Place): Line | undefined {
     if (this.#rule !== 'override') return undefined;
     const table = draw.pick(this.tables);

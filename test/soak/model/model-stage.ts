@@ -7,11 +7,11 @@ import { SqlClient } from '../../support/sql-client.ts';
 import { WorkerProcess } from '../../support/worker-process.ts';
 import type { Engine } from './sink-subject.ts';
 
-/** For a machine that is ten times as busy as it should be. */
+/** Long enough for a machine that is ten times as busy as it should be. */
 const READY_MS = 180_000;
 const ENGINES = ['unmarked', 'time-series', 'relational'] as const;
 
-/** Workers, a broker and databases of every mark, which all seeds share. */
+/** Workers, a broker, and databases with every mark. All seeds share them. */
 export class ModelStage {
   readonly workers: readonly WorkerProcess[];
   readonly kafka: KafkaTraffic;
@@ -32,7 +32,7 @@ export class ModelStage {
     this.#databases = databases;
   }
 
-  /** A worker, with a group of its own, for each of the properties. */
+  /** Starts one worker in its own group for each set of properties. */
   static async start(...properties: readonly ClientProperties[]): Promise<ModelStage> {
     const starts = properties.map((more) => {
       const own = { 'offset.flush.interval.ms': '100', ...more };

@@ -6,7 +6,7 @@ import { TableModel, type Cell } from './table-model.ts';
 
 const TIMES = 6;
 const STEPS = 5;
-/** Times of points that no other point has begin here. */
+/** Times of points that must not share their key with another point start here. */
 const OWN_TIMES_MS = Date.UTC(2026, 5, 1);
 const VARCHAR = 'character varying(254)';
 const PLANT = { power: 'double precision', count: 'bigint', note: 'character varying(20)' } as const;
@@ -14,10 +14,10 @@ type PlantColumn = keyof typeof PLANT;
 
 interface Point {
   readonly metric: string;
-  /** As it is written. */
+  /** Time as written in the message. */
   readonly time: string;
   readonly us: bigint;
-  /** JSON; in lines only numbers. */
+  /** Value as JSON; only numbers in lines. */
   readonly value: string;
   readonly tags: readonly Tag[];
   readonly isRefused: boolean;
@@ -25,7 +25,10 @@ interface Point {
 
 type ValueType = 'VARCHAR' | 'FLOAT8' | 'auto';
 
-/** Points in `json_tsd` and `line_tsd`, for tables of their own and for columns of a table (docs/formats.md#json_tsd-and-line_tsd). */
+/**
+ * Points in `json_tsd` and `line_tsd`, which become tables of their own or columns of a table
+ * (docs/formats.md#json_tsd-and-line_tsd).
+ */
 export class PointSubject implements SinkSubject {
   readonly format: 'json_tsd' | 'line_tsd';
   readonly options: Readonly<Record<string, string>>;
@@ -111,9 +114,9 @@ export class PointSubject implements SinkSubject {
     };
   }
 
-  /** A point that is refused beside others that are not. */
+  /** Returns an invalid point for a message with valid points. */
   #badPoint(draw: Draw, place: Place): Point | undefined {
-    // A point that a later one of its key replaces in the same batch may not be noticed.
+    // If a later point of the same batch had the same key, this point might be replaced unnoticed.
     const time = this.#time(draw, OWN_TIMES_MS + 1000 * this.#ownTimes++);
     const point = { ...this.#plantPoint(draw, place), ...time, isRefused: true };
     if (this.format === 'line_tsd')
@@ -224,7 +227,7 @@ function drawWhether(draw: Draw): string {
   return draw.pick(['true', 'false']);
 }
 
-/** A JSON value as text. */
+/** Returns a JSON value as text. */
 function textOf(json: string): string {
   return json.startsWith('"') ? String(JSON.parse(json)) : json;
 }

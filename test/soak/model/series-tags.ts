@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Draw } from '../../support/random.ts';
 import type { Place } from './sink-subject.ts';
 
-/** A tag: its value as text, and whether it is a number in JSON. */
+/** A tag with its value as text. In JSON, the value may be a number. */
 export interface Tag {
   readonly name: string;
   readonly text: string;
@@ -10,14 +10,14 @@ export interface Tag {
 }
 
 export interface TagChoice {
-  /** Names of tags beside `site`, with the first step that has them. */
+  /** Names of tags in addition to `site`, with the first step in which they occur. */
   readonly more: readonly { readonly name: string; readonly since: number }[];
   readonly texts: readonly string[];
-  /** Numbers are tags of JSON points only. */
+  /** Only JSON points have numbers as tags. */
   readonly hasNumbers: boolean;
 }
 
-/** Tags of one series; the series of a partition are in no other partition. */
+/** Draws the tags of one series. A series is in one partition only. */
 export function drawTags(
   draw: Draw,
   { partition }: Place,
@@ -34,7 +34,7 @@ export function drawTags(
   return [site, ...others];
 }
 
-/** The primary tag that is derived from tags whose texts are these (docs/formats.md#the-primary-tag). */
+/** Derives the primary tag from the texts of the tags (docs/formats.md#the-primary-tag). */
 export function primaryTag(texts: readonly string[]): string {
   const sorted = texts.map((text) => Buffer.from(text)).toSorted((left, right) => Buffer.compare(left, right));
   return createHash('sha256').update(Buffer.concat(sorted)).digest('hex');

@@ -15,10 +15,10 @@ import type { Engine, PlannedRecord, SinkPlace, SinkSubject, SubjectFactory } fr
 import { StructSubject } from './struct-subject.ts';
 import { requireEqualRows, requireEqualTable } from './table-reader.ts';
 
-/** For a machine that is ten times as busy as it should be. */
+/** Long enough for a machine that is ten times as busy as it should be. */
 const SETTLE_MS = 300_000;
 const LOG_LINES = 30;
-/** Timestamps of records, which dead letters have too, are of any time. */
+/** The timestamps of records, and thus of dead letters, may have any value, so nothing must expire. */
 const KEPT = { 'retention.ms': '-1' };
 const POLL_MS = 60;
 const FORMATS = {
@@ -43,7 +43,7 @@ const WEIGHTED: readonly Format[] = [
   'cdc_db',
 ];
 
-/** At such a seed the worker is killed with records in flight; no other seed runs meanwhile. */
+/** For one in this number of seeds, the worker is killed with records in flight. No other seed runs meanwhile. */
 export const KILL_EVERY = 25;
 
 interface Plan {
@@ -53,7 +53,10 @@ interface Plan {
   readonly partitions: number;
   readonly isTolerant: boolean;
   readonly isKilled: boolean;
-  /** Whether tasks are stopped, restarted and moved while records are on their way, so that some may be delivered again. */
+  /**
+   * True if tasks are stopped, restarted and moved while records are in flight, so that some records may be delivered
+   * again.
+   */
   readonly isDisturbed: boolean;
   readonly codec: string;
   readonly topicCodec: string;
@@ -93,8 +96,9 @@ function drawPlan(seed: number, draw: Draw): Plan {
 }
 
 /**
- * Random records go through a sink of the seed's format and options; after each step its tables, and its dead letters, are those of the
- * model. Returns the number of records; throws a Difference with the first thing that is not the same.
+ * Sends random records through a sink with the format and options of the seed. After each step, the tables and dead
+ * letters must equal those of the model. Resolves with the number of records. Throws a Difference for the first
+ * deviation.
  */
 export async function sinkRound(seed: number, stage: ModelStage): Promise<number> {
   const draw = new Draw(seed);
@@ -121,7 +125,7 @@ class SinkRound {
   readonly #connector: ConnectorControl;
   readonly #deadLetters: string;
   readonly #producer: Producer;
-  /** Records produced so far, by partition. */
+  /** Number of records produced so far, by partition. */
   readonly #produced: number[];
   #skipped = 0;
   readonly #letters: string[] = [];
@@ -170,7 +174,7 @@ class SinkRound {
     await this.#stage.admin.deleteTopics([this.#plan.name, this.#deadLetters]);
   }
 
-  /** All records are done, whatever some of them are. */
+  /** The sink processes all records, and refuses some of them. */
   async #tolerantStep(): Promise<void> {
     const records = this.#drawRecords();
     for (const { planned, partition, offset } of records) {
@@ -181,7 +185,7 @@ class SinkRound {
     await this.#settle();
   }
 
-  /** Each record that is refused fails the task, which continues after it once its offset was skipped. */
+  /** Each refused record fails the task, which continues after its offset has been skipped. */
   async #strictStep(): Promise<void> {
     const records = this.#drawRecords();
     await this.#produce(records);
@@ -199,7 +203,7 @@ class SinkRound {
 
   #drawRecords(): readonly DrawnRecord[] {
     const { partitions, name, badShare } = this.#plan;
-    // A strict sink stops at each bad record, which takes a second.
+    // A strict sink fails at each refused record, and a restart takes a second.
     const most = this.#plan.isTolerant ? 1000 : 2;
     const count = this.#draw.pick([1, 4, 15, 40, 150]);
     let bad = 0;
@@ -243,7 +247,7 @@ class SinkRound {
     this.events.push(await this.#connector.disturb(this.#draw, mostTasks));
   }
 
-  /** Waits until all records are committed. */
+  /** Waits until the offsets of all records are committed. */
   async #settle(): Promise<void> {
     await this.#untilCommitted(
       this.#produced.reduce((sum, count) => sum + count, 0),

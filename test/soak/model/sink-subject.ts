@@ -1,40 +1,40 @@
 import type { Draw } from '../../support/random.ts';
 import type { TableModel } from './table-model.ts';
 
-/** Where a record will be in its topic. */
+/** The partition and offset that a record will have. */
 export interface Place {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
 }
 
-/** A record and what the documents say about it. */
+/** A record, and its effect according to the documents. */
 export interface PlannedRecord {
   readonly key: string | null;
   readonly value: string | null;
   readonly timestamp: number;
   /**
-   * Does to the tables of the model what the sink does with the record. Returns whether the record is refused. With
-   * `isTolerant` (`errors.tolerance=all`) the other rows of the record are stored, otherwise none of them.
+   * Applies the record to the tables of the model, as the sink should. Returns true if the record is refused. With
+   * `isTolerant` (`errors.tolerance=all`), its other rows are stored; otherwise, none of them.
    */
   readonly apply: (isTolerant: boolean) => boolean;
 }
 
-/** Properties of a seed that its subject depends on. */
+/** Properties of a seed on which its subject depends. */
 export interface SinkPlace {
-  /** Begins the names of tables; the name of the topic, too. */
+  /** Name of the topic, and prefix of the names of tables. */
   readonly name: string;
   readonly database: string;
   readonly engine: Engine;
   readonly partitions: number;
   readonly isTolerant: boolean;
-  /** Records may be delivered again: only what has the same result twice. */
+  /** True if records may be delivered again, so that each must have the same result twice. */
   readonly isRepeated: boolean;
 }
 
 export type Engine = 'unmarked' | 'time-series' | 'relational';
 
-/** Records of one format, with the options of the sink and the tables that result. */
+/** Records of one format, with the options of the sink and the resulting tables. */
 export interface SinkSubject {
   readonly format: string;
   readonly options: Readonly<Record<string, string>>;
@@ -43,7 +43,10 @@ export interface SinkSubject {
   readonly tables: readonly TableModel[];
   /** Called before the records of a step are drawn; the steps are numbered from 0. */
   readonly beginStep: (step: number) => void;
-  /** Draws a record of this partition; `isBad` asks for one that is refused, if there is a kind of it at this time. */
+  /**
+   * Draws a record for this partition. With `isBad`, it is one that is refused, if such a record is possible at this
+   * time.
+   */
   readonly draw: (draw: Draw, place: Place, isBad: boolean) => PlannedRecord;
 }
 

@@ -9,17 +9,17 @@ import { SourceTable, type SourceRow } from './source-table.ts';
 import { unitsOfRecord, unitsOfRow, type Encoding, type SourceFormat, type Unit } from './source-units.ts';
 import { TopicTail } from './topic-tail.ts';
 
-/** For a machine that is ten times as busy as it should be. */
+/** Long enough for a machine that is ten times as busy as it should be. */
 const SETTLE_MS = 300_000;
 const LOG_LINES = 30;
 const SHOWN = 600;
 const BASE_US = BigInt(Date.UTC(2026, 0, 1)) * 1000n;
-/** Workers of the stage, by whether they write exactly once. */
+/** The workers of the stage: with and without exactly-once delivery. */
 export const SOURCE_WORKERS = [
   { 'exactly.once.source.support': 'disabled' },
   { 'exactly.once.source.support': 'enabled' },
 ] as const;
-/** At such a seed the workers are killed while rows are sent; no other seed runs meanwhile. */
+/** For one in this number of seeds, the workers are killed while rows are sent. No other seed runs meanwhile. */
 export const KILL_EVERY = 25;
 const UNITS: Readonly<Record<SourceFormat, readonly Unit[]>> = {
   json_db: ['ms', 'ms', 'us', 'ns'],
@@ -29,8 +29,11 @@ const UNITS: Readonly<Record<SourceFormat, readonly Unit[]>> = {
 };
 
 /**
- * `past`: rows of the past, each statement later than the previous one. `recent`: rows of now, with late ones, changes and overlapping
- * transactions. `incrementing`: by a number. `bulk`: whole tables.
+ * The rows that the source of a seed reads:
+ * - `past`: rows with past times, each statement later than the previous one.
+ * - `recent`: rows with current times, including late rows, updates and overlapping transactions.
+ * - `incrementing`: rows in the order of a number.
+ * - `bulk`: whole tables.
  */
 type Kind = 'past' | 'recent' | 'incrementing' | 'bulk';
 
@@ -87,8 +90,9 @@ function drawPlan(seed: number, draw: Draw): Plan {
 }
 
 /**
- * Random changes of tables go through a source of the seed's format and options; after each step the topics have what the model of the tables
- * says. Returns the number of records; throws a Difference with the first thing that is not the same.
+ * Changes tables at random while a source with the format and options of the seed reads them. After each step, the
+ * topics must contain what the model of the tables predicts. Resolves with the number of records. Throws a Difference
+ * for the first deviation.
  */
 export async function sourceRound(seed: number, stage: ModelStage): Promise<number> {
   const draw = new Draw(seed);
@@ -104,19 +108,22 @@ export async function sourceRound(seed: number, stage: ModelStage): Promise<numb
   }
 }
 
-/** One table, its topic and what is to be in it. */
+/** One table, its topic, and the expected contents of the topic. */
 interface Watched {
   readonly table: SourceTable;
   readonly tail: TopicTail;
-  /** Times from here on are later than those of all rows. */
+  /** All existing rows have earlier times. */
   us: bigint;
   /** Units that must be in the topic. */
   required: string[];
-  /** Units that may be in the topic: beside those that must, earlier states of rows that were changed before they were read. */
+  /**
+   * Units that may be in the topic: the required ones, and earlier states of rows that were updated before they were
+   * read.
+   */
   readonly allowed: string[];
-  /** Time of each of these. */
+  /** The time of each allowed unit. */
   readonly times: bigint[];
-  /** Units of the rows that are stored. */
+  /** Units of the rows that the table contains. */
   stored: string[];
 }
 
@@ -126,12 +133,12 @@ class SourceRound {
   readonly #draw: Draw;
   readonly #stage: ModelStage;
   readonly #sql: SqlClient;
-  /** For transactions that stay open. */
+  /** Used for transactions that stay open. */
   readonly #other: SqlClient;
   readonly #encoding: Encoding;
   readonly #connector: ConnectorControl;
   readonly #watched: Watched[];
-  /** Keys of the rows of now. */
+  /** Keys of the rows with current times. */
   readonly #seen = new Map<Watched, Set<string>>();
 
   constructor(plan: Plan, draw: Draw, stage: ModelStage) {
@@ -212,7 +219,7 @@ class SourceRound {
   async #alter(watched: Watched): Promise<void> {
     const draw = this.#draw;
     const { table } = watched;
-    // The rows of a table that is read as a whole would have to be encoded again.
+    // If a column of a table that is read as a whole changed, all its rows would have to be encoded again.
     const kinds = this.#plan.kind === 'bulk' ? ['recreate'] : ['add', 'drop', 'recreate'];
     const kind = draw.pick(kinds);
     this.events.push(`${kind} ${table.name}`);
@@ -224,7 +231,7 @@ class SourceRound {
     }
   }
 
-  /** Rows of the past, each later than those of earlier statements; some of one time. */
+  /** Inserts rows with past times, later than those of previous statements. Some rows have the same time. */
   async #insertLater(watched: Watched): Promise<void> {
     const draw = this.#draw;
     const { table } = watched;
@@ -248,7 +255,10 @@ class SourceRound {
     this.#expect(watched, rows);
   }
 
-  /** Rows of now; some have earlier times, some are committed after later ones, some are changed. */
+  /**
+   * Inserts rows with current times. Some have earlier times, some are committed after later ones, and some are
+   * updated.
+   */
   async #insertRecent(watched: Watched): Promise<void> {
     const draw = this.#draw;
     const { table } = watched;
@@ -350,7 +360,7 @@ class SourceRound {
       .map(([unit, count]) => `${String(count)} x ${unit}`);
   }
 
-  /** A record has as many rows as the option allows. */
+  /** Checks that no record has more rows than the option allows. */
   #requireRecords({ tail }: Watched): void {
     const { rowsPerRecord, format } = this.#plan;
     if (format === 'json_tsd') return;
@@ -362,7 +372,7 @@ class SourceRound {
       throw new Difference(`a record has more rows than ${String(rowsPerRecord)}: ${String(large.value)}`);
   }
 
-  /** The last records are the rows that are stored; earlier ones are rows that were stored once. */
+  /** The last records must be the stored rows; earlier records must be rows that were stored at some time. */
   async #compareBulk({ tail, table, stored, allowed }: Watched): Promise<void> {
     const units = (): readonly string[] => tail.records.flatMap((record) => unitsOfRecord(record, this.#encoding));
     if (stored.length > 0) {
@@ -383,7 +393,7 @@ class SourceRound {
   }
 }
 
-/** Rows of one time may be in any order. */
+/** Rows with the same time may be in any order. */
 function requireOrder({ table, allowed, times }: Watched, units: readonly string[]): void {
   const timesOf = new Map<string, bigint[]>();
   for (const [index, unit] of allowed.entries()) timesOf.set(unit, [...(timesOf.get(unit) ?? []), times[index] ?? 0n]);

@@ -1,6 +1,6 @@
 import type { Draw } from '../../support/random.ts';
 
-/** A value as SQL and as PostgreSQL prints it; null is NULL. */
+/** A value as SQL and as PostgreSQL prints it. Null represents NULL. */
 export interface SourceValue {
   readonly sql: string;
   readonly text: string | null;
@@ -13,15 +13,15 @@ type Kind = 'number' | 'bool' | 'text';
 export interface SourceColumn {
   readonly name: string;
   readonly type: string;
-  /** Type and length in json_db, where the documents say them. */
+  /** Type and length in json_db, if the documents specify them. */
   readonly described: { readonly type: string; readonly length: number } | undefined;
-  /** Suffix of numbers in line_lp; undefined if the documents do not say how such values are written. */
+  /** Suffix of numbers in line_lp; undefined if the documents do not specify how such values are written. */
   readonly suffix: string | undefined;
   readonly kind: Kind;
   readonly value: (draw: Draw) => SourceValue;
 }
 
-/** A row with its time in microseconds. */
+/** A row, with its time in microseconds. */
 export interface SourceRow {
   readonly us: bigint;
   readonly cells: ReadonlyMap<string, SourceValue>;
@@ -107,11 +107,11 @@ const TYPES: readonly Type[] = [
 export interface SourceTableOptions {
   readonly format: string;
   readonly hasKey: boolean;
-  /** Adds a column `id` with numbers that grow. */
+  /** True if the table has a column `id` with increasing numbers. */
   readonly hasId: boolean;
 }
 
-/** A table that a source reads, with the rows that the model has put into it. */
+/** A table that a source reads, with the rows that the model has inserted. */
 export class SourceTable {
   readonly name: string;
   readonly hasKey: boolean;
@@ -136,7 +136,7 @@ export class SourceTable {
     for (let left = draw.between(1, 6); left > 0; left--) this.#columns.push(this.#newColumn(draw));
   }
 
-  /** Without time, number and tags. */
+  /** The columns except the time, the number and the tags. */
   get columns(): readonly SourceColumn[] {
     return this.#columns;
   }
@@ -149,7 +149,8 @@ export class SourceTable {
       ...(this.hasTags ? ['site varchar(20) not null', 'rack varchar(20)'] : []),
     ];
     const key = this.hasId ? ['primary key (id)'] : this.hasKey ? ['primary key (ts, site)'] : [];
-    // Comments say which columns are tags; the source may look between two transactions.
+    // Comments mark the tags. They are in the transaction of the table, because otherwise the source might read the
+    // catalogue before they exist.
     return [
       'begin',
       `create table ${this.name} (${[...columns, ...key].join(', ')})`,
@@ -175,7 +176,7 @@ export class SourceTable {
     return `alter table ${this.name} drop column ${name}`;
   }
 
-  /** A row of this time; `site` is part of the key. */
+  /** Draws a row with this time. `site` is part of the key. */
   drawRow(draw: Draw, us: bigint, site: string): SourceRow {
     const cells = new Map<string, SourceValue>();
     if (this.hasId) cells.set('id', number(String(++this.#lastId)));
@@ -187,7 +188,7 @@ export class SourceTable {
     return { us, cells };
   }
 
-  /** One statement that inserts the rows. */
+  /** Returns a statement that inserts the rows. */
   insertStatement(rows: readonly SourceRow[]): string {
     const [first] = rows;
     const names = ['ts', ...(first?.cells.keys() ?? [])];
@@ -197,7 +198,7 @@ export class SourceTable {
     return `insert into ${this.name} (${names.join(', ')}) values ${tuples.join(', ')}`;
   }
 
-  /** Changes one value of a row; returns the row as it is then. */
+  /** Changes one value of a row. Returns the statement and the changed row. */
   updateRow(draw: Draw, { us, cells }: SourceRow): { readonly sql: string; readonly row: SourceRow } {
     const { name, value } = draw.pick(this.#columns);
     const changed = value(draw);

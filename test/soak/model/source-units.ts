@@ -11,8 +11,9 @@ export interface Encoding {
 }
 
 /**
- * Records that a row becomes in a topic, in a form that can be compared: rows of json_db, points of json_tsd, lines of the other
- * formats, each with the key of its record (docs/formats.md#records-that-the-source-writes).
+ * Returns the parts of the records that represent a row, in a form that can be compared: rows of json_db, points of
+ * json_tsd, or lines of the other formats, each with the key of its record
+ * (docs/formats.md#records-that-the-source-writes).
  */
 export function unitsOfRow(table: SourceTable, row: SourceRow, encoding: Encoding): readonly string[] {
   const key = keyOf(row, encoding.keyColumns);
@@ -24,7 +25,7 @@ export function unitsOfRow(table: SourceTable, row: SourceRow, encoding: Encodin
   return own.map((unit) => `${key ?? '(none)'} ${unit}`);
 }
 
-/** The same of a record. */
+/** Same as `unitsOfRow`, for a record. */
 export function unitsOfRecord({ key, value }: ConsumedRecord, { format }: Encoding): readonly string[] {
   const text = value?.toString() ?? '';
   const own = { json_db: jsonRows, json_tsd: jsonPoints, line_tsd: lines, line_lp: lines }[format](text);
@@ -42,7 +43,7 @@ function timeOf(us: bigint, unit: Unit): string {
   return String(us / { s: 1_000_000n, ms: 1000n, us: 1n }[unit]);
 }
 
-/** A value of JSON whose numbers keep their digits, as strings that begin with `#`. */
+/** Returns a JSON value. Numbers become strings that start with `#`, so that they keep their digits. */
 function jsonValue({ kind }: Pick<SourceColumn, 'kind'>, text: string | null): string | boolean | null {
   if (text === null) return null;
   if (kind === 'bool') return text === 'true';
@@ -94,7 +95,7 @@ const DESCRIBED = new Set(['INT2', 'INT4', 'INT8', 'FLOAT4', 'FLOAT8', 'TIMESTAM
 function jsonRows(text: string): readonly string[] {
   const { table, columns, tags, data } = exactJson(text) as JsonDb;
   const length = (of: string): string => of.slice(1);
-  // A type that the documents do not name goes as VARCHAR without a length, or under a name of its own.
+  // A type that the documents do not name is written as VARCHAR without a length, or under its own name.
   const described = columns.map((column) =>
     DESCRIBED.has(column.type) && length(column.length) !== '0'
       ? `${column.name} ${column.type} ${length(column.length)}`
@@ -151,7 +152,7 @@ function lines(text: string): readonly string[] {
   return text.split('\n');
 }
 
-/** Tags that are set. */
+/** Returns the tags that are not null. */
 function tagsOf({ hasTags }: SourceTable, cells: SourceRow['cells']): readonly (readonly [string, string])[] {
   if (!hasTags) return [];
   return ['site', 'rack'].flatMap((name) => {
@@ -164,7 +165,7 @@ function sorted(object: Readonly<Record<string, unknown>>): readonly (readonly [
   return Object.entries(object).toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
-/** JSON whose numbers are strings with all of their digits, after a `#`. */
+/** Parses JSON. Numbers become strings with all their digits after a `#`. */
 function exactJson(text: string): unknown {
   return JSON.parse(
     text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => (token.startsWith('"') ? token : `"#${token}"`)),

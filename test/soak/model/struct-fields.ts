@@ -12,17 +12,17 @@ import {
 } from './drawn-values.ts';
 import type { ColumnType } from './table-model.ts';
 
-/** A field of struct records with the column that is created for it. */
+/** A field of struct records, and the column that is created for it. */
 export interface StructField {
   readonly name: string;
-  /** The field in a schema of JsonConverter, without name and `optional`. */
+  /** The field in a schema of JsonConverter, without its name and `optional`. */
   readonly schema: object;
   readonly column: ColumnType;
   readonly value: (draw: Draw) => DrawnValue;
-  /** The value that the schema gives the field for null. */
+  /** The default in the schema, which replaces null. */
   readonly defaultValue?: DrawnValue | undefined;
   readonly isOptional: boolean;
-  /** The first step whose records have the field. */
+  /** The first step whose records contain the field. */
   readonly since: number;
 }
 
@@ -123,7 +123,7 @@ export interface FieldChoice {
   readonly steps: number;
 }
 
-/** Fields of values: the first ones are in all records from the first step on. */
+/** Draws the fields of values. The first fields are in all records from the first step on. */
 export function drawFields(draw: Draw, { hasSchemas, grows, steps }: FieldChoice): readonly StructField[] {
   const kinds = hasSchemas ? KINDS : PLAIN_KINDS;
   return Array.from({ length: draw.between(2, 8) }, (_none, index) => {
@@ -136,7 +136,7 @@ export function drawFields(draw: Draw, { hasSchemas, grows, steps }: FieldChoice
   });
 }
 
-/** A field as JsonConverter writes it in a schema. */
+/** Formats a field as JsonConverter writes it in a schema. */
 export function fieldSchema({ name, schema, isOptional, defaultValue }: StructField): string {
   const json = JSON.stringify({ ...schema, optional: isOptional, field: name });
   return defaultValue === undefined ? json : `${json.slice(0, -1)},"default":${defaultValue.json}}`;
@@ -147,7 +147,7 @@ function small(draw: Draw, least: number, most: number): DrawnValue {
   return { json: text, cell: text };
 }
 
-/** A number that is an integer in no case, since the first value determines the type of a column. */
+/** Returns a number that is never an integer, because the first value determines the type of a column. */
 function drawFraction(draw: Draw): DrawnValue {
   const text = draw.pick(['0.5', '-2.25', '0.1', '1.5e-7', '123456789.125']);
   return { json: text, cell: String(Number(text)) };

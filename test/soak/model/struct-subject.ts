@@ -6,7 +6,7 @@ import { TableModel, type Cell, type ColumnType, type StoreRule } from './table-
 
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
 const KAFKA_KEY = ['__connect_topic', '__connect_partition', '__connect_offset'] as const;
-/** Keys of a partition; few, so that records of one key meet. */
+/** Number of keys per partition. There are few, so that several records have the same key. */
 const KEYS = 6;
 const STEPS = 5;
 const SITES = ['oslo', 'Tromsø'];
@@ -19,10 +19,10 @@ interface Cells {
   readonly values: ReadonlyMap<string, DrawnValue>;
 }
 
-/** Fields of the key. */
+/** The fields of a key. */
 type Ids = ReadonlyMap<string, DrawnValue>;
 
-/** The choices that are drawn once for each seed. */
+/** Choices that are made once per seed. */
 interface Choice {
   readonly hasSchemas: boolean;
   readonly keyMode: KeyMode;
@@ -31,7 +31,7 @@ interface Choice {
   readonly isCreated: boolean;
   readonly grows: boolean;
   readonly deletes: boolean;
-  /** The key of the record is a single value. */
+  /** True if the key of the record is a single value. */
   readonly isSimpleKey: boolean;
   readonly hasSite: boolean;
   readonly excluded: readonly string[];
@@ -84,7 +84,7 @@ export class StructSubject implements SinkSubject {
   readonly #place: SinkPlace;
   #step = 0;
   #ownKeys = 0;
-  /** Keys of the rows that were drawn. */
+  /** Keys of the rows drawn so far. */
   readonly #live = new Set<Ids>();
   readonly #deleted: Ids[] = [];
   #existsAtStep = false;
@@ -119,10 +119,10 @@ export class StructSubject implements SinkSubject {
     return { timestamp, key: this.#keyText(ids), value, apply: () => this.#row(ids, cells, place) };
   }
 
-  /** A record that is refused, of one of the kinds that are sure to be refused now. */
+  /** Returns a record of a kind that is certain to be refused at this time. */
   #drawBad(draw: Draw, place: Place): Omit<PlannedRecord, 'timestamp'> {
     const { hasSchemas, keyMode, grows } = this.#choice;
-    // A record that a later one of its key replaces in the same batch may not be noticed.
+    // If a later record of the same batch had the same key, this record might be replaced unnoticed.
     const ids = this.#ownKey(place);
     const key = this.#keyText(ids);
     const refused = (value: string, ownKey: string | null = key) => ({ key: ownKey, value, apply: () => true });
@@ -160,7 +160,7 @@ export class StructSubject implements SinkSubject {
     return draw.pick(kinds)();
   }
 
-  /** Whether the row of any record reaches the table, so that values that do not fit are noticed. */
+  /** True if the row of any record reaches the table, so that values that do not fit are noticed. */
   get #willBeStored(): boolean {
     const { insertMode, rule } = this.#choice;
     return insertMode === 'upsert' && rule === 'override';
@@ -170,7 +170,7 @@ export class StructSubject implements SinkSubject {
     return this.#fields.filter(({ name, column }) => this.#columnsAtStep.has(name) && types.includes(column ?? ''));
   }
 
-  /** One of few keys; with `insert.mode=insert` one that is not stored. */
+  /** Draws one of a few keys; with `insert.mode=insert`, a key that is not stored. */
   #drawKey(draw: Draw, place: Place): Ids {
     if (this.#choice.insertMode === 'insert' && this.#choice.keyMode !== 'none') {
       return (draw.chance(0.4) ? this.#takeDeleted(place) : undefined) ?? this.#ownKey(place);
@@ -178,7 +178,10 @@ export class StructSubject implements SinkSubject {
     return this.#ids(place.partition * 1000 + draw.between(1, KEYS), draw.pick(SITES));
   }
 
-  /** The key of a deleted row of the same partition: records of different partitions are written in any order. */
+  /**
+   * Returns the key of a deleted row of the same partition, because records of different partitions are written in any
+   * order.
+   */
   #takeDeleted(place: Place): Ids | undefined {
     const index = this.#deleted.findLastIndex((ids) => partitionOf(ids) === place.partition);
     return index < 0 ? undefined : this.#deleted.splice(index, 1)[0];
@@ -188,7 +191,7 @@ export class StructSubject implements SinkSubject {
     return this.#ids(partition * 1000 + 100 + this.#ownKeys++, 'own');
   }
 
-  /** The key of a row of the partition that may be stored. */
+  /** Draws the key of a row of the partition that may be stored. */
   #drawStored(draw: Draw, place: Place): Ids {
     const own = [...this.#live].filter((ids) => partitionOf(ids) === place.partition);
     return own.length > 0 ? draw.pick(own) : this.#drawKey(draw, place);
@@ -200,7 +203,10 @@ export class StructSubject implements SinkSubject {
     return values;
   }
 
-  /** Fields of a record; those that only refused records would have are left out where `only` says which exist. */
+  /**
+   * Draws the fields of a record. With `only`, fields that are not in this set are omitted, because only refused
+   * records would have them.
+   */
   #drawCells(draw: Draw, only?: ReadonlySet<string>): Cells {
     const { hasSchemas } = this.#choice;
     const fields = this.#fields.filter((field) => {
@@ -331,7 +337,7 @@ export class StructSubject implements SinkSubject {
     };
   }
 
-  /** A table that exists before the sink does, with the columns of the first step. */
+  /** Returns the SQL for a table that exists before the sink, with the columns of the first step. */
   #createTable(): readonly string[] {
     const { grows, excluded, insertMode } = this.#choice;
     const columns: [string, ColumnType][] = [
@@ -360,7 +366,7 @@ export class StructSubject implements SinkSubject {
   }
 }
 
-/** Keys of partition 2 are from 2000 on. */
+/** Returns the partition of a key. For example, the keys of partition 2 start at 2000. */
 function partitionOf(ids: Ids): number {
   return Math.floor(Number(ids.get('id')?.cell) / 1000);
 }

@@ -1,35 +1,35 @@
-/** A value as text in one form for each type, whichever way it was written; see table-reader.ts. */
+/** A value as text in a form that is the same for equal values of a type; see table-reader.ts. */
 export type Cell = string | null;
 export type Row = ReadonlyMap<string, Cell>;
 
-/** How a row is stored if the table already has a row with its key. */
+/** What happens to a row if the table already contains a row with its key. */
 export type StoreRule =
-  /** The table has no key, so each row is another row. */
+  /** The table has no key, so the row is added. */
   | 'append'
   /** The new row is refused. */
   | 'insert'
-  /** The cells that the new row has replace those of the stored row. */
+  /** The cells of the new row replace those of the stored row. */
   | 'set'
-  /** The same, without NULLs. */
+  /** Same as `set`, without the NULLs of the new row. */
   | 'fill'
   /** The new row replaces the stored row. */
   | 'replace'
-  /** The stored row stays as it is. */
+  /** The stored row does not change. */
   | 'keep'
-  /** As `set`, but a row that is not stored is not added. */
+  /** Same as `set`, but the row is not added if there is no stored row. */
   | 'update';
 
-/** Type as `format_type` prints it; undefined if the documents do not say it. */
+/** Type as `format_type` prints it; undefined if the documents do not specify it. */
 export type ColumnType = string | undefined;
 
-/** One table as the documents say that it looks after each record. */
+/** The contents of one table after each record, according to the documents. */
 export class TableModel {
   readonly name: string;
   #exists = false;
   #key: readonly string[] = [];
   #rowCount = 0;
   readonly columns = new Map<string, ColumnType>();
-  /** Columns that only refused records had: the documents do not say whether the table has them. */
+  /** Columns that only refused records had. The documents do not specify whether the table has them. */
   readonly possibleColumns = new Set<string>();
   #rows = new Map<string, Map<string, Cell>>();
 
@@ -49,7 +49,7 @@ export class TableModel {
     return [...this.#rows.values()];
   }
 
-  /** Whether only refused records were of this table, so that it may have been created for them. */
+  /** True if all records for this table were refused, so that it may or may not have been created. */
   get mayExist(): boolean {
     return this.#exists || this.possibleColumns.size > 0;
   }
@@ -60,7 +60,7 @@ export class TableModel {
     for (const [name, type] of columns) this.addColumn(name, type);
   }
 
-  /** A refused record had these columns. */
+  /** Notes that a refused record had these columns. */
   allow(columns: Iterable<string>): void {
     for (const name of columns) if (!this.columns.has(name)) this.possibleColumns.add(name);
   }
@@ -114,7 +114,7 @@ export class TableModel {
     this.#rows.delete(this.#keyOf(key));
   }
 
-  /** Changes the rows that satisfy the condition; a change that returns undefined deletes the row. */
+  /** Changes the rows that satisfy the condition. If `change` returns undefined, the row is deleted. */
   change(condition: (row: Row) => boolean, change: (row: Row) => Row | undefined): void {
     for (const [key, row] of [...this.#rows]) {
       if (!condition(row)) continue;

@@ -3,7 +3,7 @@ import type { SqlClient } from '../../support/sql-client.ts';
 import type { Cell, TableModel } from './table-model.ts';
 
 const SHOWN = 600;
-/** Rows are doubled by design if they are delivered again to a table without a key. */
+/** In a table without a key, records that are delivered again produce duplicate rows by design. */
 export type Doubles = 'refused' | 'allowed';
 
 const COLUMNS = `select attname, format_type(atttypid, atttypmod) from pg_attribute
@@ -12,7 +12,7 @@ const KEY = `select attname from pg_index join pg_attribute on attrelid = indrel
   where indexrelid = (select indexrelid from pg_index where indrelid = to_regclass(quote_ident($1)) and indisunique
     order by indisprimary desc limit 1)`;
 
-/** Throws a Difference if the table is not what the model says: columns, types, key and rows. */
+/** Throws a Difference if the columns, types, key or rows of the table differ from the model. */
 export async function requireEqualTable(
   sql: SqlClient,
   model: TableModel,
@@ -54,7 +54,7 @@ function requireEqual(what: string, actual: readonly unknown[], expected: readon
   if (left !== right) throw new Difference(`${what}: there is ${left}, the model has ${right}`);
 }
 
-/** Rows in any order. */
+/** Compares rows regardless of their order. */
 export function requireEqualRows(
   what: string,
   actual: readonly string[],
@@ -87,14 +87,14 @@ function rowText(names: readonly string[], cell: (index: number) => Cell): strin
   return JSON.stringify(Object.fromEntries(names.map((name, index) => [name, cell(index)])));
 }
 
-/** SQL for the value in a form that does not depend on settings. */
+/** Returns SQL for the value in a form that does not depend on settings. */
 function expressionOf(column: string, type: string): string {
   if (type.startsWith('timestamp')) return `(extract(epoch from ${column}) * 1000000)::int8::text`;
   if (type === 'bytea') return `encode(${column}, 'hex')`;
   return `${column}::text`;
 }
 
-/** The one form of a value; `text` is what PostgreSQL prints, or what a model was given. */
+/** Returns the canonical form of a value. `text` is the output of PostgreSQL, or the value in a model. */
 export function canonical(text: Cell, type: string): Cell {
   if (text === null) return null;
   if (type === 'double precision') return String(Number(text));
@@ -103,7 +103,7 @@ export function canonical(text: Cell, type: string): Cell {
   return text;
 }
 
-/** JSON with the keys of objects in order. */
+/** Formats JSON with sorted object keys. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -2,7 +2,7 @@ import type { ConsumedRecord, Consumer } from '../../../src/kafka/api.ts';
 import { until } from '../../support/until.ts';
 import type { ModelStage } from './model-stage.ts';
 
-/** The committed records of a topic with one partition, as far as they were read. */
+/** The committed records of a topic with one partition that have been read so far. */
 export class TopicTail {
   readonly records: ConsumedRecord[] = [];
   readonly #topic: string;
@@ -14,7 +14,7 @@ export class TopicTail {
     this.#topic = topic;
   }
 
-  /** Reads on until the condition holds. */
+  /** Continues to read until the condition is true. */
   async until(isEnough: () => boolean, what: string, timeoutMs: number): Promise<void> {
     if (isEnough()) return;
     const deadline = Date.now() + timeoutMs;

@@ -9,7 +9,7 @@ export const MAX_COLUMNS = 1_600;
 export interface JsonDbColumn extends ColumnShape {
   readonly family: ValueFamily;
   readonly kind: CellKind;
-  /** True if this is the tag that holds the table's name, which is used if a row does not have the key. */
+  /** True if this tag holds the table's name, which is its value in rows without the key. */
   readonly isNameTag: boolean;
 }
 

@@ -92,7 +92,8 @@ export class KnownLineReader {
   }
 
   /**
-   * Returns the series that followed the previous one last time, if the line belongs to it; this avoids a map lookup.
+   * Returns the series that followed the previous series at its last occurrence, if the line belongs to it. This avoids
+   * a map lookup.
    */
   #expectedSeries(start: number): Series | undefined {
     const series = this.#last?.next;

@@ -49,8 +49,8 @@ const MAX_FAULTS_PER_MESSAGE = 10_000;
 /**
  * Decodes line protocol (docs/formats.md#line_lp). A message contains one or more lines, each line is a row, and rows
  * of a table share a batch. Fields that a line does not have are null. If a value does not fit the open batch (text
- * after numbers, a field that was a tag), a second batch of the same table replaces it permanently, so that the rows of
- * a table stay in order.
+ * after numbers, a field that was a tag), this row and all later rows go to a second batch of the same table, so that
+ * the rows of a table stay in order.
  */
 export class LineLpDecoder implements Decoder {
   readonly #policy: LineLpPolicy;

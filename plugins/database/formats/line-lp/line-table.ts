@@ -29,7 +29,7 @@ export interface LineShape {
   nanos: OpenColumn | undefined;
   tags: readonly OpenColumn[];
   derivedTag: OpenColumn | undefined;
-  /** Records rows with an explicit primary tag, in a batch that derives it for others. */
+  /** Indexes of the rows with an explicit primary tag; set if the batch derives the primary tag of its other rows. */
   givenRows: number[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface TagKeys {
 /** A measurement with a set of tag values, identified by their text in the line. */
 export interface Series {
   readonly text: string;
-  /** The series of the line that followed last time; senders usually keep an order. */
+  /** The series of the line that followed this series at its last occurrence; senders usually repeat their order. */
   next: Series | undefined;
   readonly table: LineTable;
   readonly tagKeys: TagKeys;

@@ -70,7 +70,7 @@ export function parseLineValue(token: string): LineValue | string {
   }
 }
 
-/** A suffix determines the type only of text with such a start: `tru` is not an unsigned integer. */
+/** A suffix determines the type only if the text begins like a number: `tru` is not an unsigned integer. */
 const NUMBER_START = /^[-+.]*[0-9]/;
 
 function parseNumber(token: string): LineValue | string {

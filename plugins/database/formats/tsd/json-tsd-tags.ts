@@ -8,8 +8,8 @@ import { MAX_TAGS, tooManyTags, type TagSet, type TagSets } from '../tag-sets.ts
  */
 export function readJsonTags(cursor: JsonCursor, tagSets: TagSets): TagSet | string | undefined {
   const { text, position: start } = cursor;
-  // The first closing brace ends the object unless a tag contains one. Text that was a valid object before is valid
-  // here, too.
+  // The first closing brace ends the object unless a tag contains one. If the text up to it is cached, it is known to
+  // be a valid object.
   const end = text.indexOf('}', start) + 1;
   const known = end > 0 ? tagSets.find(text.slice(start, end)) : undefined;
   if (known !== undefined) {

@@ -16,8 +16,8 @@ interface ShapeColumn {
 const MAX_COLUMNS = 1_600;
 
 /**
- * The shape of the table that all points of a metric seen so far need. It only grows. As long as it does not, it is the
- * same object, so that a table that was checked once need not be checked again.
+ * The shape of the table that all points of a metric seen so far need. The shape only grows. Until it grows, it is the
+ * same object, so its table is checked only once.
  */
 export class MetricShape {
   readonly #valueType: ValueType;

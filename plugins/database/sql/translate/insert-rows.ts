@@ -60,7 +60,7 @@ interface Edit {
   readonly text: string;
 }
 
-/** Tokens that show, after a quoted name, that it is the name of a function, a qualifier, or an argument. */
+/** If one of these tokens follows a quoted name, the name is that of a function, a qualifier, or an argument. */
 const NAME_FOLLOWERS: ReadonlySet<string> = new Set(['(', '.', '=>', ':=']);
 /** Tokens before a name that is not a column. */
 const NAME_LEADERS: ReadonlySet<string> = new Set(['.', '::', 'AS', 'COLLATE', 'NAME']);

@@ -63,8 +63,8 @@ function* typedRows(scanner: Scanner, columns: readonly KnownColumn[]): Steps<st
 }
 
 /**
- * Returns a cast that makes keys comparable. Text is not truncated to its length, so that the column rejects longer
- * text.
+ * Returns a cast that makes keys comparable. It does not truncate text, so the column still rejects text that is too
+ * long.
  */
 function castOf({ type }: KnownColumn): string {
   if (type.startsWith('bit')) return '';

@@ -30,8 +30,9 @@ const MAX_READ_LENGTH = 100_000;
 
 /**
  * Translates one statement (without semicolon; see split.ts). Statements that PostgreSQL understands are left
- * unchanged, with PostgreSQL's meaning; only what it must reject is translated, here or afterwards by
- * `translateRefused`. Never throws. Data is never interpreted as SQL: names and text are quoted by quote.ts.
+ * unchanged, with PostgreSQL's meaning. Only statements that PostgreSQL must reject are translated, either here or,
+ * after the rejection, by `translateRefused`. Never throws. Data is never interpreted as SQL: names and text are quoted
+ * by quote.ts.
  */
 export function translate(sql: string, context: TranslationContext): Translation {
   return finish(translateInSteps(sql, context));
@@ -54,9 +55,9 @@ const REPEATED_KEY = '21000';
 
 /**
  * Returns what to run instead of a statement that the database just rejected with this SQLSTATE; `undefined` to report
- * the error. The result may be rejected with another SQLSTATE. Each call translates something else, so three rounds are
- * enough. Translated are:
- * - 23505: an INSERT into a time-series table, so that a row with the same key is replaced (or as `dedupRule` says);
+ * the error. If the result is rejected with another SQLSTATE, call again with the result. Each call translates
+ * something else, so three rounds are enough. Translations by SQLSTATE:
+ * - 23505: an INSERT into a time-series table; a row with the same key is replaced (or treated as `dedupRule` says);
  * - 21000: the same, if two of the rows have the same key in different notation;
  * - 42703, 42883, 42804: integer timestamps and double-quoted text in conditions and assignments, and functions of the
  *   original;
@@ -91,8 +92,8 @@ function* translatedAfterRefusal(
   const reader = readerOf(sql);
   if (reader === undefined) return undefined;
   if (OPERAND_ERRORS.has(sqlstate)) {
-    // Conditions are translated first: if one of them was the only reason for the error, a user-defined function with
-    // the name of one of the original keeps its meaning.
+    // Conditions are translated first. If a condition was the only reason for the error, a user-defined function that
+    // shares its name with an original function keeps its meaning.
     return runOrNothing(
       translateConditions(reader, context) ?? translateGapFill(reader, context) ?? translateFunctions(reader, context),
     );

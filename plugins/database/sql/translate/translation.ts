@@ -28,7 +28,7 @@ export interface RunTranslation {
   readonly database: string | undefined;
   /** Messages to the user about ignored clauses. */
   readonly notices: readonly string[];
-  /** Explains the privileges that an INSERT needs on its table, for the error if one is missing. */
+  /** Explains which privileges an INSERT needs on its table. Appended to the error if a privilege is missing. */
   readonly rights: string | undefined;
 }
 
