@@ -1,3 +1,4 @@
+import { listTables } from './listed-tables.ts';
 import { previewOffsets } from './offsets-preview.ts';
 import {
   ConnectError,
@@ -96,4 +97,5 @@ export const dbSource: SourceConnectorPlugin = {
   diagnose,
   alterOffsets,
   previewOffsets,
+  listTables,
 };

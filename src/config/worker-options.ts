@@ -314,6 +314,13 @@ export const ownWorkerOptions = declareOptions({
     importance: 'LOW',
     documentation: 'Whether the console refuses changes and previews of messages. The REST API itself stays as it is.',
   },
+  'console.title': {
+    type: 'STRING',
+    default: '',
+    importance: 'LOW',
+    documentation:
+      'Name of the environment, for example `production`, which the console shows at the top of each page and in the title of the window.',
+  },
   'allowed.hosts': {
     type: 'LIST',
     default: '',

@@ -26,6 +26,9 @@ export interface RebalanceView {
   readonly assigned: readonly string[];
   readonly revoked: readonly string[];
   readonly delayMs: number;
+  /** Workers that joined or left since the previous rebalance; known only to the leader. */
+  readonly joined?: readonly string[] | undefined;
+  readonly left?: readonly string[] | undefined;
 }
 
 /** A past rebalance, with the first names of its work and their number. */

@@ -27,6 +27,8 @@ export interface HealthView extends Judgement {
   readonly type: ConnectorState['type'];
   /** ISO 8601: since when the connector has this verdict, as far as this worker knows. */
   readonly since: string;
+  /** The last verdicts and since when (milliseconds since the epoch), the oldest first, as far as this worker knows. */
+  readonly verdicts: readonly (readonly [verdict: Verdict, sinceMs: number])[];
   /** Undelivered records of a sink; `null`: unknown. */
   readonly lag: number | null;
   readonly tasks: readonly TaskFigures[];
@@ -306,7 +308,8 @@ export class ConnectorHealth implements HerderListener {
     };
     const times = this.#times[isOwn ? 'own' : 'all'];
     const since = new Date(times.since(name, judgement.verdict, tasks)).toISOString();
-    return { name, type, ...judgement, since, lag, tasks, silentWorkers, restarts };
+    const verdicts = isOwn ? [] : times.of(name).map((each) => [each.verdict, each.sinceMs] as const);
+    return { name, type, ...judgement, since, verdicts, lag, tasks, silentWorkers, restarts };
   }
 
   #hidden(figures: TaskFigures): TaskFigures {
