@@ -90,7 +90,7 @@ describe('the console’s editor of configurations', function () {
     const { page } = shown;
     await page.goto(`${worker.url}/ui`);
     await page.getByRole('navigation').getByRole('link', { name: 'New connector' }).click();
-    await page.getByText('Choose what the connector is').waitFor();
+    await page.getByText('Choose what the connector does').waitFor();
     await page.getByLabel('Class').selectOption({ label: 'DbSinkConnector' });
     await page.getByLabel('Filter topics').fill(name);
     await page.getByRole('checkbox', { name }).check();

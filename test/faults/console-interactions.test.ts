@@ -66,7 +66,7 @@ describe('what a user does in the console', function () {
       await fixture.send(topic, ['this is no line']);
       const trace = await fixture.traceOf(name);
       await open(part(name, ''));
-      await shown.page.getByRole('link', { name: 'Show the fault' }).click();
+      await shown.page.locator('.trace summary').click();
       await button('Copy').click();
       await button('Copied').waitFor();
       await shown.page.getByRole('status').filter({ hasText: 'Copied to the clipboard.' }).waitFor();
@@ -81,6 +81,7 @@ describe('what a user does in the console', function () {
       const password = config['connection.password'] ?? '';
       await open(part(sink.name, 'configuration'));
       await shown.page.getByText('The configuration is valid.').waitFor();
+      await shown.page.locator('summary', { hasText: 'Copy as' }).click();
       await button('Copy as curl').click();
       await shown.page.getByRole('status').filter({ hasText: 'Copied to the clipboard.' }).waitFor();
       const command = await copied();
@@ -109,6 +110,7 @@ describe('what a user does in the console', function () {
       await open(part(sink.name, 'configuration'));
       await shown.page.getByText('The configuration is valid.').waitFor();
       await shown.page.evaluate("globalThis.keptClipboard.writeText('before')");
+      await shown.page.locator('summary', { hasText: 'Copy as' }).click();
       await button('Copy as properties').click();
       await button('Copied').waitFor();
       assert.match(await copied(), /^connector\.class=/m);
@@ -285,7 +287,7 @@ describe('what a user does in the console', function () {
     await page.getByRole('banner').getByRole('link', { name: 'New connector' }).last().click();
     assert.equal(await page.locator('[id="option-name"]').inputValue(), 'half-done');
     await button('Discard').click();
-    await page.getByText('Choose what the connector is').waitFor();
+    await page.getByText('Choose what the connector does').waitFor();
     await unfinished.click();
     await button(/The document ends before this/).waitFor();
 
@@ -338,7 +340,7 @@ describe('what a user does in the console', function () {
     await shown.tabTo(page.getByRole('button', { name: 'Resume' }));
     await page.keyboard.press('Enter');
     await fixture.sluice.rest.untilState(sink.name, 'RUNNING', 1);
-    await shown.tabTo(page.getByRole('link', { name: 'History' }), 'Shift+Tab');
+    await shown.tabTo(page.getByRole('link', { name: 'History' }));
     await page.keyboard.press('Enter');
     const restore = button(/^Restore the configuration of change/).first();
     await restore.waitFor();
@@ -392,7 +394,10 @@ describe('what a user does in the console', function () {
       await open(part(sink.name, 'offsets'), other);
       await button('Preview').click();
       await page.getByText(`${String(ROWS)} records are delivered again.`).waitFor();
-      assert.deepEqual((await page.getByRole('button').allInnerTexts()).sort(), ['Preview', 'Refresh']);
+      assert.deepEqual((await page.getByRole('main').getByRole('button').allInnerTexts()).sort(), [
+        'Preview',
+        'Refresh',
+      ]);
       assert.deepEqual(
         sent.filter((each) => WRITING.test(each)),
         [],
