@@ -178,7 +178,7 @@ describe('a connector in the console', function () {
     const [name, other] = [await create(), await create()];
     await open(name, '/log');
     await shown.page.getByLabel('Log more:').selectOption('TRACE');
-    await shown.page.getByRole('button', { name: 'Start' }).click();
+    await shown.page.getByRole('button', { name: 'Start', exact: true }).click();
     await shown.page.getByText('The connector logs at TRACE.').waitFor();
     await shown.page.getByText(/It ends automatically in [45]:/).waitFor();
     const log = shown.page.getByRole('region', { name: 'Log of the connector' });
@@ -195,7 +195,7 @@ describe('a connector in the console', function () {
       body: JSON.stringify({ level: 'DEBUG', minutes: 0.02 }),
     });
     assert.equal(set.status, 200, await set.text());
-    await shown.page.getByRole('button', { name: 'Start' }).waitFor();
+    await shown.page.getByRole('button', { name: 'Start', exact: true }).waitFor();
     assert.equal(await levelOf(name), null);
     await Promise.all([name, other].map((each) => on.worker.rest.delete(`/connectors/${each}`)));
   });

@@ -125,6 +125,36 @@ describe('what a user does in the console', function () {
     });
   });
 
+  it('deletes a connector after a dialog, and creates it again from the notice; a restart says what has become of it', async () => {
+    const { page } = shown;
+    const { name, topic } = await rowsSink();
+    await open(part(name, ''));
+    const more = page.locator('.actions summary');
+    await more.click();
+    await button('Delete').click();
+    const dialog = page.getByRole('dialog', { name: `Delete ${name}?` });
+    await dialog.getByText('Topics, tables and offsets stay.').waitFor();
+    await shown.isAccessible();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText(`${name} is deleted.`).waitFor();
+    await until(async () => (await fixture.sluice.rest.get(`/connectors/${name}`)).status === 404, 'it is deleted');
+    await button('Undo').click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+
+    await fixture.send(topic, ['this is no line']);
+    await fixture.traceOf(name);
+    await page.getByRole('link', { name: 'Skip the record' }).waitFor();
+    await button('Restart failed').click();
+    await page.getByText(/^Restarted, and failed again after [\d.]+ s with the same cause\.$/).waitFor();
+    await page.getByRole('link', { name: 'Skip the record' }).click();
+    await page.getByText('0 records are delivered again. 1 record is skipped.').waitFor();
+    await button('Stop, set and resume').click();
+    await page.getByText('The offsets are set.', { exact: true }).waitFor();
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
+  });
+
   it('stops a replay of dead letters, and replays the remaining records', async () => {
     const { page } = shown;
     const topic = await fixture.topicOf([]);
@@ -233,7 +263,7 @@ describe('what a user does in the console', function () {
     await open(part(name, 'log'));
     const log = page.getByRole('region', { name: 'Log of the connector' });
     await log.getByText(host).first().waitFor();
-    await button('Start').click();
+    await button(/^Start$/).click();
     await page.getByText(`not on ${host} (worker ${host} has answered 403)`).waitFor();
     await page.getByText('The connector logs at DEBUG.').waitFor();
     await log.getByText('DEBUG').first().waitFor();
@@ -253,7 +283,7 @@ describe('what a user does in the console', function () {
     }
     await page.getByText(/^Without the lines of/).waitFor({ state: 'detached' });
     await button('End now').click();
-    await button('Start').waitFor();
+    await button(/^Start$/).waitFor();
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 

@@ -132,7 +132,7 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
         {row.is_leader ? <small class="mark">{texts.leader}</small> : null}
         {row.url === '' ? null : (
           <small class="below">
-            <a href={`${row.url.replace(/\/$/, '')}/ui#/cluster`}>{row.url}</a>
+            {row.url} <a href={`${row.url.replace(/\/$/, '')}/ui#/cluster`}>{texts.itsConsole}</a>
           </small>
         )}
       </th>

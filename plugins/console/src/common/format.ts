@@ -9,7 +9,8 @@ export function short(value: number | null): string {
 
 /** A rate: like a count, but below ten always with one decimal place. */
 export function rateText(value: number | null): string {
-  return value !== null && value !== 0 && value < 10 ? value.toFixed(1) : short(value);
+  if (value === null || value === 0 || value >= 10) return short(value);
+  return value < 0.05 ? '< 0.1' : value.toFixed(1);
 }
 
 /** The last part of a Java class name. */

@@ -96,7 +96,7 @@ interface Column {
 const COLUMNS: readonly Column[] = [
   { title: texts.connector, class: 'name', sort: 'name' },
   { title: texts.verdict, class: 'verdict', sort: '' },
-  { title: texts.since, class: 'number since', sort: 'since' },
+  { title: texts.since, class: 'since', sort: 'since' },
   { title: texts.why, class: 'why' },
   { title: texts.tasks, class: 'number tasks', sort: 'tasks', hint: texts.tasksHint },
   { title: texts.rate, class: 'number', sort: 'rate' },
@@ -181,7 +181,7 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
       <td class="verdict">
         <VerdictBadge verdict={row.verdict} />
       </td>
-      <td class="number since" title={`${dateTime(row.since)} ${zoneText(new Date(row.since))}`}>
+      <td class="since" title={`${dateTime(row.since)} ${zoneText(new Date(row.since))}`}>
         {age}
       </td>
       <td class="why" title={row.sentence}>

@@ -4,7 +4,7 @@ import type { KeyWindow } from '../common/keys.ts';
 import { clusterAddress, connectorAddress, CREATE_ADDRESS, fleetAddress, SQL_ADDRESS } from '../common/addresses.ts';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 import { Sheet } from '../kit/dialog.tsx';
-import { texts } from '../texts/frame.ts';
+import { texts } from '../texts/keys.ts';
 import { found, type Place } from './palette.ts';
 import './key-window.css';
 
@@ -50,6 +50,10 @@ function Palette({ onClose }: Pick<KeyWindowProps, 'onClose'>) {
   const connectors = rows.value.map(({ name, verdict }) => ({ title: name, verdict, address: connectorAddress(name) }));
   const shown = found([...VIEWS, ...connectors], text);
   const at = Math.min(chosen, shown.length - 1);
+  const go = (address: string): void => {
+    onClose();
+    location.hash = address;
+  };
   const move = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by !== undefined) {
@@ -57,10 +61,7 @@ function Palette({ onClose }: Pick<KeyWindowProps, 'onClose'>) {
       setChosen(Math.max(0, Math.min(shown.length - 1, at + by)));
     }
     const place = shown[at];
-    if (event.key === 'Enter' && place !== undefined) {
-      onClose();
-      location.hash = place.address;
-    }
+    if (event.key === 'Enter' && place !== undefined) go(place.address);
   };
   return (
     <Sheet title={texts.palette} onClose={onClose}>
@@ -82,10 +83,14 @@ function Palette({ onClose }: Pick<KeyWindowProps, 'onClose'>) {
       />
       <ul id="palette-places" role="listbox" aria-label={texts.palette} class="places">
         {shown.map(({ title, address, verdict }, index) => (
-          <li key={address} id={`place-${String(index)}`} role="option" aria-selected={index === at}>
-            <a href={address} tabIndex={-1} onClick={onClose}>
-              {title}
-            </a>
+          <li
+            key={address}
+            id={`place-${String(index)}`}
+            role="option"
+            aria-selected={index === at}
+            onClick={() => go(address)}
+          >
+            <span>{title}</span>
             {verdict === undefined ? null : <VerdictBadge verdict={verdict} />}
           </li>
         ))}

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 
 interface MenuProps {
   readonly title: string;
+  /** Names the buttons as a group. */
   readonly label?: string;
   /** The buttons report something in the menu, so that a press does not close it. */
   readonly staysOpen?: boolean;
@@ -24,10 +25,11 @@ export function Menu({ title, label, staysOpen = false, children }: MenuProps) {
       class="menu"
       onKeyDown={({ key }) => key === 'Escape' && close()}
       onFocusOut={({ relatedTarget, currentTarget }) => {
-        if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) currentTarget.open = false;
+        const isElsewhere = relatedTarget instanceof Node && !currentTarget.contains(relatedTarget);
+        if (isElsewhere && !staysOpen) currentTarget.open = false;
       }}
     >
-      <summary aria-label={label}>{title}</summary>
+      <summary>{title}</summary>
       <div class="menu-items" role="group" aria-label={label ?? title} onClick={staysOpen ? undefined : close}>
         {children}
       </div>

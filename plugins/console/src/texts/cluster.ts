@@ -17,6 +17,7 @@ export const texts = {
   cpu: 'CPU (cores)',
   cpuHint: 'Known from the second reading on.',
   uptime: 'Up',
+  itsConsole: 'Its console',
   loopDelay: 'Longest turn',
   loopDelayHint: 'The longest turn of an event loop within the last minute. Above one second, requests and tasks wait.',
   tasks: 'Tasks',
